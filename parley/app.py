@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
+from gateway.connected import Connected
 from gateway.durable import StoreRetry
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
@@ -33,7 +34,7 @@ from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
-from gateway.ports.connected import Connected
+from gateway.ports.local_routes import CanServePages
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.turn.mcp import McpTools
@@ -56,7 +57,7 @@ from parley.runtime.roles import Role
 from parley.runtime.store_health import database_probe, storage_probe
 from parley.runtime.supervisor import Supervisor
 from parley.security.audit_sink import security_log
-from parley.wiring.accounts import ServesPages, account_name, local_accounts, remote_accounts
+from parley.wiring.accounts import account_name, local_accounts, remote_accounts
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_api import serve_memory
 from parley.wiring.policies import (
@@ -254,7 +255,7 @@ class App:
     def pages(self) -> list[str]:
         """Links to the pages of accounts here; behind `server.token` each admits one browser."""
         adapters = [account.adapter for account in self.services.connected.values()]
-        pages = [adapter.page for adapter in adapters if isinstance(adapter, ServesPages)]
+        pages = [adapter.page for adapter in adapters if isinstance(adapter, CanServePages)]
         return [self.local.login_link(page) for page in pages]
 
     @property
@@ -332,7 +333,7 @@ class App:
             self.guard,
         )
         for account in connected.values():
-            if isinstance(account.adapter, ServesPages):
+            if isinstance(account.adapter, CanServePages):
                 self.local.add_routes(account.adapter.routes())
         return connected
 

@@ -6,7 +6,17 @@ from pydantic import Field, SecretStr
 
 from adapters.shared.settings import CredentialSettings
 from gateway.message import Place
-from gateway.ports import AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import (
+    AdapterManifest,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanReact,
+    CanType,
+    Capabilities,
+    LiveStyle,
+    SendPace,
+)
 
 MAX_BUTTONS: Final = 25
 """Five rows of five (Discord: components/reference#action-row)."""
@@ -50,24 +60,14 @@ MANIFEST: Final = AdapterManifest(
     title="Discord",
     settings=DiscordSettings,
     capabilities=Capabilities(
-        threads=True,
         joins_threads=True,
-        edits=True,
-        deletes=True,
-        typing=True,
-        reactions=True,
         ephemeral=True,
-        files_in=True,
-        files_out=True,
-        native_commands=True,
         commands_wait=True,
         idempotent_sends=True,
-        live=True,
-        tells_members=True,
-        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
-    dialect="discord",
+    abilities=(CanType, CanFetchFiles, CanReact, CanCheckMembership, CanClearButtons),
+    renderer="adapters.discord.render:render",
     load="adapters.discord.connection:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
     live=live_style,

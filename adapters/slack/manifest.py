@@ -8,7 +8,17 @@ from pydantic import Field, SecretStr
 from adapters.shared.settings import CredentialSettings
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports import AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import (
+    AdapterManifest,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanReact,
+    CanType,
+    Capabilities,
+    LiveStyle,
+    SendPace,
+)
 
 MAX_BUTTONS: Final = 25
 """Elements of one actions block (docs.slack.dev, reference/block-kit/blocks/actions-block)."""
@@ -62,23 +72,13 @@ MANIFEST: Final = AdapterManifest(
     title="Slack",
     settings=SlackSettings,
     capabilities=Capabilities(
-        threads=True,
         answers_open_threads=True,
         joins_threads=True,
-        edits=True,
-        deletes=True,
-        typing=True,
-        reactions=True,
         ephemeral=True,
-        files_in=True,
-        files_out=True,
-        native_commands=True,
-        live=True,
-        tells_members=True,
-        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
-    dialect="slack",
+    abilities=(CanType, CanFetchFiles, CanReact, CanCheckMembership, CanClearButtons),
+    renderer="adapters.slack.render:render",
     load="adapters.slack.connection:SlackAdapter",
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),

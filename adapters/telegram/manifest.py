@@ -8,7 +8,17 @@ from pydantic import Field, SecretStr, field_validator
 from adapters.shared.settings import CredentialSettings
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports import AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import (
+    AdapterManifest,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanReact,
+    CanType,
+    Capabilities,
+    LiveStyle,
+    SendPace,
+)
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
@@ -72,22 +82,10 @@ MANIFEST: Final = AdapterManifest(
     title="Telegram",
     settings=TelegramSettings,
     capabilities=Capabilities(
-        rooms=True,
-        threads=True,
-        edits=True,
-        deletes=True,
-        typing=True,
-        reactions=True,
-        inline_queries=True,
-        live=True,
-        tells_members=True,
-        files_in=True,
-        files_out=True,
-        native_commands=True,
-        clears_buttons=True,
         max_buttons=100,
     ),
-    dialect="telegram",
+    abilities=(CanType, CanFetchFiles, CanReact, CanCheckMembership, CanClearButtons),
+    renderer="adapters.telegram.render:render",
     load="adapters.telegram.connection:TelegramAdapter",
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
     live=live_style,

@@ -1,11 +1,10 @@
-"""What a person's action changes on the page, before the gateway has it."""
+"""The changes that a person's action makes on the page before the gateway has it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from adapters.web.conversation import Conversation, FileLink, PageMessage
-from adapters.web.files import FileStore
+from adapters.web.page_state import Conversation, FileLink, FileStore, PageMessage
 from adapters.web.parse import MAX_FILES
 from gateway.errors import BadInput
 from gateway.message import (
@@ -24,21 +23,21 @@ MAX_QUOTE: Final = 4_000
 Undo = Callable[[], None]
 
 
-def named_files(shelf: FileStore, person: str, wanted: object) -> list[dict[str, object]]:
+def named_files(files: FileStore, person: str, ids: object) -> list[dict[str, object]]:
     """The uploaded files that a message names by id, as `parse` reads them.
 
     Raises `BadInput` for too many, and for one that is not (or no longer) this person's.
     """
-    if wanted is None:
+    if ids is None:
         return []
-    if not isinstance(wanted, list) or len(wanted) > MAX_FILES:
+    if not isinstance(ids, list) or len(ids) > MAX_FILES:
         raise BadInput(f"`files` is a list of at most {MAX_FILES} ids")
-    found = []
-    for file_id in wanted:
-        stored = shelf.get(file_id, person) if isinstance(file_id, str) else None
+    named: list[dict[str, object]] = []
+    for file_id in ids:
+        stored = files.get(file_id, person) if isinstance(file_id, str) else None
         if stored is None:
             raise BadInput("a file is not there any more: attach it again")
-        found.append(
+        named.append(
             {
                 "ref": f"{person}/{stored.id}",
                 "name": stored.name,
@@ -46,7 +45,7 @@ def named_files(shelf: FileStore, person: str, wanted: object) -> list[dict[str,
                 "size": len(stored.data),
             }
         )
-    return found
+    return named
 
 
 def quote_of(conversation: Conversation, line_id: object, person: str) -> Quote | None:
@@ -59,7 +58,7 @@ def quote_of(conversation: Conversation, line_id: object, person: str) -> Quote 
 
 
 def pressed_label(conversation: Conversation, payload: Mapping[str, object]) -> str:
-    """What stood on the button that was pressed.
+    """The label of the button that was pressed.
 
     Raises `BadInput` when the conversation has no such button: values come from us, never from
     the page.

@@ -7,24 +7,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from aiohttp import web
-
 from adapters.web.actions import named_files, pressed_label, quote_of, show
-from adapters.web.conversation import (
+from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
+from adapters.web.page_state import (
     TYPING_SECONDS,
     Conversation,
     Conversations,
     FileLink,
+    FileStore,
     PageMessage,
 )
-from adapters.web.files import FileStore
-from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
 from adapters.web.parse import PLATFORM, Envelope, parse
-from adapters.web.routes import build_routes
-from adapters.web.session import BASE
+from adapters.web.routes import BASE, build_routes
 from gateway.errors import BadInput, Permanent, Transient
 from gateway.message import Attachment, Outbound, OutboundFile, Part, Place, Receipt
 from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
+from gateway.ports.local_routes import LocalRoute
 
 MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""
@@ -61,7 +59,7 @@ class WebAdapter:
 
     @property
     def assistant_name(self) -> str:
-        """How the page calls the assistant."""
+        """The assistant's name on the page."""
         return self._context.assistant_name
 
     @property
@@ -74,8 +72,8 @@ class WebAdapter:
         """The path that a person opens."""
         return f"{BASE}/"
 
-    def routes(self) -> list[web.RouteDef]:
-        """What the program mounts on its local listener."""
+    def routes(self) -> list[LocalRoute]:
+        """The routes that the local listener serves."""
         return build_routes(self)
 
     async def connect(self, sink: EventSink) -> None:

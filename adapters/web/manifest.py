@@ -5,7 +5,15 @@ from typing import Final
 from pydantic import Field
 
 from gateway.message import Place
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle
+from gateway.ports import (
+    AccountSettings,
+    AdapterManifest,
+    CanClearButtons,
+    CanFetchFiles,
+    CanType,
+    Capabilities,
+    LiveStyle,
+)
 
 MAX_BUTTONS: Final = 10
 """As many as WhatsApp's lists, the largest choice any other platform offers."""
@@ -45,18 +53,11 @@ MANIFEST: Final = AdapterManifest(
     title="Web page",
     settings=WebSettings,
     capabilities=Capabilities(
-        rooms=False,
-        edits=True,
-        deletes=True,
-        typing=True,
-        files_in=True,
-        files_out=True,
         idempotent_sends=True,
-        live=True,
-        clears_buttons=True,
         max_buttons=MAX_BUTTONS,
     ),
-    dialect="web",
+    abilities=(CanType, CanFetchFiles, CanClearButtons),
+    renderer="adapters.web.render:render",
     load="adapters.web.connection:WebAdapter",
     live=live_style,
 )

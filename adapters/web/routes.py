@@ -1,30 +1,43 @@
-"""The page's HTTP side, for the program to mount on its local listener.
+"""The page's HTTP side, for the local listener to serve.
 
 GET  /chat/                  the page            GET  /chat/assets/{name}
 GET  /chat/api/history       all lines           GET  /chat/api/events    the stream (SSE)
 POST /chat/api/actions       one action          POST /chat/api/files     one file's bytes
 GET  /chat/api/files/{id}    a file
+
+A browser is a person by an unguessable token in a cookie; the person's id is derived from it.
 """
 
 import asyncio
+import hashlib
 import json
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from aiohttp import web
-
-from adapters.web.conversation import Conversation, PageMessage
-from adapters.web.session import BASE, from_this_page, give_token, person_of
+from adapters.web.page_state import Conversation, PageMessage
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ParleyError, Transient
+from gateway.ports.local_routes import (
+    EventStream,
+    LocalRequest,
+    LocalResponse,
+    LocalRoute,
+    ServerEvent,
+    error_response,
+    json_response,
+)
 
 if TYPE_CHECKING:
     from adapters.web.connection import WebAdapter
 
+BASE: Final = "/chat"
+COOKIE: Final = "parley_web"
+COOKIE_SECONDS: Final = 365 * 24 * 3600
 ASSETS: Final[Mapping[str, str]] = {
     "chat.css": "text/css",
     "chat.js": "text/javascript",
@@ -35,31 +48,31 @@ SAFE_INLINE: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 MAX_ACTION_BYTES: Final = 200_000
 """40,000 characters of up to 4 bytes, and the JSON around them."""
 
-PING_SECONDS: Final = 15.0
+LONGEST_WAIT: Final = 15.0
+"""Seconds after which a stream without news lets the listener look for the browser."""
 PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-STREAM_HEADERS: Final = {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
-}
+NO_STORE: Final = {"Cache-Control": "no-store"}
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}")
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_NO_SESSION: Final = LocalResponse(b"no session: open the page first", 401)
+_NOT_FOUND: Final = LocalResponse(b"not found", 404)
 
 
-def build_routes(adapter: "WebAdapter") -> list[web.RouteDef]:
+def build_routes(adapter: "WebAdapter") -> list[LocalRoute]:
     """The routes of one adapter; several accounts of the page are not offered."""
     pages = _Pages(adapter)
     return [
-        web.get(BASE, pages.redirect),
-        web.get(BASE + "/", pages.page),
-        web.get(BASE + "/assets/{name}", pages.asset),
-        web.get(BASE + "/api/history", pages.history),
-        web.get(BASE + "/api/events", pages.events),
-        web.post(BASE + "/api/actions", pages.action),
-        web.post(BASE + "/api/files", pages.upload),
-        web.get(BASE + "/api/files/{id}", pages.file),
+        LocalRoute("GET", BASE, pages.redirect),
+        LocalRoute("GET", BASE + "/", pages.page),
+        LocalRoute("GET", BASE + "/assets/{name}", pages.asset),
+        LocalRoute("GET", BASE + "/api/history", pages.history),
+        LocalRoute("GET", BASE + "/api/events", pages.events),
+        LocalRoute("POST", BASE + "/api/actions", pages.action),
+        LocalRoute("POST", BASE + "/api/files", pages.upload),
+        LocalRoute("GET", BASE + "/api/files/{id}", pages.file),
     ]
 
 
@@ -83,110 +96,115 @@ class _Pages:
     def __init__(self, adapter: "WebAdapter") -> None:
         self._adapter = adapter
 
-    async def redirect(self, _request: web.Request) -> web.StreamResponse:
-        raise web.HTTPFound(BASE + "/")
+    async def redirect(self, _request: LocalRequest) -> LocalResponse:
+        return LocalResponse(status=302, headers={"Location": BASE + "/"})
 
-    async def page(self, request: web.Request) -> web.StreamResponse:
-        response = _asset_response("chat.html", "text/html")
-        response.headers["Content-Security-Policy"] = PAGE_POLICY
-        give_token(request, response)
-        return response
+    async def page(self, request: LocalRequest) -> LocalResponse:
+        cookie = {} if _person_of(request) else {"Set-Cookie": _new_cookie(request)}
+        policy = {"Content-Security-Policy": PAGE_POLICY}
+        return _asset("chat.html", "text/html", policy | cookie)
 
-    async def asset(self, request: web.Request) -> web.StreamResponse:
-        name = request.match_info["name"]
-        if name not in ASSETS:
-            raise web.HTTPNotFound
-        return _asset_response(name, ASSETS[name])
+    async def asset(self, request: LocalRequest) -> LocalResponse:
+        name = request.params["name"]
+        return _asset(name, ASSETS[name], {}) if name in ASSETS else _NOT_FOUND
 
-    async def history(self, request: web.Request) -> web.StreamResponse:
-        person = _person(request)
+    async def history(self, request: LocalRequest) -> LocalResponse:
+        person = _person_of(request)
+        if not person:
+            return _NO_SESSION
         conversation = self._adapter.conversations.of(person)
-        return _json(
+        return json_response(
             {
                 "me": person,
                 "assistant": self._adapter.assistant_name,
                 "max_upload_bytes": self._adapter.settings.max_upload_bytes,
                 "version": conversation.version,
                 "lines": [message_as_json(line) for line in conversation.lines()],
-            }
+            },
+            headers=NO_STORE,
         )
 
-    async def events(self, request: web.Request) -> web.StreamResponse:
-        person = _person(request)
-        after = request.headers.get("Last-Event-ID") or request.query.get("after", "0")
+    async def events(self, request: LocalRequest) -> LocalResponse | EventStream:
+        person = _person_of(request)
+        if not person:
+            return _NO_SESSION
+        after = request.headers.get("last-event-id") or request.query.get("after", "0")
         if not after.isascii() or not after.isdigit() or len(after) > 18:
-            return _error(400, "`after` is the version of the last line seen, a whole number")
+            return error_response(400, "`after` is the version of the last line seen, a number")
+        watch = ExitStack()
         try:
-            with self._adapter.watching(person) as conversation:
-                response = web.StreamResponse(headers=STREAM_HEADERS)
-                await response.prepare(request)
-                with suppress(ConnectionError):  # the page was closed
-                    await self._stream(response, conversation, int(after))
+            conversation = watch.enter_context(self._adapter.watching(person))
         except Transient as problem:
-            return _error(503, str(problem))
-        return response
+            return error_response(503, str(problem))
+        return EventStream(self._news(conversation, int(after)), watch.close)
 
-    async def _stream(
-        self, response: web.StreamResponse, conversation: Conversation, seen: int
-    ) -> None:
-        """Send lines as they change, until the page goes or the adapter is disconnected."""
+    async def _news(
+        self, conversation: Conversation, seen: int
+    ) -> AsyncIterator[ServerEvent | None]:
+        """Lines as they change, until the adapter is disconnected."""
         typing = False
         while self._adapter.connected:
             now = asyncio.get_running_loop().time()
             for line in conversation.since(seen):
-                await _send(response, "line", message_as_json(line), line.version)
                 seen = line.version
+                yield ServerEvent(json.dumps(message_as_json(line)), "line", str(seen))
             if typing != (typing := conversation.typing_until > now):
-                await _send(response, "typing", {"on": typing})
-            rest = conversation.typing_until - now if typing else PING_SECONDS
-            changed = await conversation.changed(min(PING_SECONDS, max(0.05, rest)))
-            if not changed and not typing:
-                await response.write(b": still here\n\n")
+                yield ServerEvent(json.dumps({"on": typing}), "typing")
+            rest = conversation.typing_until - now if typing else LONGEST_WAIT
+            if not await conversation.changed(min(LONGEST_WAIT, max(0.05, rest))):
+                yield None
 
-    async def action(self, request: web.Request) -> web.StreamResponse:
+    async def action(self, request: LocalRequest) -> LocalResponse:
         person = _acting(request)
+        if isinstance(person, LocalResponse):
+            return person
         if request.content_type != "application/json":
-            return _error(415, "send application/json")
+            return error_response(415, "send application/json")
         try:
-            payload = json.loads(await _body(request, MAX_ACTION_BYTES))
+            payload = json.loads(await request.read(MAX_ACTION_BYTES))
         except (ValueError, RecursionError):
-            return _error(400, "the body is not JSON")
+            return error_response(400, "the body is not JSON")
         except BadInput as problem:
-            return _error(413, str(problem))
+            return error_response(413, str(problem))
         if not isinstance(payload, dict):
-            return _error(400, "the body is to be a JSON object")
+            return error_response(400, "the body is to be a JSON object")
         try:
             await self._adapter.act(person, payload)
         except BadInput as problem:
-            return _error(422, str(problem))
+            return error_response(422, str(problem))
         except StoreUnavailable:
-            return _error(503, "the message could not be stored; try again")
+            return error_response(503, "the message could not be stored; try again")
         except ParleyError as problem:
-            return _error(503, str(problem))
-        return _json({"ok": True})
+            return error_response(503, str(problem))
+        return json_response({"ok": True}, headers=NO_STORE)
 
-    async def upload(self, request: web.Request) -> web.StreamResponse:
+    async def upload(self, request: LocalRequest) -> LocalResponse:
         person = _acting(request)
-        name = unquote(request.headers.get("X-File-Name", ""))[:200].strip() or "file"
+        if isinstance(person, LocalResponse):
+            return person
+        name = unquote(request.headers.get("x-file-name", ""))[:200].strip() or "file"
         mime = request.content_type if _MIME.fullmatch(request.content_type) else ""
         try:
-            data = await _body(request, self._adapter.settings.max_upload_bytes)
+            data = await request.read(self._adapter.settings.max_upload_bytes)
             stored = self._adapter.files.add(person, name, mime, data)
         except BadInput as problem:
-            return _error(413, str(problem))
-        return _json({"id": stored.id, "name": name, "mime": mime, "size": len(data)})
+            return error_response(413, str(problem))
+        file = {"id": stored.id, "name": name, "mime": mime, "size": len(data)}
+        return json_response(file, headers=NO_STORE)
 
-    async def file(self, request: web.Request) -> web.StreamResponse:
-        person = _person(request)
-        stored = self._adapter.files.get(request.match_info["id"], person)
+    async def file(self, request: LocalRequest) -> LocalResponse:
+        person = _person_of(request)
+        if not person:
+            return _NO_SESSION
+        stored = self._adapter.files.get(request.params["id"], person)
         if stored is None:
-            raise web.HTTPNotFound
+            return _NOT_FOUND
         inline = stored.mime in SAFE_INLINE
         disposition = "inline" if inline else "attachment"
-        return web.Response(
-            body=stored.data,
+        return LocalResponse(
+            stored.data,
+            content_type=stored.mime if inline else "application/octet-stream",
             headers={
-                "Content-Type": stored.mime if inline else "application/octet-stream",
                 "Content-Disposition": f"{disposition}; filename*=UTF-8''{quote(stored.name)}",
                 "Content-Security-Policy": "default-src 'none'; sandbox",
                 "X-Content-Type-Options": "nosniff",
@@ -195,49 +213,38 @@ class _Pages:
         )
 
 
-async def _body(request: web.Request, limit: int) -> bytes:
-    """The body, read no further than `limit` bytes. Raises `BadInput` when there is more."""
-    data = bytearray()
-    async for chunk in request.content.iter_chunked(65_536):
-        data += chunk
-        if len(data) > limit:
-            raise BadInput(f"too large: at most {limit:,} bytes")
-    return bytes(data)
+def _person_of(request: LocalRequest) -> str:
+    """The person behind a request, empty without a well-formed token.
+
+    The id is a hash: it is the same after a restart, and it does not give the token away.
+    """
+    token = request.cookies.get(COOKIE, "")
+    if not _TOKEN.fullmatch(token):
+        return ""
+    return "web-" + hashlib.sha256(token.encode()).hexdigest()[:24]
 
 
-def _person(request: web.Request) -> str:
-    person = person_of(request)
-    if not person:
-        raise web.HTTPUnauthorized(text="no session: open the page first")
-    return person
+def _new_cookie(request: LocalRequest) -> str:
+    """The cookie that makes this browser a new person; scripts cannot read it."""
+    secure = "; Secure" * request.encrypted
+    value = f"{COOKIE}={secrets.token_urlsafe(32)}; Max-Age={COOKIE_SECONDS}; Path={BASE}"
+    return f"{value}; HttpOnly; SameSite=Strict{secure}"
 
 
-def _acting(request: web.Request) -> str:
-    """The person, for a request that changes something. Refuses what another site sent."""
-    if not from_this_page(request):
-        raise web.HTTPForbidden(text="the request came from another page")
-    return _person(request)
+def _acting(request: LocalRequest) -> str | LocalResponse:
+    """The person of a request that changes something, or the refusal of one that another site's
+    page made."""
+    _, _, origin = request.headers.get("origin", "").partition("://")
+    if not origin or origin.lower() != request.headers.get("host", "").lower():
+        return LocalResponse(b"the request came from another page", 403)
+    return _person_of(request) or _NO_SESSION
 
 
-def _asset_response(name: str, mime: str) -> web.Response:
-    text = resources.files("adapters.web").joinpath("assets", name).read_text("utf-8")
-    response = web.Response(text=text, content_type=mime, charset="utf-8")
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.headers["Cache-Control"] = "no-cache"
-    return response
-
-
-async def _send(
-    response: web.StreamResponse, event: str, data: dict[str, object], version: int | None = None
-) -> None:
-    head = f"event: {event}\n" + (f"id: {version}\n" if version is not None else "")
-    await response.write(f"{head}data: {json.dumps(data)}\n\n".encode())
-
-
-def _json(data: dict[str, object]) -> web.Response:
-    return web.json_response(data, headers={"Cache-Control": "no-store"})
-
-
-def _error(status: int, message: str) -> web.Response:
-    return web.json_response({"error": message}, status=status)
+def _asset(name: str, mime: str, headers: Mapping[str, str]) -> LocalResponse:
+    body = resources.files("adapters.web").joinpath("assets", name).read_bytes()
+    defaults = {
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-cache",
+    }
+    return LocalResponse(body, 200, f"{mime}; charset=utf-8", {**defaults, **headers})

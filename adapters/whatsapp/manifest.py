@@ -9,7 +9,15 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator
 
 from adapters.shared.settings import CredentialSettings
 from adapters.whatsapp.template import WhatsAppTemplate
-from gateway.ports import AdapterManifest, Capabilities, SendPace
+from gateway.ports import (
+    AdapterManifest,
+    CanFetchFiles,
+    CanMarkRead,
+    CanReact,
+    CanType,
+    Capabilities,
+    SendPace,
+)
 
 GRAPH_URL: Final = "https://graph.facebook.com"
 API_VERSION: Final = "v25.0"
@@ -87,16 +95,10 @@ MANIFEST: Final = AdapterManifest(
     title="WhatsApp",
     settings=WhatsAppSettings,
     capabilities=Capabilities(
-        rooms=False,
-        typing=True,
-        read_marks=True,
-        reactions=True,
-        files_in=True,
-        files_out=True,
-        further_ids=True,
         max_buttons=10,
     ),
-    dialect="whatsapp",
+    abilities=(CanType, CanMarkRead, CanFetchFiles, CanReact),
+    renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",
     identify="adapters.whatsapp.identity:keys_named",
     dedupe_for=timedelta(days=7),

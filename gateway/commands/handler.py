@@ -261,7 +261,7 @@ class CommandHandler:
 
 def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...]:
     """Return the send that removes the pressed buttons, where the platform can."""
-    if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
+    if not (press.message_id and exchange.connected.clears_buttons):
         return ()
     return (
         Outbound(

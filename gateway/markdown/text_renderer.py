@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
-from gateway.markdown import inline, table
+from gateway.markdown import inline, limits, split, table
+from gateway.markdown.boundaries import units
 from gateway.markdown.inline import Mark
 from gateway.markdown.tree import (
     Block,
     CodeBlock,
+    Document,
     Heading,
     Inline,
     Item,
@@ -19,6 +21,7 @@ from gateway.markdown.tree import (
     Run,
     Table,
 )
+from gateway.message import Part
 
 RULE = "─" * 12
 BULLET = "• "
@@ -131,4 +134,29 @@ class TextRenderer:
         return address
 
 
-PLAIN = TextRenderer()
+PLAIN: Final = TextRenderer()
+"""Text without any markup: the fallback of every part."""
+
+
+def plain_parts(blocks: Document) -> list[Part]:
+    """The messages for a platform without a renderer of its own."""
+    return text_parts(blocks, PLAIN, limits.PLAIN_MESSAGE)
+
+
+def text_parts(blocks: Document, writer: TextRenderer, limit: int) -> list[Part]:
+    """The messages that `writer` makes of a tree. Payload and text of each are at most `limit`
+    UTF-16 units long."""
+    whole = writer.document(blocks)
+    if max(units(whole), units(PLAIN.document(blocks))) <= limit:
+        return _visible([(whole, blocks)])
+
+    def measure(block: Block) -> int:
+        return max(units("\n".join(form.block(block))) for form in (writer, PLAIN))
+
+    groups = split.pack(blocks, limit, measure)
+    return _visible([(writer.document(group), group) for group in groups])
+
+
+def _visible(written: Sequence[tuple[str, Document]]) -> list[Part]:
+    parts = (Part(text, PLAIN.document(blocks)) for text, blocks in written)
+    return [part for part in parts if part.text.strip() and str(part.payload).strip()]

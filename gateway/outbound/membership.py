@@ -13,9 +13,9 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.connected import Connected
 from gateway.errors import DeliveryError
 from gateway.ports import Clock, MembershipStatus
-from gateway.ports.connected import Connected
 
 ASK_SECONDS: Final = 3.0
 """The time limit of a platform's answer; the person waits for an answer meanwhile."""

@@ -6,13 +6,13 @@ dead letter, as any send that is given up.
 
 from collections.abc import Mapping, Sequence
 
+from gateway.connected import Connected
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.send import address
 from gateway.people import Audience
-from gateway.ports.connected import Connected
 from gateway.ports.outbox import Outbox
-from gateway.render import render
+from gateway.render import render_with
 
 
 def addressed(
@@ -28,7 +28,7 @@ def addressed(
         shows = account.manifest.capabilities.max_buttons >= len(notice.buttons)
         until = notice.buttons_until if shows else None
         reply = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
-        parts = render(notice.markdown, account.manifest.dialect)
+        parts = render_with(account.renderer, notice.markdown)
         key = f"{group}:notice-{number}"
         sends += address(key, notice.place, parts, reply, person=notice.person)
     return tuple(sends)

@@ -1,6 +1,11 @@
-"""The ports of the gateway: its seams to the outside, as small Protocols."""
+"""The seams between the gateway and everything that touches the outside, as small Protocols.
+
+A class takes part by having the methods; nothing is registered. The facts of a platform that no
+method shows are declared in its `Capabilities` and proven by `tests/contract`.
+"""
 
 from gateway.ports.abilities import (
+    REMOTE_ABILITIES,
     CanAnswerInline,
     CanCheckLiveness,
     CanCheckMembership,
@@ -36,7 +41,6 @@ from gateway.ports.live import (
 from gateway.ports.manifest import (
     AccountSettings,
     AdapterManifest,
-    Dialect,
     SendPace,
 )
 from gateway.ports.membership import (
@@ -69,6 +73,7 @@ from gateway.ports.webhooks import (
 from gateway.tool_spec import ToolSpec
 
 __all__ = [
+    "REMOTE_ABILITIES",
     "AccountSettings",
     "Activity",
     "ActivityLog",
@@ -95,7 +100,6 @@ __all__ = [
     "CommandSpec",
     "ContentBlock",
     "Counter",
-    "Dialect",
     "EventSink",
     "ImageBlock",
     "LLMProvider",

@@ -1,7 +1,7 @@
-"""Optional abilities of an adapter beyond sending, each a Protocol of its own."""
+"""The optional abilities of an adapter: it has each one whose methods it has."""
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from gateway.message import Attachment, Button, Outbound, Part, Place
 
@@ -66,6 +66,17 @@ class CanCheckMembership(Protocol):
         the platform has no workspaces. False for guests, for people of another company, and for
         everybody where the bot itself was removed. Raises a `DeliveryError` if the platform does
         not answer."""
+
+
+REMOTE_ABILITIES: Final[tuple[type, ...]] = (
+    CanType,
+    CanMarkRead,
+    CanFetchFiles,
+    CanReact,
+    CanCheckMembership,
+    CanClearButtons,
+)
+"""Those that a process uses which holds no connection, and that its manifest has to name for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,41 +13,23 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a platform can do. Each true value is proven by the contract suite.
+    """Facts of a platform that no method of its adapter shows; the contract suite proves each.
 
     `answers_open_threads`: an answer to a message in a room starts a thread under it (Slack).
     `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
     topics that gather a whole room (Telegram forums).
-    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
-    `live`: an answer can be shown while it is written, in some kind of conversation at least.
+    `ephemeral`: a message can be shown to one person of a room alone.
     `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
     with nothing in it takes that sign away (Discord's "thinking").
-    `further_ids`: people have several immutable ids, and the adapter keeps them (`keep_ids`).
-    `tells_members`: the platform can be asked whether a person belongs to a workspace or room.
-    `clears_buttons`: the buttons under a message can be taken away (`clear_buttons`).
+    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
     `max_buttons` is the largest number under one message, 0 for none.
     """
 
-    rooms: bool = True
-    threads: bool = False
     answers_open_threads: bool = False
     joins_threads: bool = False
-    edits: bool = False
-    deletes: bool = False
-    typing: bool = False
-    read_marks: bool = False
-    reactions: bool = False
     ephemeral: bool = False
-    inline_queries: bool = False
-    files_in: bool = False
-    files_out: bool = False
-    native_commands: bool = False
     commands_wait: bool = False
     idempotent_sends: bool = False
-    live: bool = False
-    further_ids: bool = False
-    tells_members: bool = False
-    clears_buttons: bool = False
     max_buttons: int = 0
 
 
@@ -112,7 +94,11 @@ class AdapterContext:
 
 @runtime_checkable
 class PlatformAdapter(Protocol):
-    """One connected account of one platform. Optional abilities are the `Can...` protocols."""
+    """One connected account of one platform.
+
+    Optional abilities are the `Can...` protocols of `gateway.ports.abilities`: an adapter has those
+    whose methods it has.
+    """
 
     @property
     def platform(self) -> str: ...

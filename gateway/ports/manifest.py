@@ -1,18 +1,14 @@
-"""The manifest of an adapter: everything that is known without importing its platform's library."""
+"""The description of an adapter that imports none of its platform's library."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal, TypeAlias
 
 from pydantic import BaseModel
 
 from gateway.message import Place
 from gateway.ports.adapter import Capabilities
 from gateway.ports.live import LiveStyle
-
-Dialect: TypeAlias = Literal["discord", "slack", "telegram", "whatsapp", "web", "plain"]
-"""The renderer of an answer; an external adapter names one of these."""
 
 
 class AccountSettings(BaseModel, extra="forbid", frozen=True):
@@ -45,7 +41,7 @@ class SendPace:
 
 @dataclass(frozen=True, slots=True)
 class AdapterManifest:
-    """The manifest of an adapter.
+    """The description of an adapter that imports none of its platform's library.
 
     Entry points of the group `parley.adapters` name a value of this type. `load` is
     "package.module:Class"; the class is called as `Class(settings, context)`.
@@ -54,14 +50,19 @@ class AdapterManifest:
     platform: str
     title: str
     settings: type[AccountSettings]
-    capabilities: Capabilities
-    dialect: Dialect
     load: str
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    abilities: tuple[type, ...] = ()
+    """The protocols of `REMOTE_ABILITIES` that the adapter has, for a process that holds no
+    connection and does not import the adapter. Where it is connected, its methods decide."""
+    renderer: str = ""
+    """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
     """How long the platform may deliver the same event again."""
     pace: SendPace = SendPace()
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """Like `CanShowLive.live_style`, for a process without a connection."""
     identify: str = ""
-    """Set where the platform gives people several ids: "package.module:function" of `async
-    (AdapterState, id) -> ids`, the ids under which the chat knows the person of an id."""
+    """Where the platform gives people several ids: "package.module:function" of `async
+    (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name. The
+    adapter keeps all ids of a person then (`keep_ids`)."""

@@ -114,7 +114,7 @@ async def known_ids(person: PersonId, services: Services) -> KnownIds | None:
     if known is not None:
         return known
     account = services.connected.get((person.platform, person.account))
-    unsure = account is not None and account.manifest.capabilities.further_ids
+    unsure = account is not None and bool(account.manifest.identify)
     return None if unsure else KnownIds()
 
 

@@ -59,7 +59,7 @@ def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
     target = LiveTarget(
         key=f"live:{oldest}",
         place=place,
-        dialect=turn.connected.manifest.dialect,
+        renderer=turn.connected.renderer,
         reply_to_id=turn.last.id if turn.kind == "message" else "",
         reply_handle=turn.reply_handle,
         again=turn.again,

@@ -39,7 +39,7 @@ from gateway.policy.refusals import refusal_for
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
-from gateway.render.off_loop import render_off_loop
+from gateway.render import render_off_loop
 from gateway.turn.admission import (
     check_access,
     check_limits,
@@ -147,7 +147,7 @@ class Pipeline:
         turn.outbound = address(
             turn.id,
             turn.place,
-            await render_off_loop(reply.markdown, turn.connected.manifest.dialect),
+            await render_off_loop(reply.markdown, turn.connected.renderer),
             reply,
             reply_to_id=turn.last.id if turn.kind == "message" else "",
             reply_handle=turn.reply_handle,

@@ -10,7 +10,7 @@ from gateway.message import NOTHING_SAID, Button, Outbound, Reply
 from gateway.outbound.send import address
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.render.off_loop import render_off_loop
+from gateway.render import render_off_loop
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.filter import screened_beneath
 from gateway.turn.services import Services
@@ -25,18 +25,18 @@ LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in s
 async def render_answer(turn: TurnContext, services: Services) -> Decision:
     """Render the answer and what stands beneath it for the platform, split there, and address
     every part."""
-    dialect = turn.connected.manifest.dialect
+    renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
-    parts = await render_off_loop(turn.answer or NO_ANSWER, dialect)
-    parts = parts or await render_off_loop(NO_ANSWER, dialect)
+    parts = await render_off_loop(turn.answer or NO_ANSWER, renderer)
+    parts = parts or await render_off_loop(NO_ANSWER, renderer)
     beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)
     if beneath.markdown:
         noted = f"{turn.answer or NO_ANSWER}\n\n{beneath.markdown}"
-        parts = await render_off_loop(noted, dialect)
+        parts = await render_off_loop(noted, renderer)
     detail = f"{len(parts)} part{'s' * (len(parts) != 1)}"
     if len(parts) > MAX_PARTS:
-        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, dialect)]
+        parts = [*parts[: MAX_PARTS - 1], *await render_off_loop(LEFT_OUT, renderer)]
         detail = f"the first {MAX_PARTS - 1} of {detail}"
     turn.outbound = address(
         turn.id,
@@ -48,7 +48,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         person=turn.person,
     )
     turn.outbound += await said_alone(turn, services)
-    return Decision("render", True, dialect, detail)
+    return Decision("render", True, turn.connected.manifest.platform, detail)
 
 
 def beneath_answer(turn: TurnContext) -> Reply:
@@ -74,7 +74,7 @@ async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, .
     return address(
         f"{turn.id}:note",
         turn.place,
-        await render_off_loop(note.markdown, turn.connected.manifest.dialect),
+        await render_off_loop(note.markdown, turn.connected.renderer),
         replace(note, private_to=turn.last.author.id),
         reply_handle=turn.reply_handle,
         person=turn.person,

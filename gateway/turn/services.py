@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gateway.background_tasks import BackgroundTasks
+from gateway.connected import Connected
 from gateway.conversation import ContextLimits
 from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
@@ -25,7 +26,6 @@ from gateway.ports import (
 )
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
-from gateway.ports.connected import Connected
 from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import FeedbackStore
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities

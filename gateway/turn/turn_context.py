@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.authorship import Material, text_of
+from gateway.connected import Connected
 from gateway.conversation import ConversationKey
 from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
 from gateway.outbound.live.answer import LiveAnswer
@@ -13,7 +14,6 @@ from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
-from gateway.ports.connected import Connected
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
 from gateway.ports.observer import Timing
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts

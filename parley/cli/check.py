@@ -7,9 +7,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateway.extensions import ExtensionRegistry
+from gateway.platforms import discover
 from parley.cli.start_check import startup_problems
 from parley.config import Settings, SettingsError, load
-from parley.config.platforms import discover
 from parley.config.sections import MEMORY, sqlite_file
 from parley.extensions import load_extensions
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from gateway.platforms import Discovery
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
-from parley.config.platforms import Discovery
 from parley.config.sections import MEMORY, sqlite_file
 
 MINIMUM_PYTHON: Final = (3, 11)

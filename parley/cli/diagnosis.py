@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from gateway.errors import ParleyError
+from gateway.platforms import Discovery, adapter_class
 from gateway.ports import (
     AdapterContext,
     AdapterManifest,
@@ -17,7 +18,6 @@ from gateway.ports import (
 )
 from gateway.ports.clock import SystemClock
 from parley.config import Account, Settings
-from parley.config.platforms import Discovery, adapter_class
 from parley.wiring.commands import offered_commands
 
 SECONDS: Final = 20.0

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from gateway.platforms import Discovery, discover
 from gateway.ports import Check
 from parley.cli import (
     checks,
@@ -20,7 +21,6 @@ from parley.cli.diagnosis import diagnose_all
 from parley.cli.running import running
 from parley.cli.start_check import startup_problems
 from parley.config import Account, Settings, SettingsError, load
-from parley.config.platforms import Discovery, discover
 
 
 def run(config: Path | None, env: Mapping[str, str]) -> int:

@@ -9,11 +9,11 @@ from typing import Protocol, cast
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
+from gateway.platforms import discover
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.clock import SystemClock
 from parley.config import Settings
-from parley.config.platforms import discover
 from parley.config.sections import MEMORY
 from parley.wiring.storage import Storage
 

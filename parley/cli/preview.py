@@ -7,8 +7,8 @@ from typing import Final
 
 from gateway.errors import BadInput
 from gateway.message import Part
+from gateway.platforms import discover
 from gateway.render import render
-from parley.config.platforms import discover
 from parley.config.problems import suggestion
 
 MAX_BYTES: Final = 1024 * 1024
@@ -21,8 +21,7 @@ def run(file: str, platform: str) -> int:
         raise BadInput(
             f"{platform} is not a platform known here. {suggestion(platform, list(manifests))}"
         )
-    dialect = manifests[platform].dialect if platform in manifests else "plain"
-    parts = render(_read(file), dialect)
+    parts = render(_read(file), platform)
     for number, part in enumerate(parts, 1):
         if len(parts) > 1:
             sys.stderr.write(f"--- message {number} of {len(parts)}\n")

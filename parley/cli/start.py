@@ -4,8 +4,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from gateway.platforms import discover
 from parley.config import load
-from parley.config.platforms import discover
 from parley.runtime.roles import Role
 
 

@@ -11,12 +11,12 @@ from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from gateway.llm.factory import build_provider
 from gateway.llm.prices import price_of
+from gateway.platforms import Discovery
 from gateway.policy.budgets import UNLIMITED
 from gateway.ports.clock import SystemClock
 from parley.app import toolbox_of
 from parley.cli.diagnosis import build
 from parley.config import Account, Problem, Settings, SettingsError
-from parley.config.platforms import Discovery
 from parley.extensions import load_extensions
 from parley.runtime.heartbeats import sites_of
 from parley.wiring.commands import offered_commands

@@ -11,13 +11,14 @@ from typing import Final
 import typer
 
 from gateway.errors import ConfigurationError
+from gateway.platforms import Discovery, discover
 from gateway.ports import AdapterManifest, Check
 from parley.cli.config_writer import Answers, assigned, write
 from parley.cli.diagnosis import diagnose
 from parley.cli.platform_guide import Credential, Guidance, guidance_for, variable
 from parley.config import Account, SettingsError, from_mapping
-from parley.config.platforms import OWN_PLATFORMS, Discovery, discover
 from parley.config.problems import suggestion
+from parley.config.sections import OWN_PLATFORMS
 from parley.config.yaml_file import Value
 from parley.wiring.commands import offered_commands
 

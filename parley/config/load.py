@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from gateway.platforms import Discovery, discover
 from parley.config.consistency import (
     missing_values,
     port_conflict,
@@ -18,7 +19,6 @@ from parley.config.consistency import (
 from parley.config.environment import Overlay, read_dotenv
 from parley.config.explain import Explainer
 from parley.config.personas import oversized_personas
-from parley.config.platforms import Discovery, discover
 from parley.config.problems import SettingsError
 from parley.config.schema import typed
 from parley.config.secret_references import Resolver

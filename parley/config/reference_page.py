@@ -16,7 +16,7 @@ from typing import Final
 
 from pydantic import BaseModel, SecretStr
 
-from parley.config.platforms import OWN_PLATFORMS, Discovery, discover
+from gateway.platforms import Discovery, discover
 from parley.config.problems import Path as KeyPath
 from parley.config.schema import (
     Shape,
@@ -27,6 +27,7 @@ from parley.config.schema import (
     section_of,
     shapes,
 )
+from parley.config.sections import OWN_PLATFORMS
 from parley.config.settings import settings_model
 
 BEGIN: Final = "<!-- reference: written by python -m parley.config.reference_page -->"

@@ -25,6 +25,8 @@ from parley.http.access import is_loopback_name
 NAME_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,39}$"
 MAIN: Final = "main"
 """Name of the account whose keys stand directly under the platform."""
+OWN_PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web")
+"""The platforms that come with Parley, in the order people are told of them."""
 MEMORY: Final = "memory://"
 MAX_PERSONA: Final = 10_000
 MAX_FALLBACKS: Final = 4

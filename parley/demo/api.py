@@ -6,17 +6,24 @@ GET  /demo/api/events   a room (SSE)      GET /demo/api/file      a file below a
 POST /demo/api/act      one action, see `parley.demo.actions`
 """
 
-import asyncio
 import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
 from importlib import resources
 from typing import Final
 from urllib.parse import quote
 
-from aiohttp import web
 from pydantic import ValidationError
 
+from gateway.errors import BadInput
+from gateway.ports.local_routes import (
+    EventStream,
+    LocalRequest,
+    LocalResponse,
+    LocalRoute,
+    ServerEvent,
+    error_response,
+    json_response,
+)
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
 from parley.demo.demo_gateway import DemoGateway
 from parley.demo.view import room_view, world_view
@@ -38,7 +45,6 @@ SAFE_INLINE: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 TRACES: Final = 200
 REFRESH_SECONDS: Final = 1.0
 """How soon decisions that change nothing in the room appear beside it."""
-PING_SECONDS: Final = 15.0
 MAX_STREAMS: Final = 32
 
 
@@ -53,113 +59,97 @@ class DemoPages:
         self._streams = 0
         self._closing = False
 
-    def routes(self) -> list[web.RouteDef]:
-        """What the local listener serves."""
+    def routes(self) -> list[LocalRoute]:
+        """The routes that the local listener serves."""
         return [
-            web.get("/", self._page),
-            web.get("/demo/assets/{name}", self._asset),
-            web.get("/demo/api/world", self._get_world),
-            web.get("/demo/api/room", self._get_room),
-            web.get("/demo/api/events", self._events),
-            web.get("/demo/api/file", self._file),
-            web.post("/demo/api/act", self._act),
+            LocalRoute("GET", "/", self._page),
+            LocalRoute("GET", "/demo/assets/{name}", self._asset),
+            LocalRoute("GET", "/demo/api/world", self._get_world),
+            LocalRoute("GET", "/demo/api/room", self._get_room),
+            LocalRoute("GET", "/demo/api/events", self._events),
+            LocalRoute("GET", "/demo/api/file", self._file),
+            LocalRoute("POST", "/demo/api/act", self._act),
         ]
 
     def close(self) -> None:
         """Let the open streams end, within `REFRESH_SECONDS`."""
         self._closing = True
 
-    async def _page(self, _request: web.Request) -> web.StreamResponse:
+    async def _page(self, _request: LocalRequest) -> LocalResponse:
         return _text("parley.demo", "assets", "demo.html", "text/html")
 
-    async def _asset(self, request: web.Request) -> web.StreamResponse:
-        name = request.match_info["name"]
+    async def _asset(self, request: LocalRequest) -> LocalResponse:
+        name = request.params["name"]
         if name not in ASSETS:
-            raise web.HTTPNotFound
+            return LocalResponse(b"not found", 404)
         package, folder, mime = ASSETS[name]
         return _text(package, folder, name, mime)
 
-    async def _get_world(self, _request: web.Request) -> web.StreamResponse:
-        return web.json_response(world_view(self._world, self._assistant, self._model))
+    async def _get_world(self, _request: LocalRequest) -> LocalResponse:
+        return json_response(world_view(self._world, self._assistant, self._model))
 
-    async def _get_room(self, request: web.Request) -> web.StreamResponse:
+    async def _get_room(self, request: LocalRequest) -> LocalResponse:
         try:
-            return web.json_response(await self._look(_where(request)))
+            return json_response(await self._look(_where(request)))
         except Refused as problem:
-            return _error(404, str(problem))
+            return error_response(404, str(problem))
 
-    async def _events(self, request: web.Request) -> web.StreamResponse:
+    async def _events(self, request: LocalRequest) -> LocalResponse | EventStream:
         where = _where(request)
         try:
             self._world.seen(where)
         except Refused as problem:
-            return _error(404, str(problem))
+            return error_response(404, str(problem))
         if self._streams >= MAX_STREAMS:
-            return _error(503, "too many open pages; close one")
-        response = web.StreamResponse(
-            headers={"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
-        )
-        await response.prepare(request)
+            return error_response(503, "too many open pages; close one")
         self._streams += 1
-        try:
-            with suppress(ConnectionError):  # the page was closed
-                await self._stream(request, response, where)
-        finally:
-            self._streams -= 1
-        return response
+        return EventStream(self._news(where), self._stream_ended)
 
-    async def _stream(
-        self, request: web.Request, response: web.StreamResponse, where: Where
-    ) -> None:
-        clock = asyncio.get_running_loop().time
-        sent, written = "", clock()
-        while not (self._closing or request.transport is None or request.transport.is_closing()):
+    def _stream_ended(self) -> None:
+        self._streams -= 1
+
+    async def _news(self, where: Where) -> AsyncIterator[ServerEvent | None]:
+        sent = ""
+        while not self._closing:
             seen = self._world.seen(where)
             news = json.dumps(await self._look(where))
-            if news != sent:
-                await response.write(f"data: {news}\n\n".encode())
-                sent, written = news, clock()
-            elif clock() - written > PING_SECONDS:
-                await response.write(b": still here\n\n")
-                written = clock()
+            yield ServerEvent(news) if news != sent else None
+            sent = news
             await self._world.changed(where, seen, REFRESH_SECONDS)
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
+    async def _file(self, request: LocalRequest) -> LocalResponse:
         where = _where(request)
         try:
             file = self._find_file(
                 where, request.query.get("message", ""), request.query.get("index", "0")
             )
         except Refused as problem:
-            return _error(404, str(problem))
+            return error_response(404, str(problem))
         inline = file.mime in SAFE_INLINE
-        return web.Response(
-            body=file.data,
+        return LocalResponse(
+            file.data,
+            content_type=file.mime if inline else "application/octet-stream",
             headers={
-                "Content-Type": file.mime if inline else "application/octet-stream",
                 "Content-Disposition": f"{'inline' if inline else 'attachment'}; "
                 f"filename*=UTF-8''{quote(file.name)}",
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             },
         )
 
-    async def _act(self, request: web.Request) -> web.StreamResponse:
+    async def _act(self, request: LocalRequest) -> LocalResponse:
         if request.content_type != "application/json":
-            return _error(415, "send application/json")
-        body = bytearray()
-        async for chunk in request.content.iter_chunked(65_536):
-            body += chunk
-            if len(body) > MAX_REQUEST:
-                return _error(413, f"at most {MAX_REQUEST:,} bytes")
+            return error_response(415, "send application/json")
         try:
-            action = ACTIONS.validate_json(bytes(body))
-            return web.json_response(await perform(self._world, action))
+            action = ACTIONS.validate_json(await request.read(MAX_REQUEST))
+            return json_response(await perform(self._world, action))
+        except BadInput as problem:
+            return error_response(413, str(problem))
         except ValidationError as problem:
-            return _error(422, _told(problem))
+            return error_response(422, _first_problem(problem))
         except Refused as problem:
-            return _error(404, str(problem))
+            return error_response(404, str(problem))
         except NotSupported as problem:
-            return _error(409, str(problem) or "this platform has no such thing")
+            return error_response(409, str(problem) or "this platform has no such thing")
 
     async def _look(self, where: Where) -> dict[str, object]:
         return room_view(self._world, where, await self._gateway.decisions(TRACES))
@@ -171,21 +161,17 @@ class DemoPages:
         raise Refused("no such file")
 
 
-def _where(request: web.Request) -> Where:
+def _where(request: LocalRequest) -> Where:
     query = request.query
     return Where(query.get("platform", ""), query.get("room", ""), query.get("person", ""))
 
 
-def _text(package: str, folder: str, name: str, mime: str) -> web.Response:
-    text = resources.files(package).joinpath(folder, name).read_text("utf-8")
-    return web.Response(text=text, content_type=mime, charset="utf-8")
+def _text(package: str, folder: str, name: str, mime: str) -> LocalResponse:
+    body = resources.files(package).joinpath(folder, name).read_bytes()
+    return LocalResponse(body, content_type=f"{mime}; charset=utf-8")
 
 
-def _error(status: int, message: str) -> web.Response:
-    return web.json_response({"error": message}, status=status)
-
-
-def _told(problem: ValidationError) -> str:
+def _first_problem(problem: ValidationError) -> str:
     """The first thing that is wrong, and where."""
     first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "the request"

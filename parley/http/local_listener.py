@@ -17,6 +17,7 @@ from aiohttp import web
 
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
+from gateway.ports.local_routes import LocalRoute
 from parley.http.access import (
     AccessDecision,
     RequestFacts,
@@ -30,6 +31,7 @@ from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds, Connections
 from parley.http.denied_requests import AUDITED, DENIED, Denied, note_denial
 from parley.http.host_header import has_valid_host
+from parley.http.local_routes import aiohttp_route
 from parley.http.tcp_ports import port_of, unusable
 
 COOKIE: Final = "parley_session"
@@ -115,7 +117,7 @@ class LocalListener:
         self._ready: ReadyCheck = ready or (lambda: Readiness(True))
         self._health: HealthCheck = health or Health
         self._max_body = max_body
-        self._routes: list[web.AbstractRouteDef] = []
+        self._routes: list[web.RouteDef] = []
         self._parts: list[tuple[str, MakeApp]] = []
         self._guarded: frozenset[web.Application] = frozenset()
         self._links: OrderedDict[str, float] = OrderedDict()
@@ -124,11 +126,11 @@ class LocalListener:
         self._security = security or SecurityLog()
         self.connections = Connections(bounds, proxies)
 
-    def add_routes(self, routes: Iterable[web.AbstractRouteDef]) -> None:
+    def add_routes(self, routes: Iterable[LocalRoute]) -> None:
         """Serve these too. Raises `RuntimeError` once the listener runs."""
         if self._runner is not None:
             raise RuntimeError("routes are added before the listener starts")
-        self._routes.extend(routes)
+        self._routes.extend(map(aiohttp_route, routes))
 
     def add_guarded(self, prefix: str, make: MakeApp) -> None:
         """Serve a part that asks for tokens of its own under `prefix`; it refuses whoever has none.

@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from aiohttp import web
-
 from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.observe.event_loop import EventLoopMonitor
 from gateway.observe.gauges import GaugeReadings, Gauges
@@ -13,8 +11,8 @@ from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock, ServerState
 from gateway.ports.inbox import QueueDepths
+from gateway.ports.local_routes import LocalRequest, LocalResponse, LocalRoute
 from parley.http.local_listener import Health, Readiness
-from parley.http.metrics import metrics_route
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.store_health import Probe, StoreMonitor
 from parley.runtime.supervisor import Supervisor
@@ -63,9 +61,13 @@ class HealthMonitor:
         self._parts = parts
         self.metrics.registry.register(Gauges(lambda: self._now(parts)))
 
-    def routes(self) -> Iterable[web.RouteDef]:
-        """What is served on the local listener."""
-        yield metrics_route(self.metrics.page, CONTENT_TYPE)
+    def routes(self) -> Iterable[LocalRoute]:
+        """The page that Prometheus fetches, for the local listener."""
+
+        async def metrics(_request: LocalRequest) -> LocalResponse:
+            return LocalResponse(self.metrics.page(), content_type=CONTENT_TYPE)
+
+        yield LocalRoute("GET", "/metrics", metrics)
 
     async def start(self) -> None:
         """Begin to look, the first time before this returns."""

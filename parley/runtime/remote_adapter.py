@@ -9,11 +9,24 @@ final answer among them, go through the outbox instead.
 import asyncio
 
 from db.errors import StoreUnavailable
+from gateway.connected import Connected
 from gateway.errors import Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.live.answer import LAST_WAIT
-from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
-from gateway.ports.connected import Connected
+from gateway.platforms import renderer_of
+from gateway.ports import (
+    AdapterManifest,
+    CanCheckMembership,
+    CanClearButtons,
+    CanFetchFiles,
+    CanMarkRead,
+    CanReact,
+    CanType,
+    Capabilities,
+    EventSink,
+    LiveStyle,
+    LiveView,
+)
 from gateway.stores.redis.rpc import RemoteFailure, RpcClient
 from parley.runtime.remote_calls import (
     BELONGS,
@@ -130,15 +143,17 @@ class RemoteAdapter:
             raise Permanent(str(error)) from error
 
     def connected(self) -> Connected:
-        """This account with the abilities that its platform has."""
-        can = self.capabilities
+        """This account with the abilities that its manifest names."""
+        has = frozenset(self._manifest.abilities)
         return Connected(
             self._manifest,
             self,
-            typing=self if can.typing else None,
-            read_marks=self if can.read_marks else None,
-            files=self if can.files_in else None,
-            live=self if can.live else None,
-            members=self if can.tells_members else None,
-            reactions=self if can.reactions else None,
+            renderer=renderer_of(self._manifest),
+            typing=self if CanType in has else None,
+            read_marks=self if CanMarkRead in has else None,
+            files=self if CanFetchFiles in has else None,
+            live=self if self._manifest.live is not None else None,
+            members=self if CanCheckMembership in has else None,
+            reactions=self if CanReact in has else None,
+            clears_buttons=CanClearButtons in has,
         )

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from gateway.connected import Connected
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Place
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import CanDelete, LiveView
-from gateway.ports.connected import Connected
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 

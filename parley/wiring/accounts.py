@@ -1,34 +1,17 @@
 """The accounts of a configuration, each with what sends and receives for it."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-from aiohttp import web
-
+from gateway.connected import Connected
+from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.connected import Connected
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from parley.config import MAIN, Settings
-from parley.config.platforms import adapter_class, discover
 from parley.wiring.commands import offered_commands
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
-
-
-@runtime_checkable
-class ServesPages(Protocol):
-    """An adapter with pages of its own on the local listener."""
-
-    @property
-    def page(self) -> str:
-        """The path that a person opens."""
-        ...
-
-    def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """What to serve there."""
-        ...
 
 
 def account_name(key: tuple[str, str]) -> str:

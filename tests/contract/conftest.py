@@ -4,15 +4,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from gateway.platforms import adapter_class
 from simulators.slack import SlackSimulator
+from tests.contract.marks import FEATURES, PROTOCOLS
 from tests.contract.stage import Stage, on_stage
 from tests.contract.variants import VARIANTS, Variant
 from tests.support.patience import PATIENCE
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "proves(field): the adapters that declare this capability")
-    config.addinivalue_line("markers", "lacks(field): the adapters that do not declare it")
+    config.addinivalue_line("markers", "proves(name): the adapters that have this")
+    config.addinivalue_line("markers", "lacks(name): the adapters that do not have it")
     config.addinivalue_line("markers", "where(condition): the variants of which this is true")
 
 
@@ -28,13 +30,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _fits(variant: Variant, mark: pytest.Mark) -> bool:
     match mark.name:
         case "proves":
-            return bool(getattr(variant.manifest.capabilities, mark.args[0]))
+            return _has(variant, mark.args[0])
         case "lacks":
-            return not getattr(variant.manifest.capabilities, mark.args[0])
+            return not _has(variant, mark.args[0])
         case "where":
             return bool(mark.args[0](variant))
         case _:
             return True
+
+
+def _has(variant: Variant, name: str) -> bool:
+    if protocol := PROTOCOLS.get(name):
+        adapter = adapter_class(variant.manifest)
+        return isinstance(adapter, type) and issubclass(adapter, protocol)
+    if name in FEATURES:
+        return name in variant.features
+    return bool(getattr(variant.manifest.capabilities, name))
 
 
 @pytest.fixture

@@ -22,10 +22,10 @@ from gateway.message import (
     Place,
     Receipt,
 )
+from gateway.platforms import adapter_class
 from gateway.ports import AdapterContext, PlatformAdapter
 from gateway.ports.clock import SystemClock
 from gateway.stores.codec import event_from_json, event_to_json
-from parley.config.platforms import adapter_class
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom
 from tests.contract.variants import HostedPlatform, Variant

@@ -1,43 +1,17 @@
-"""What an adapter declares is true: every capability works, and none is there that is not declared.
+"""Everything that an adapter can do works, and what its manifest declares is true.
 
-One suite, run against every adapter over its real client library. `proves(field)` runs a test for
-the adapters that declare the capability, `lacks(field)` for those that do not.
+One suite, run against every adapter over its real client library. `proves(name)` runs a test for
+the adapters that have the ability, capability or feature, `lacks(name)` for those that do not.
 """
 
 import sys
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Final
 
-from gateway.ports import (
-    CanAnswerInline,
-    CanCheckMembership,
-    CanClearButtons,
-    CanDelete,
-    CanEdit,
-    CanFetchFiles,
-    CanMarkRead,
-    CanReact,
-    CanShowLive,
-    CanType,
-    Capabilities,
-)
+from gateway.ports import REMOTE_ABILITIES, CanShowLive, Capabilities
 from tests.contract import test_asking, test_features, test_privacy, test_rooms
-from tests.contract.marks import lacks, proves
+from tests.contract.marks import FEATURES, PROTOCOLS, lacks, proves
 from tests.contract.stage import Stage
-
-PROTOCOLS: Final = {
-    "edits": CanEdit,
-    "deletes": CanDelete,
-    "typing": CanType,
-    "read_marks": CanMarkRead,
-    "reactions": CanReact,
-    "inline_queries": CanAnswerInline,
-    "files_in": CanFetchFiles,
-    "live": CanShowLive,
-    "tells_members": CanCheckMembership,
-    "clears_buttons": CanClearButtons,
-}
 
 
 def test_every_capability_is_proven_where_it_is_declared_and_denied_where_it_is_not() -> None:
@@ -48,9 +22,9 @@ def test_every_capability_is_proven_where_it_is_declared_and_denied_where_it_is_
         for name, value in vars(module).items()
         if name[:5] == "test_" and callable(value)
     ]
-    known = {field.name for field in fields(Capabilities)}
-    assert _marked(tests, "proves") == known
-    assert _marked(tests, "lacks") | set(PROTOCOLS) == known
+    facts = {field.name for field in fields(Capabilities)} | set(FEATURES)
+    assert _marked(tests, "proves") == facts | set(PROTOCOLS)
+    assert _marked(tests, "lacks") == facts
 
 
 def _marked(tests: list[Callable[..., object]], name: str) -> set[str]:
@@ -58,13 +32,11 @@ def _marked(tests: list[Callable[..., object]], name: str) -> set[str]:
     return {mark.args[0] for mark in marks if mark.name == name}
 
 
-async def test_an_adapter_can_do_exactly_what_it_declares(stage: Stage) -> None:
-    declared = stage.adapter.capabilities
-    for field, protocol in PROTOCOLS.items():
-        offered = isinstance(stage.adapter, protocol)
-        assert offered == getattr(declared, field), f"{field}: {protocol.__name__}"
-    assert declared.threads >= declared.joins_threads
-    assert declared.threads >= declared.answers_open_threads
+async def test_a_manifest_names_exactly_the_abilities_that_its_adapter_has(stage: Stage) -> None:
+    manifest = stage.variant.manifest
+    has = {protocol for protocol in REMOTE_ABILITIES if isinstance(stage.adapter, protocol)}
+    assert set(manifest.abilities) == has
+    assert (manifest.live is not None) == isinstance(stage.adapter, CanShowLive)
 
 
 @proves("idempotent_sends")

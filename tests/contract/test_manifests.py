@@ -11,9 +11,10 @@ from typing import Final
 import pytest
 from pydantic import SecretStr
 
+from gateway.platforms import GROUP, adapter_class, renderer_of
 from gateway.ports import AccountSettings, PlatformAdapter
-from gateway.render import render
-from parley.config.platforms import GROUP, OWN_PLATFORMS, adapter_class
+from gateway.render import render_with
+from parley.config.sections import OWN_PLATFORMS
 from simulators.base import Fault
 from tests.contract.stage import Stage
 from tests.contract.variants import VARIANTS, Variant
@@ -67,12 +68,12 @@ def test_an_empty_section_is_valid_and_off(known: Variant) -> None:
 
 
 @each
-def test_a_manifest_names_its_adapter_and_a_dialect(known: Variant) -> None:
+def test_a_manifest_names_its_adapter_and_its_renderer(known: Variant) -> None:
     manifest = known.manifest
     assert adapter_class(manifest).__name__ in manifest.load
     assert manifest.title
     assert manifest.dedupe_for.total_seconds() >= 600
-    assert render("**hi**", manifest.dialect)[0].text
+    assert render_with(renderer_of(manifest), "**hi**")[0].text
 
 
 async def test_an_adapter_is_what_its_manifest_says(stage: Stage) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from gateway.llm.offline_samples import SAMPLES, everything, long_text
 from gateway.message import Button, Part
-from gateway.render import render
+from gateway.platforms import renderer_of
+from gateway.render import render, render_with
 from simulators.base import Shown
 from tests.contract.stage import Stage
 
@@ -43,7 +44,7 @@ async def test_every_part_is_taken_unchanged_and_no_word_is_lost(
     stage: Stage, markdown: str
 ) -> None:
     place = (await stage.hear()).place
-    parts = render(markdown, stage.variant.manifest.dialect)
+    parts = render_with(renderer_of(stage.variant.manifest), markdown)
     for number, part in enumerate(parts):
         await stage.adapter.send(stage.outbound("", place, part=part, key=f"long:{number}"))
     seen = await said_in_full(stage, parts)
@@ -66,7 +67,7 @@ async def said_in_full(stage: Stage, parts: Sequence[Part]) -> list[Shown]:
 
 async def test_an_answer_has_its_buttons_under_the_last_part(stage: Stage) -> None:
     place = (await stage.hear()).place
-    parts = render("Forget **everything**?", stage.variant.manifest.dialect)
+    parts = render_with(renderer_of(stage.variant.manifest), "Forget **everything**?")
     outbound = stage.outbound("", place, part=parts[-1], buttons=BUTTONS)
     await stage.adapter.send(outbound)
     (seen,) = await stage.shown(stage.room, bool)

@@ -31,6 +31,8 @@ Repetition = Literal["platform", "adapter", "person"]
 """Who sees to it that an event comes again which could not be stored: the platform, which got no
 acknowledgement; the adapter, where a platform knows none; the person, who is told."""
 
+ROOMS: Final = frozenset({"rooms", "threads", "files_out", "native_commands"})
+"""The features of a platform with rooms."""
 QUICK: Final = (0.02, 0.05, 0.1, 0.2, 0.4)
 """Seconds between repeated deliveries: the platforms' own pauses, made short."""
 
@@ -53,7 +55,7 @@ class Variant:
     they write another's mention, `broken` markup that the platform refuses, `unknown_chat` a
     well-formed id of no chat, `strange` delivers an update of a kind that does not exist yet.
     `replies`: people can reply to a message. `repeatable`: the platform itself may deliver an
-    event twice. `accounts`: several can be connected.
+    event twice. `accounts`: several can be connected. `features` are of `marks.FEATURES`.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Variant:
     replies: bool = True
     repeatable: bool = True
     accounts: bool = True
+    features: frozenset[str] = frozenset()
     settings: Mapping[str, object] = field(default_factory=dict)
 
     def settings_for(self, platform: PlatformSimulator, account: str) -> AccountSettings:
@@ -105,6 +108,7 @@ _DISCORD: Final = Variant(
     strange=_strange_discord,
     another_bot=_discord_bot,
     repetition="adapter",
+    features=ROOMS,
 )
 
 # --- Slack --------------------------------------------------------------------------------------
@@ -138,6 +142,7 @@ def _slack(mode: Literal["socket", "http"], *, agent_view: bool = False) -> Vari
         unknown_chat="C0NOSUCHONE",
         strange=_strange_slack,
         replies=False,
+        features=ROOMS,
         settings={"agent_view": agent_view},
     )
 
@@ -172,6 +177,7 @@ def _telegram(mode: Literal["polling", "webhook"]) -> Variant:
         broken="<b>never closed",
         unknown_chat="-1009999999999",
         strange=_strange_telegram,
+        features=ROOMS,
         settings={"webhook_url": "https://parley.example"} if mode == "webhook" else {},
     )
 
@@ -203,6 +209,7 @@ _WHATSAPP: Final = Variant(
         "unreact": "messages",
     },
     strange=_strange_whatsapp,
+    features=frozenset({"files_out", "further_ids"}),
 )
 
 # --- Without a server of the platform's own -----------------------------------------------------
@@ -215,6 +222,7 @@ _WEB: Final = Variant(
     unknown_chat="C012",
     repetition="person",
     accounts=False,
+    features=frozenset({"files_out"}),
 )
 
 

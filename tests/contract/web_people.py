@@ -8,10 +8,10 @@ from html import unescape
 from uuid import uuid4
 
 import aiohttp
-from aiohttp import web
 
 from gateway.ports import PlatformAdapter
-from parley.wiring.accounts import ServesPages
+from gateway.ports.local_routes import CanServePages
+from parley.http.local_listener import LocalListener
 from simulators.base import ApiCall, Shown, ShownButton, SimFile, SimPerson, SimRoom
 from tests.contract.people import DirectPeople
 
@@ -27,7 +27,7 @@ class WebPeople(DirectPeople):
         super().__init__()
         self._browsers: dict[str, aiohttp.ClientSession] = {}
         self._people: dict[str, SimPerson] = {}
-        self._runner: web.AppRunner | None = None
+        self._listener: LocalListener | None = None
         self._url = ""
         self._again = 0
 
@@ -36,13 +36,11 @@ class WebPeople(DirectPeople):
 
     async def host(self, adapter: PlatformAdapter) -> None:
         """Serve the page, and open it in everybody's browser."""
-        assert isinstance(adapter, ServesPages)
-        app = web.Application()
-        app.add_routes(adapter.routes())
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self._url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+        assert isinstance(adapter, CanServePages)
+        self._listener = LocalListener()
+        self._listener.add_routes(adapter.routes())
+        await self._listener.start()
+        self._url = self._listener.base_url
         for name in NAMES:
             await self._open(name)
 
@@ -59,8 +57,8 @@ class WebPeople(DirectPeople):
         await self.stop_reading()
         for browser in self._browsers.values():
             await browser.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._listener is not None:
+            await self._listener.stop()
 
     def person(self, name: str) -> SimPerson:
         return self._people[name]

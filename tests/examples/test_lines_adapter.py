@@ -13,17 +13,19 @@ from db.errors import StoreUnavailable
 from gateway.errors import Permanent, StartError, Transient
 from gateway.message import InboundEvent, MessageReceived, Outbound, OutboundFile, Part, Place
 from gateway.people import Audience
+from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter
 from gateway.ports.clock import SystemClock
+from gateway.render import render
 from parley.config import from_mapping
-from parley.config.platforms import adapter_class, discover
 from tests.examples.installing import install
-from tests.parley.cli.kit import ROOT, started_alone
+from tests.parley.cli.kit import ROOT, parley_alone, started_alone
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 
 EXAMPLE = ROOT / "examples" / "parley-adapter-lines"
 PASSWORD = "correct-horse"
+MARKDOWN = "# The plan\n**soon**\n\n- one"
 
 
 @pytest.fixture
@@ -180,6 +182,22 @@ async def test_a_taken_port_is_a_clear_start_error_and_a_failed_check() -> None:
         assert (check.ok, check.advice) == (False, "Choose another platforms.lines.port.")
         with pytest.raises(StartError, match="Cannot listen on"):
             await second.connect(nothing)
+
+
+@pytest.mark.usefixtures("installed")
+def test_its_own_renderer_writes_what_people_see() -> None:
+    (part,) = render(MARKDOWN, "lines")
+    assert part == Part("The plan\n========\n*soon*\n\n* one", "The plan\nsoon\n\n• one")
+    assert len(render("word " * 2_000, "lines")) == 3
+
+
+async def test_the_command_line_renders_for_it(tmp_path: Path) -> None:
+    path = os.pathsep.join(map(str, (ROOT, *install(EXAMPLE, tmp_path))))
+    (tmp_path / "plan.md").write_text(MARKDOWN)
+    ended = await parley_alone(
+        "render", "--platform", "lines", "plan.md", cwd=tmp_path, env={"PYTHONPATH": path}
+    )
+    assert ended.out == "The plan\n========\n*soon*\n\n* one\n"
 
 
 async def test_the_whole_program_answers_over_it_without_a_change(tmp_path: Path) -> None:

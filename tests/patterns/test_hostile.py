@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from gateway.markdown.parse import parse
+from gateway.markdown.text_renderer import plain_parts
 from gateway.message import Part
-from gateway.render import off_loop as aside
-from gateway.render.off_loop import DIRECT, render_off_loop
+from gateway.platforms import discover, renderer_of
+from gateway.ports.renderer import Renderer
+from gateway.render import DIRECT, render_off_loop
 from tests.patterns.hostile import PUMPS, STEPS, long
 
 TIMES_AS_MANY = 6
@@ -70,13 +73,13 @@ def seconds(step: Any, text: str) -> float:
 async def test_a_long_text_is_rendered_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[int] = []
 
-    def render(markdown: str, dialect: str) -> list[Part]:
+    def render(renderer: Renderer, markdown: str) -> list[Part]:
         threads.append(threading.get_ident())
-        return [Part(markdown, dialect)]
+        return renderer(parse(markdown))
 
-    monkeypatch.setattr(aside, "render", render)
-    await render_off_loop("a" * DIRECT, "discord")
-    await render_off_loop("a" * (DIRECT + 1), "discord")
+    monkeypatch.setattr("gateway.render.render_with", render)
+    await render_off_loop("a" * DIRECT, plain_parts)
+    await render_off_loop("a" * (DIRECT + 1), plain_parts)
     assert [thread == threading.get_ident() for thread in threads] == [True, False]
 
 
@@ -99,7 +102,9 @@ def frozen_heap() -> Iterator[None]:
 
 async def held(markdown: str, platform: str) -> float:
     """The longest time in seconds for which the loop did not turn."""
-    rendering = asyncio.create_task(render_off_loop(markdown, platform))
+    rendering = asyncio.create_task(
+        render_off_loop(markdown, renderer_of(discover().manifests[platform]))
+    )
     longest, before = 0.0, time.monotonic()
     while not rendering.done():
         await asyncio.sleep(0.001)

@@ -52,7 +52,6 @@ MANIFEST = AdapterManifest(
     title="Test",
     settings=AccountSettings,
     capabilities=Capabilities(joins_threads=True),
-    dialect="plain",
     load="tests.support.adapter:RecordingAdapter",
     dedupe_for=timedelta(hours=24),
 )

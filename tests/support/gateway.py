@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
+from gateway.connected import Connected
 from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import Overlap
@@ -33,7 +34,6 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
-from gateway.ports.connected import Connected
 from gateway.ports.memory import MemoryPort, NoMemory
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard

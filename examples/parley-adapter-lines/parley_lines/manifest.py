@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import Field, SecretStr
 
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities
+from gateway.ports import AccountSettings, AdapterManifest
 
 
 class LinesSettings(AccountSettings, frozen=True):
@@ -26,7 +26,6 @@ MANIFEST: Final = AdapterManifest(
     platform="lines",
     title="Lines over TCP",
     settings=LinesSettings,
-    capabilities=Capabilities(rooms=False),
-    dialect="plain",
     load="parley_lines.adapter:LinesAdapter",
+    renderer="parley_lines.render:render",
 )

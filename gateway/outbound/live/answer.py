@@ -21,6 +21,7 @@ from gateway.outbound.live.state import LiveMessage, Phase, Show
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.send import address
 from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
+from gateway.ports.renderer import Renderer
 
 FIRST_AFTER: Final = 0.7
 """Seconds: an answer that is complete sooner is sent without a live message."""
@@ -52,7 +53,7 @@ class LiveTarget:
 
     key: str
     place: Place
-    dialect: str
+    renderer: Renderer
     reply_to_id: str = ""
     reply_handle: str = ""
     again: bool = False
@@ -78,7 +79,7 @@ class LiveAnswer:
     def __init__(self, target: LiveTarget, means: LiveDependencies, style: LiveStyle) -> None:
         self._target = target
         self._means = means
-        self._page = Page(target.place.audience, target.dialect)
+        self._page = Page(target.place.audience, target.renderer)
         now = means.clock.monotonic()
         self._state = LiveMessage(style, not_before=now + FIRST_AFTER)
         self._hold_from = now + HELD_AFTER
@@ -113,7 +114,7 @@ class LiveAnswer:
         held = self._state.phase is Phase.PREVIEWING and self._state.held
         if shows or not (held or self._state.phase is Phase.IDLE):
             return False
-        self._page = Page(self._target.place.audience, self._target.dialect)
+        self._page = Page(self._target.place.audience, self._target.renderer)
         self._page.write(kept)
         return True
 

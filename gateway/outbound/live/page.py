@@ -7,8 +7,8 @@ from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Part
 from gateway.people import Audience
 from gateway.policy.response_filter import StreamFilter
-from gateway.render import render
-from gateway.render.off_loop import render_unfinished
+from gateway.ports.renderer import Renderer
+from gateway.render import render_unfinished, render_with
 
 MAX_SOURCE: Final = 12_000
 """Characters of Markdown that are rendered live; the rest waits for the final answer."""
@@ -32,9 +32,9 @@ class Page:
     one message: text that would need a second one waits for the final answer.
     """
 
-    def __init__(self, audience: Audience, dialect: str) -> None:
+    def __init__(self, audience: Audience, renderer: Renderer) -> None:
         self._filter = StreamFilter(audience)
-        self._dialect = dialect
+        self._renderer = renderer
         self._pieces: list[str] = []
         self._passed = ""
         self._full = False
@@ -61,7 +61,7 @@ class Page:
         if len(self._passed) == self._shown and self._sheet is not None:
             return self._sheet
         passed = self._passed
-        parts = await render_unfinished(passed, self._dialect)
+        parts = await render_unfinished(passed, self._renderer)
         if not parts:
             return None
         if len(parts) > 1:
@@ -70,8 +70,8 @@ class Page:
         return self._sheet
 
     def holding(self, sentence: str) -> Sheet:
-        """Render a sentence in place of missing text."""
-        return Sheet(render(sentence, self._dialect)[0], 0, "")
+        """A sentence in the place of text that is not there yet."""
+        return Sheet(render_with(self._renderer, sentence)[0], 0, "")
 
     def showed(self, sheet: Sheet) -> None:
         """Record that this state is shown."""
@@ -81,4 +81,4 @@ class Page:
     def closed(self, mark: str) -> list[Part]:
         """Render the text that was shown, with a mark at its end."""
         shown = close_unfinished(self._passed[: self._shown])
-        return render(f"{shown}\n\n{mark}" if shown.strip() else mark, self._dialect)
+        return render_with(self._renderer, f"{shown}\n\n{mark}" if shown.strip() else mark)

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from adapters.web.connection import WebAdapter
 from adapters.web.manifest import WebSettings
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, WebhookHandler
+from parley.http.local_listener import LocalListener
 from tests.support.clock import FakeClock
 
 NOW = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
@@ -66,7 +66,6 @@ class Page:
     inbox: Inbox
     url: str
     client: aiohttp.ClientSession
-    runner: web.AppRunner
 
     @property
     def origin(self) -> dict[str, str]:
@@ -107,24 +106,16 @@ def answer(person: str, html: str, key: str = "turn-1/0", **more: object) -> Out
     return Outbound(key, place, Part(html, "plain"), **more)  # type: ignore[arg-type]
 
 
-async def serve(adapter: WebAdapter) -> tuple[web.AppRunner, str]:
-    app = web.Application()
-    app.add_routes(adapter.routes())
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=2)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    host, port = runner.addresses[0]
-    return runner, f"http://{host}:{port}"
-
-
 @pytest.fixture
 async def page() -> AsyncIterator[Page]:
     adapter = WebAdapter(WebSettings(enabled=True, max_upload_bytes=1_000_000), context())
     inbox = Inbox()
     await adapter.connect(inbox)
-    runner, url = await serve(adapter)
+    listener = LocalListener()
+    listener.add_routes(adapter.routes())
+    await listener.start()
     jar = aiohttp.CookieJar(unsafe=True)
     async with aiohttp.ClientSession(cookie_jar=jar) as client:
-        yield Page(adapter, inbox, url, client, runner)
+        yield Page(adapter, inbox, listener.base_url, client)
         await adapter.disconnect()
-    await runner.cleanup()
+    await listener.stop()

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.web.conversation import Conversation, Conversations, PageMessage
-from adapters.web.files import FileStore
+from adapters.web.page_state import Conversation, Conversations, FileStore, PageMessage
 from gateway.errors import BadInput
 
 NOW = datetime(2026, 11, 3, tzinfo=UTC)

@@ -21,7 +21,13 @@ from tests.gateway.render.readers import holds, letters, read, visible
 from tests.support.for_each import for_each
 
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
-LIMITS = {"discord": 2000, "telegram": 4096, "whatsapp": 4096, "plain": 2000, "web": 200_000}
+LIMITS = {
+    "discord": 2000,
+    "telegram": 4096,
+    "whatsapp": 4096,
+    "plain": limits.PLAIN_MESSAGE,
+    "web": 200_000,
+}
 FRAGMENTS = [
     *("**", "*", "_", "__", "~~", "||", "`", "``", "```\n", "\n```", "[", "](", ")", "!["),
     *("<", ">", "&", "\\", "\n", "\n\n", "# ", "- ", "1. ", "> ", "    ", "---\n", "- [ ] ", "~"),
@@ -172,11 +178,6 @@ def test_a_longer_text_is_shown_literally(platform: str) -> None:
 @for_each("platform", PLATFORMS)
 def test_nothing_to_see_is_no_message(markdown: str, platform: str) -> None:
     assert render(markdown, platform) == []
-
-
-def test_an_unknown_platform_gets_plain_text() -> None:
-    assert render("# **a** `b`", "carrier-pigeon") == [Part("a b", "a b")]
-    assert LIMITS["plain"] == limits.PLAIN_MESSAGE
 
 
 def test_the_tree_is_small_and_frozen() -> None:

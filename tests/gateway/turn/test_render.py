@@ -45,7 +45,7 @@ async def test_an_answer_of_exactly_as_many_parts_is_whole(
 ) -> None:
     parts = [Part(str(n), str(n)) for n in range(3)]
     monkeypatch.setattr("gateway.turn.render.MAX_PARTS", 3)
-    monkeypatch.setattr("gateway.render.off_loop.render", lambda *_: list(parts))
+    monkeypatch.setattr("gateway.render.render_with", lambda *_: list(parts))
     async with gateway() as g:
         await g.take(received("tell me all"))
         assert g.texts == ["0", "1", "2"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from gateway.platforms import discover
 from parley.cli.start_check import startup_problems
 from parley.config import from_mapping
-from parley.config.platforms import discover
 from tests.gateway.turn.test_mcp import PROGRAM, WebServer
 from tests.parley.cli.kit import parley
 from tests.support.ports import free_port

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import Field, SecretStr, field_validator
 
+from gateway.platforms import Discovery
 from gateway.ports import AccountSettings, AdapterManifest, Capabilities
 from parley.config import Settings, SettingsError, load
-from parley.config.platforms import Discovery
 
 
 class PigeonSettings(AccountSettings, frozen=True):
@@ -56,7 +56,6 @@ def manifest(platform: str, settings: type[AccountSettings]) -> AdapterManifest:
         title=platform.title(),
         settings=settings,
         capabilities=Capabilities(),
-        dialect="plain",
         load=f"nowhere.{platform}:Adapter",
     )
 

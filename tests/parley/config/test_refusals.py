@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.platforms import Discovery
 from parley.config import SettingsError, from_mapping, load
-from parley.config.platforms import Discovery
 from parley.config.yaml_file import parse_yaml
 from tests.parley.config.kit import PLATFORMS, load_text, refusal
 

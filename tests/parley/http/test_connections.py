@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.shared.signatures import verify_slack, verify_telegram, verify_whatsapp
 from gateway.ports import WebhookRequest, WebhookResponse
+from gateway.ports.local_routes import EventStream, LocalRequest, LocalRoute, ServerEvent
 from parley.http.client_address import UNKNOWN, forwarded_for, is_one_of, networks, rate_limit_key
 from parley.http.connections import ConnectionBounds, Connections, Phase
 from parley.http.local_listener import LocalListener
@@ -316,17 +316,17 @@ async def test_the_local_listener_has_the_same_bounds_and_long_streams(
 ) -> None:
     streaming, go_on = asyncio.Event(), asyncio.Event()
 
-    async def events(request: web.Request) -> web.StreamResponse:
-        stream = web.StreamResponse()
-        await stream.prepare(request)
+    async def news() -> AsyncIterator[ServerEvent]:
         for _ in range(8):
-            await stream.write(b"data: still here\n\n")
+            yield ServerEvent("still here")
             streaming.set()
             await go_on.wait()
-        return stream
+
+    async def events(_request: LocalRequest) -> EventStream:
+        return EventStream(news(), lambda: None)
 
     listener = LocalListener(bounds=replace(SMALL, connections=6, per_address=6))
-    listener.add_routes([web.get("/events", events)])
+    listener.add_routes([LocalRoute("GET", "/events", events)])
     await listener.start()
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     writer.write(b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")

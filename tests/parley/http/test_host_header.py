@@ -5,11 +5,11 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.ports import WebhookRequest, WebhookResponse
+from gateway.ports.local_routes import LocalRequest, LocalResponse, LocalRoute
 from parley.http.host_header import Host, is_valid_host_request, read_host
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
@@ -118,11 +118,11 @@ Ask = Callable[[bytes], Awaitable[int]]
 
 @contextlib.asynccontextmanager
 async def local() -> AsyncIterator[int]:
-    async def hello(_request: web.Request) -> web.Response:
-        return web.Response(text="hello")
+    async def hello(_request: LocalRequest) -> LocalResponse:
+        return LocalResponse(b"hello")
 
     made = LocalListener()
-    made.add_routes([web.get("/", hello)])
+    made.add_routes([LocalRoute("GET", "/", hello)])
     await made.start()
     yield made.port
     await made.stop()

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.connected import Connected
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Part, Place
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
 from gateway.ports import LiveStyle, LiveView, SendPace
-from gateway.ports.connected import Connected
 from gateway.stores.sqlite.outbox import SqliteOutbox
 from parley.runtime.remote_calls import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from gateway.outbound.live.page import MAX_SOURCE, Page, Sheet
 from gateway.people import Audience
+from gateway.platforms import discover, renderer_of
 from gateway.policy.response_filter import filter_response
 
 SECRET = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6
 
 
-def page(audience: Audience = Audience.DIRECT, dialect: str = "discord") -> Page:
-    return Page(audience, dialect)
+def page(audience: Audience = Audience.DIRECT, platform: str = "discord") -> Page:
+    return Page(audience, renderer_of(discover().manifests[platform]))
 
 
 def sheet_of(page: Page) -> Sheet | None:
@@ -78,9 +79,9 @@ def test_markup_alone_is_nothing_to_show() -> None:
     assert sheet_of(made) is None
 
 
-@pytest.mark.parametrize("dialect", ["discord", "telegram", "slack", "web"])
-def test_one_message_is_all_that_is_ever_shown(dialect: str) -> None:
-    made = page(dialect=dialect)
+@pytest.mark.parametrize("platform", ["discord", "telegram", "slack", "web"])
+def test_one_message_is_all_that_is_ever_shown(platform: str) -> None:
+    made = page(platform=platform)
     for number in range(3_000):
         made.write(f"Line {number}\n\n")
     assert text_of(made).startswith("Line 0")

@@ -22,6 +22,7 @@ from gateway.outbound.live.answer import (
 )
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.send import REPEAT_NOTE
+from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
@@ -29,6 +30,8 @@ from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
 from tests.support.messages import place
+
+DISCORD = renderer_of(discover().manifests["discord"])
 
 PIECES = [f"Sentence number {n} of the answer. " for n in range(12)]
 WHOLE = "".join(PIECES).strip()
@@ -43,7 +46,7 @@ class Screen:
     clock: FakeClock
     platform: str = "test"
     account: str = "main"
-    capabilities: Capabilities = field(default_factory=lambda: Capabilities(live=True))
+    capabilities: Capabilities = field(default_factory=Capabilities)
     style: LiveStyle = EDITED
     messages: dict[str, str] = field(default_factory=dict)
     draft: str = ""
@@ -133,7 +136,7 @@ class Bench:
             clock=self.clock,
             count=lambda *_: None,
         )
-        target = LiveTarget("live:e1", at, "discord", "q1", again=again)
+        target = LiveTarget("live:e1", at, DISCORD, "q1", again=again)
         return LiveAnswer(target, means, self.screen.style)
 
     async def deliver(self, live: LiveAnswer, text: str = WHOLE) -> tuple[Outbound, ...]:
@@ -389,7 +392,7 @@ async def test_so_it_does_when_nothing_was_written_down_of_it(
     left: bool, quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(bench: Bench) -> None:
-        can = Capabilities(live=True, idempotent_sends=True)
+        can = Capabilities(idempotent_sends=True)
         knows = Knowing(bench.clock, capabilities=can)
         bench.screen = knows
         if left:

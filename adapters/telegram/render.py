@@ -9,15 +9,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import TextRenderer
-from gateway.markdown.tree import Block, CodeBlock, Heading, Quote, Run, Table
+from gateway.markdown.text_renderer import TextRenderer, text_parts
+from gateway.markdown.tree import Block, CodeBlock, Document, Heading, Quote, Run, Table
+from gateway.message import Part
+
+MAX_MESSAGE: Final = 4_096
+"""`text` of sendMessage, "after entities parsing": core.telegram.org/bots/api#sendmessage. We hold
+the HTML itself below it, which is never shorter than what Telegram counts."""
 
 _LINKABLE: Final = re.compile(r"(https?|mailto|tel):[^\s<>]+", re.IGNORECASE)
 """Without `tg:`, because `tg://user?id=…` calls the person of that id."""
 _LANGUAGE_OPEN: Final = '<pre><code class="language-{}">'
 
 
-class TelegramRenderer(TextRenderer):
+class _TelegramText(TextRenderer):
     """Writes the HTML subset of the Bot API."""
 
     def heading(self, heading: Heading) -> list[str]:
@@ -93,7 +98,7 @@ def _quoted(blocks: Sequence[Block]) -> list[str]:
     return f"<blockquote>{_INSIDE_QUOTE.document(blocks)}</blockquote>".split("\n")
 
 
-class _InsideQuote(TelegramRenderer):
+class _InsideQuote(_TelegramText):
     """What a quote holds: an inner quote is told by its lines' first character."""
 
     def quote(self, quote: Quote) -> list[str]:
@@ -107,4 +112,9 @@ class _InsideQuote(TelegramRenderer):
 
 
 _INSIDE_QUOTE: Final = _InsideQuote()
-TELEGRAM: Final = TelegramRenderer()
+_TEXT: Final = _TelegramText()
+
+
+def render(blocks: Document) -> list[Part]:
+    """Telegram HTML, at most 4,096 units a message with its tags."""
+    return text_parts(blocks, _TEXT, MAX_MESSAGE)

@@ -1,10 +1,11 @@
-"""What stands on the page: the latest messages of each person, and who waits for new ones.
+"""The state of the page, in memory and bounded: each person's latest messages, and all files.
 
-Kept in memory and bounded. A page that is loaded again gets it back; after a restart of the
-program the page begins empty, while what the assistant remembers is in the gateway's stores.
+A page that is loaded again gets it back. After a restart of the program the page begins empty; the
+assistant's own memory is in the gateway's stores.
 """
 
 import asyncio
+import secrets
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from datetime import datetime
 from itertools import count
 from typing import Final, Literal
 
+from gateway.errors import BadInput
 from gateway.message import Button
 
 TYPING_SECONDS: Final = 8.0
@@ -20,7 +22,7 @@ TYPING_SECONDS: Final = 8.0
 
 @dataclass(frozen=True, slots=True)
 class FileLink:
-    """A file below a message; the bytes are in the shelf, under `id`."""
+    """A file below a message; `FileStore` keeps its bytes under `id`."""
 
     id: str
     name: str
@@ -134,12 +136,13 @@ class Conversations:
 
     def of(self, person_id: str) -> Conversation:
         """The conversation of this person, a new one if need be."""
-        found = self._by_person.get(person_id)
-        if found is None:
-            found = self._by_person[person_id] = Conversation(self._history, self._versions)
+        conversation = self._by_person.get(person_id)
+        if conversation is None:
+            conversation = Conversation(self._history, self._versions)
+            self._by_person[person_id] = conversation
             self._make_room(person_id)
         self._by_person.move_to_end(person_id)
-        return found
+        return conversation
 
     def __iter__(self) -> Iterator[Conversation]:
         return iter(self._by_person.values())
@@ -152,3 +155,40 @@ class Conversations:
         idle = [key for key, kept in self._by_person.items() if not kept.watchers and key != newest]
         for key in idle[: max(0, excess)]:
             del self._by_person[key]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file and its owner; nobody else is given its bytes."""
+
+    id: str
+    owner: str
+    name: str
+    mime: str
+    data: bytes = field(repr=False)
+
+
+class FileStore:
+    """Files by id, at most `max_bytes` together; the oldest go first."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._files: OrderedDict[str, StoredFile] = OrderedDict()
+
+    def add(self, owner: str, name: str, mime: str, data: bytes) -> StoredFile:
+        """Keep a file under a new, unguessable id. Raises `BadInput` when it can never fit."""
+        if len(data) > self._max_bytes:
+            raise BadInput(f"{name}: {len(data)} bytes, at most {self._max_bytes} can be kept")
+        stored = StoredFile(secrets.token_urlsafe(16), owner, name, mime, data)
+        self._files[stored.id] = stored
+        self._bytes += len(data)
+        while self._bytes > self._max_bytes:
+            _, oldest = self._files.popitem(last=False)
+            self._bytes -= len(oldest.data)
+        return stored
+
+    def get(self, file_id: str, owner: str) -> StoredFile | None:
+        """The file, when it is still kept and belongs to `owner`."""
+        stored = self._files.get(file_id)
+        return stored if stored is not None and stored.owner == owner else None

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Self
 
+from gateway.markdown.text_renderer import plain_parts
+from gateway.platforms import renderer_of
 from gateway.ports import (
     AdapterManifest,
     CanAnswerInline,
     CanCheckMembership,
+    CanClearButtons,
     CanFetchFiles,
     CanMarkRead,
     CanReact,
@@ -14,6 +17,7 @@ from gateway.ports import (
     CanType,
     PlatformAdapter,
 )
+from gateway.ports.renderer import Renderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,7 @@ class Connected:
 
     manifest: AdapterManifest
     adapter: PlatformAdapter
+    renderer: Renderer = plain_parts
     typing: CanType | None = None
     read_marks: CanMarkRead | None = None
     files: CanFetchFiles | None = None
@@ -29,13 +34,16 @@ class Connected:
     inline: CanAnswerInline | None = None
     members: CanCheckMembership | None = None
     reactions: CanReact | None = None
+    clears_buttons: bool = False
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
-        """Look once which abilities the adapter has; asking a Protocol each time is slow."""
+        """Look once which abilities the adapter has; asking a Protocol each time is slow. Raises
+        `ConfigurationError` where the platform's renderer cannot be imported."""
         return cls(
             manifest,
             adapter,
+            renderer=renderer_of(manifest),
             typing=adapter if isinstance(adapter, CanType) else None,
             read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
             files=adapter if isinstance(adapter, CanFetchFiles) else None,
@@ -43,4 +51,5 @@ class Connected:
             inline=adapter if isinstance(adapter, CanAnswerInline) else None,
             members=adapter if isinstance(adapter, CanCheckMembership) else None,
             reactions=adapter if isinstance(adapter, CanReact) else None,
+            clears_buttons=isinstance(adapter, CanClearButtons),
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, assert_never
 
-from gateway.markdown import limits, split, table
+from gateway.markdown import split, table
 from gateway.markdown.boundaries import units
 from gateway.markdown.text_renderer import BOXES, PLAIN, RULE
 from gateway.markdown.tree import (
@@ -31,6 +31,33 @@ from gateway.markdown.tree import (
 )
 from gateway.message import Part
 
+MAX_BLOCKS: Final = 49
+"""Blocks of one message: 50 (docs.slack.dev/reference/block-kit/blocks), less one for buttons."""
+
+MAX_HEADER: Final = 150
+"""Characters of a header block: docs.slack.dev/reference/block-kit/blocks/header-block."""
+
+MAX_MESSAGE_JSON: Final = 12_000
+"""Characters of all blocks of a message as compact JSON. Slack publishes no number; about 13,200
+was measured before `msg_blocks_too_long`, structure included (slackapi/bolt-js #2509, #2867)."""
+
+MAX_TABLE_ROWS: Final = 100
+"""Rows of a table, its header included: docs.slack.dev/reference/block-kit/blocks/table-block."""
+
+MAX_TABLE_COLUMNS: Final = 20
+"""Cells of a table row: docs.slack.dev/reference/block-kit/blocks/table-block."""
+
+MAX_TABLE_CHARACTERS: Final = 10_000
+"""Characters in all cells of a message's tables: what several senders measured; Slack's pages for
+`data_table` name the same number."""
+
+MAX_INDENT: Final = 8
+"""Deepest `indent` of a rich_text_list that Slack's own composer makes."""
+
+MAX_TABLE_AS_CODE: Final = 3_000
+"""Characters up to which a second table is shown as code; a longer one gets a message to itself.
+Ours."""
+
 Json: TypeAlias = dict[str, object]
 
 _LINKABLE: Final = re.compile(r"(https?://|mailto:|tel:)[^\s<>]+", re.IGNORECASE)
@@ -40,9 +67,9 @@ _PLAIN: Final = Run("")
 _TABLE_OVERHEAD: Final = 200
 
 
-def parts(blocks: Document) -> list[Part]:
+def render(blocks: Document) -> list[Part]:
     """The messages, each a dict with `blocks` and `text`, Slack's escaped fallback."""
-    groups = split.pack(_one_table(blocks), limits.SLACK_MESSAGE_JSON, _size, _may_join)
+    groups = split.pack(_one_table(blocks), MAX_MESSAGE_JSON, _size, _may_join)
     return [part for part in map(_part, groups) if part.text.strip()]
 
 
@@ -64,7 +91,7 @@ def _one_table(blocks: Document) -> Document:
         shown: Block = block
         if isinstance(block, Table):
             code = CodeBlock(table.aligned(block)) if seen else None
-            if code and len(code.text) <= limits.SLACK_TABLE_AS_CODE:
+            if code and len(code.text) <= MAX_TABLE_AS_CODE:
                 shown = code
             seen = True
         out.append(shown)
@@ -73,13 +100,13 @@ def _one_table(blocks: Document) -> Document:
 
 def _may_join(group: Sequence[Block], block: Block) -> bool:
     """Whether a message with the blocks of `group` may hold one more."""
-    if len(group) >= limits.SLACK_BLOCKS:
+    if len(group) >= MAX_BLOCKS:
         return False
     return not (_is_native_table(block) and any(map(_is_native_table, group)))
 
 
 def _is_native_table(block: Block) -> bool:
-    return isinstance(block, Table) and len(block.header) <= limits.SLACK_TABLE_COLUMNS
+    return isinstance(block, Table) and len(block.header) <= MAX_TABLE_COLUMNS
 
 
 def _size(block: Block) -> int:
@@ -93,8 +120,8 @@ def _table_size(block: Table) -> int:
     # The structure around cells cannot count, or no table could have the rows it may have.
     cells = [cell for row in (block.header, *block.rows) for cell in row]
     size = sum(units(inline_text(without_links(cell))) or 1 for cell in cells) + _TABLE_OVERHEAD
-    fits = len(block.rows) < limits.SLACK_TABLE_ROWS and size <= limits.SLACK_TABLE_CHARACTERS
-    return size if fits else max(size, limits.SLACK_MESSAGE_JSON + 1)
+    fits = len(block.rows) < MAX_TABLE_ROWS and size <= MAX_TABLE_CHARACTERS
+    return size if fits else max(size, MAX_MESSAGE_JSON + 1)
 
 
 def _written(block: Block) -> Json:
@@ -114,7 +141,7 @@ def _is_header(runs: Inline) -> bool:
     """A header block takes one short line without styles; bold says nothing in a heading."""
     text = inline_text(runs)
     plain = all(replace(run, bold=False, text="") == _PLAIN for run in runs)
-    return plain and units(text) <= limits.SLACK_HEADER and not _MARKUP.search(text)
+    return plain and units(text) <= MAX_HEADER and not _MARKUP.search(text)
 
 
 def _table(block: Table) -> Json:
@@ -180,7 +207,7 @@ class _Lists:
     def write(self, items: ItemList, indent: int = 0) -> list[Json]:
         """The elements of a list and of all that is in its items."""
         for item in items.items:
-            self._item(item, min(indent, limits.SLACK_INDENT))
+            self._item(item, min(indent, MAX_INDENT))
         return self._out
 
     def _item(self, item: Item, indent: int) -> None:

@@ -9,8 +9,13 @@ import re
 from typing import Final
 
 from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import BREAK, TextRenderer, without_fences
-from gateway.markdown.tree import CodeBlock, Heading, Run
+from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
+from gateway.markdown.tree import CodeBlock, Document, Heading, Run
+from gateway.message import Part
+
+MAX_MESSAGE: Final = 2_000
+"""`content` of Create Message: discord.com/developers/docs/resources/message. Discord counts code
+points (discord-api-docs #1315); we count units, which is never less."""
 
 _SPECIAL: Final = re.compile(r"([\\*_~`|\[<]|:(?=//))")
 _LINE_START: Final = re.compile(r"(#{1,3} |-# |>>> |> |[-+] )")
@@ -34,7 +39,7 @@ _ENDS: Final = {
 """What ends a mark, even where it stands in code."""
 
 
-class DiscordRenderer(TextRenderer):
+class _DiscordText(TextRenderer):
     """Writes Discord's Markdown."""
 
     bullet = "- "
@@ -105,4 +110,9 @@ def _link(address: str, inner: str) -> tuple[str, str]:
     return ("", f" ({address})")
 
 
-DISCORD = DiscordRenderer()
+_TEXT: Final = _DiscordText()
+
+
+def render(blocks: Document) -> list[Part]:
+    """Discord Markdown, at most 2,000 characters a message."""
+    return text_parts(blocks, _TEXT, MAX_MESSAGE)

@@ -10,8 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from gateway.errors import ConfigurationError
+from gateway.markdown.text_renderer import plain_parts
+from gateway.platforms import GROUP, adapter_class, discover, renderer_of
 from gateway.ports import AccountSettings, AdapterManifest, Capabilities
-from parley.config.platforms import GROUP, adapter_class, discover
 
 
 class Plain(AccountSettings, frozen=True):
@@ -40,7 +41,6 @@ def a_manifest(platform: str = "owl", **changes: Any) -> AdapterManifest:
         "title": "Owl",
         "settings": Plain,
         "capabilities": Capabilities(),
-        "dialect": "plain",
         "load": "owl_plugin.adapter:OwlAdapter",
     }
     return AdapterManifest(**{**fields, **changes})
@@ -140,3 +140,11 @@ def test_the_adapter_itself_is_imported_only_on_request(plugin: ModuleType) -> N
         adapter_class(a_manifest())
     plugin.__dict__["OwlAdapter"] = Distribution
     assert adapter_class(a_manifest(load="owl_plugin:OwlAdapter")) is Distribution  # type: ignore[comparison-overlap]
+
+
+def test_a_renderer_is_loaded_by_name_and_plain_text_is_the_default(plugin: ModuleType) -> None:
+    vars(plugin)["render"] = plain_parts
+    assert renderer_of(a_manifest(renderer="owl_plugin:render")) is plain_parts
+    assert renderer_of(a_manifest()) is plain_parts
+    with pytest.raises(ConfigurationError, match="renderer for Owl"):
+        renderer_of(a_manifest(renderer="owl_plugin:missing"))

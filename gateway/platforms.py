@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from typing import Any, Final
 
 from gateway.errors import ConfigurationError
+from gateway.markdown.text_renderer import plain_parts
 from gateway.ports import (
     AccountSettings,
     AdapterContext,
     AdapterManifest,
     PlatformAdapter,
 )
+from gateway.ports.renderer import Renderer
 
 GROUP: Final = "parley.adapters"
 OWN_PACKAGE: Final = "parley"
-OWN_PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web")
-"""The platforms that come with Parley, in the order people are told of them."""
 _PLATFORM: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
 _LOAD: Final = re.compile(r"^[\w.]+:\w+$")
 _RESERVED_KEYS: Final = ("accounts",)
@@ -68,16 +68,29 @@ def adapter_class(
     manifest: AdapterManifest,
 ) -> Callable[[AccountSettings, AdapterContext], PlatformAdapter]:
     """Import the adapter, and with it its platform's library. Raises `ConfigurationError`."""
-    module_name, _, class_name = manifest.load.partition(":")
+    adapter: Callable[[AccountSettings, AdapterContext], PlatformAdapter]
+    adapter = _loaded("adapter", manifest, manifest.load)
+    return adapter
+
+
+def renderer_of(manifest: AdapterManifest) -> Renderer:
+    """Import the platform's renderer; plain text where it has none. Raises `ConfigurationError`."""
+    if not manifest.renderer:
+        return plain_parts
+    renderer: Renderer = _loaded("renderer", manifest, manifest.renderer)
+    return renderer
+
+
+def _loaded(part: str, manifest: AdapterManifest, name: str) -> Any:
+    """The object that `name`, "package.module:name", stands for."""
+    module, _, attribute = name.partition(":")
     try:
-        adapter: Callable[[AccountSettings, AdapterContext], PlatformAdapter]
-        adapter = getattr(import_module(module_name), class_name)
+        return getattr(import_module(module), attribute)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         raise ConfigurationError(
-            f"The adapter for {manifest.title} ({manifest.load}) could not be loaded: {reason}."
+            f"The {part} for {manifest.title} ({name}) could not be loaded: {reason}."
         ) from error
-    return adapter
 
 
 def _order(entry: EntryPoint) -> tuple[bool, str, str]:
@@ -107,6 +120,8 @@ def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
         raise refuse(f'the entry point should be called "{value.platform}", like its platform')
     if not _LOAD.match(value.load):
         raise refuse('its load should read "package.module:Class"')
+    if value.renderer and not _LOAD.match(value.renderer):
+        raise refuse('its renderer should read "package.module:function"')
     if not issubclass(value.settings, AccountSettings):
         raise refuse("its settings should be a subclass of AccountSettings")
     taken = [key for key in _RESERVED_KEYS if key in value.settings.model_fields]

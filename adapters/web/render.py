@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, assert_never
 
-from gateway.markdown import inline, limits, split
+from gateway.markdown import inline, split
 from gateway.markdown.inline import Mark
 from gateway.markdown.text_renderer import BOXES, PLAIN
 from gateway.markdown.tree import (
@@ -24,12 +24,15 @@ from gateway.markdown.tree import (
 )
 from gateway.message import Part
 
+MAX_MESSAGE: Final = 200_000
+"""Characters of HTML of one message on the local page, well below what it takes. Ours."""
+
 _LINKABLE: Final = re.compile(r"(https?://|mailto:)[^\s<>\"]+", re.IGNORECASE)
 
 
-def parts(blocks: Document) -> list[Part]:
+def render(blocks: Document) -> list[Part]:
     """One part but for a huge text: the page scrolls."""
-    groups = split.pack(blocks, limits.WEB_MESSAGE, lambda block: len(_block(block)))
+    groups = split.pack(blocks, MAX_MESSAGE, lambda block: len(_block(block)))
     written = (Part(document(group), PLAIN.document(group)) for group in groups)
     return [part for part in written if part.text.strip()]
 

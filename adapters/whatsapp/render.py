@@ -10,8 +10,12 @@ from typing import Final
 
 from gateway.markdown import inline
 from gateway.markdown.inline import Mark
-from gateway.markdown.text_renderer import BREAK, TextRenderer, without_fences
-from gateway.markdown.tree import CodeBlock, Heading, Inline, Run
+from gateway.markdown.text_renderer import BREAK, TextRenderer, text_parts, without_fences
+from gateway.markdown.tree import CodeBlock, Document, Heading, Inline, Run
+from gateway.message import Part
+
+MAX_MESSAGE: Final = 4_096
+"""`text.body`: developers.facebook.com/docs/whatsapp/cloud-api/reference/messages."""
 
 _LINE_START: Final = re.compile(r"([-*>] |\d{1,9}\. )")
 _SIGNS: Final = {"*": "bold", "_": "italic", "~": "strike"}
@@ -20,7 +24,7 @@ _CLOSES: Final = {sign: re.compile(rf"(?<=\S)[{sign}](?!\w)") for sign in _SIGNS
 _WORD: Final = re.compile(rf"[^\s`{BREAK}]+")
 
 
-class WhatsAppRenderer(TextRenderer):
+class _WhatsAppText(TextRenderer):
     """Writes WhatsApp's marks; `careful` are the signs that its text must not show bare."""
 
     def __init__(self, careful: frozenset[str] = frozenset()) -> None:
@@ -32,7 +36,7 @@ class WhatsAppRenderer(TextRenderer):
     def inline(self, runs: Inline) -> list[str]:
         """The lines of inline text, careful with signs that would be taken for marks."""
         careful = frozenset(sign for sign in _SIGNS if _would_mark(sign, runs))
-        return inline.lines(runs, WhatsAppRenderer(careful) if careful else self)
+        return inline.lines(runs, _WhatsAppText(careful) if careful else self)
 
     def heading(self, heading: Heading) -> list[str]:
         """Bold: there are no headings."""
@@ -111,4 +115,9 @@ def _shown(run: Run) -> str:
     return text if not run.link or run.is_bare_link else f"{text}\0{run.link}"
 
 
-WHATSAPP = WhatsAppRenderer()
+_TEXT: Final = _WhatsAppText()
+
+
+def render(blocks: Document) -> list[Part]:
+    """WhatsApp's text, at most 4,096 characters a message."""
+    return text_parts(blocks, _TEXT, MAX_MESSAGE)

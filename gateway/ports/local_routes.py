@@ -1,0 +1,104 @@
+"""The local listener as an adapter sees it: routes that name no web framework."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+
+class BodyReader(Protocol):
+    """Reads a request's body, at most `limit` bytes. Raises `BadInput` where there are more."""
+
+    async def __call__(self, limit: int) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRequest:
+    """A request that the local listener has let in. Header names are in lower case; `params` are
+    the values of the path's placeholders; `encrypted` is true for https, also before a proxy."""
+
+    method: str
+    path: str
+    read: BodyReader = field(repr=False)
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str] = field(default_factory=dict)
+    encrypted: bool = False
+
+    @property
+    def content_type(self) -> str:
+        """The type of the body without its parameters, in lower case."""
+        given = self.headers.get("content-type", "application/octet-stream")
+        return given.partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalResponse:
+    """A complete answer. The listener adds its own security headers where `headers` has none."""
+
+    body: bytes = field(default=b"", repr=False)
+    status: int = 200
+    content_type: str = "text/plain; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One server-sent event, of one line of data."""
+
+    data: str
+    name: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """An answer that goes on: `events` are sent as they come, until they end or the client goes.
+
+    None stands for a while without news: the listener then looks whether the client is still there.
+    `close` is called once at the end, also when nothing was sent.
+    """
+
+    events: AsyncIterator[ServerEvent | None]
+    close: Callable[[], None]
+
+
+LocalHandler: TypeAlias = Callable[[LocalRequest], Awaitable[LocalResponse | EventStream]]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRoute:
+    """A path of the local listener; `{name}` in it is a placeholder for one segment."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    handler: LocalHandler
+
+
+@runtime_checkable
+class CanServePages(Protocol):
+    """An adapter with pages of its own on the local listener."""
+
+    @property
+    def page(self) -> str:
+        """The path that a person opens."""
+        ...
+
+    def routes(self) -> Sequence[LocalRoute]:
+        """The routes that the local listener serves for it."""
+        ...
+
+
+def json_response(
+    value: object, status: int = 200, headers: Mapping[str, str] | None = None
+) -> LocalResponse:
+    """A value as JSON."""
+    return LocalResponse(
+        json.dumps(value).encode(), status, "application/json; charset=utf-8", headers or {}
+    )
+
+
+def error_response(status: int, message: str) -> LocalResponse:
+    """A refusal in words, as JSON."""
+    return json_response({"error": message}, status)

@@ -1,0 +1,70 @@
+"""Markdown to the messages of a platform: parsed here, written by the platform's own renderer."""
+
+import asyncio
+from functools import lru_cache
+from typing import Final
+
+import structlog
+
+from gateway.markdown.parse import parse
+from gateway.markdown.text_renderer import PLAIN, plain_parts
+from gateway.markdown.unfinished import close_unfinished
+from gateway.message import Part
+from gateway.platforms import discover, renderer_of
+from gateway.ports.renderer import Renderer
+
+DIRECT: Final = 500
+"""Characters that are rendered at once: the worst known text takes 80 us for each of them, and to
+go to a thread and back takes less than a millisecond."""
+
+log = structlog.get_logger(__name__)
+
+
+def render(markdown: str, platform: str) -> list[Part]:
+    """The messages that show `markdown` on a platform, each within the platform's limit.
+
+    The renderer is the one that the manifest of the installed platform names. A platform without
+    one, or that is not installed, gets plain text. Raises `ConfigurationError` where the renderer
+    cannot be imported; no text is refused.
+    """
+    try:
+        renderer = _installed(platform)
+    except LookupError:
+        renderer = plain_parts
+    return render_with(renderer, markdown)
+
+
+def render_plain(markdown: str) -> str:
+    """The whole text without markup, in one piece."""
+    return PLAIN.document(parse(markdown))
+
+
+def render_with(renderer: Renderer, markdown: str) -> list[Part]:
+    """Like `render`. A renderer that fails is named in the log, and the text goes out plain."""
+    blocks = parse(markdown)
+    try:
+        return renderer(blocks)
+    except Exception as error:  # noqa: BLE001 - a stranger's renderer may raise anything
+        log.error("renderer_failed", renderer=str(renderer), error=type(error).__name__)
+        return plain_parts(blocks)
+
+
+async def render_off_loop(markdown: str, renderer: Renderer) -> list[Part]:
+    """Like `render_with`. A long text does not hold the event loop: rendering is Python code
+    without long calls, so that the interpreter changes threads every 5 ms."""
+    if len(markdown) <= DIRECT:
+        return render_with(renderer, markdown)
+    return await asyncio.to_thread(render_with, renderer, markdown)
+
+
+async def render_unfinished(markdown: str, renderer: Renderer) -> list[Part]:
+    """A text that is still being written, with its open marks closed, rendered in the same way."""
+    if len(markdown) <= DIRECT:
+        return render_with(renderer, close_unfinished(markdown))
+    return await asyncio.to_thread(lambda: render_with(renderer, close_unfinished(markdown)))
+
+
+@lru_cache
+def _installed(platform: str) -> Renderer:
+    """The renderer of an installed platform. Raises `LookupError` where none is installed."""
+    return renderer_of(discover().manifests[platform])

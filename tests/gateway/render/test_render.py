@@ -1,0 +1,37 @@
+"""Which renderer writes for a platform, and what happens when one fails."""
+
+import subprocess
+import sys
+
+from gateway.markdown.tree import Document
+from gateway.message import Part
+from gateway.render import render, render_with
+from tests.support.patience import PATIENCE
+
+
+def test_a_renderer_that_fails_leaves_plain_text() -> None:
+    def broken(blocks: Document) -> list[Part]:
+        raise ZeroDivisionError
+
+    assert render_with(broken, "**a** b") == [Part("a b", "a b")]
+
+
+def test_only_the_renderer_that_is_asked_for_is_imported() -> None:
+    program = (
+        "import sys\n"
+        "from gateway.render import render\n"
+        "assert render('**a**', 'telegram')[0].payload == '<b>a</b>'\n"
+        "print([name for name in sys.modules if name.endswith('.render') and 'adapters' in name])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stdout == "['adapters.telegram.render']\n"
+
+
+def test_what_is_not_installed_gets_plain_text() -> None:
+    assert render("# **a** `b`", "carrier-pigeon") == [Part("a b", "a b")]
