@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, SettingsError, dotted, suggestion
 from parley.config.schema import Shape, child, is_name, item_of, mapping_of, section_of
-from parley.config.secret_references import ReferencedText
+from parley.config.secrets import ReferencedText
 from parley.config.yaml_file import MAX_BYTES, Value
 
 PREFIX: Final = "PARLEY_"
@@ -17,7 +17,7 @@ MAX_STEPS: Final = 12
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
-    """The variables of a `.env` file, nothing when there is none. Raises `SettingsError`."""
+    """The variables of a `.env` file; none when there is no file. Raises `SettingsError`."""
     from dotenv.parser import parse_stream  # noqa: PLC0415 -- mostly there is no .env
 
     try:
@@ -40,7 +40,7 @@ def read_dotenv(path: Path) -> dict[str, str]:
 
 
 class Overlay:
-    """Lays variables over the values of the file; `origins` says which variable set what."""
+    """Applies variables over the values of the file; `origins` has the variable of each value."""
 
     def __init__(self, model: type[BaseModel], values: dict[str, Value]) -> None:
         self.values = values
@@ -49,9 +49,11 @@ class Overlay:
         self._model = model
 
     def apply(self, env: Mapping[str, str]) -> None:
-        """Take every variable that has the shape of a key; a section before its keys."""
-        found = [(name, name[len(PREFIX) :].split("__")) for name in env if name.startswith(PREFIX)]
-        for name, steps in sorted(found, key=lambda pair: (len(pair[1]), pair[0])):
+        """Apply every variable that has the form of a key; a section before its keys."""
+        variables = [
+            (name, name[len(PREFIX) :].split("__")) for name in env if name.startswith(PREFIX)
+        ]
+        for name, steps in sorted(variables, key=lambda pair: (len(pair[1]), pair[0])):
             if len(steps) == 1 and steps[0].lower() not in self._model.model_fields:
                 continue  # not the shape of a key: a container platform may set PARLEY_PORT
             if not env[name].strip():
@@ -82,7 +84,7 @@ class Overlay:
     def _step(
         self, name: str, raw: str, shape: Shape | None, here: Value, path: KeyPath
     ) -> str | int | None:
-        """The key that one part of a variable's name stands for, None after a problem."""
+        """The key of one part of a variable's name; None after a problem."""
         section, mapping = section_of(shape), mapping_of(shape)
         if section is not None:
             if raw.lower() in section.model_fields:
@@ -102,7 +104,7 @@ class Overlay:
         return None
 
     def _enter(self, here: Value, step: str | int, shape: Shape | None) -> Value:
-        """What stands under `step`, made when it is not there yet."""
+        """The value at `step`, created when it is missing."""
         empty: Value = [] if item_of(shape) is not None else {}
         if not (section_of(shape) or mapping_of(shape) or item_of(shape)):
             return None

@@ -1,7 +1,7 @@
-"""Finds the platforms that are installed: ours and those of other people's packages.
+"""Finds the installed platforms: Parley's own and those of plugins.
 
-A package takes part by an entry point of the group `parley.adapters` that names an
-`AdapterManifest`. A package that cannot be loaded is reported and leaves the others alone.
+A package provides a platform by an entry point of the group `parley.adapters` that names an
+`AdapterManifest`. A package that cannot be loaded is reported and does not affect the others.
 """
 
 import re
@@ -23,7 +23,7 @@ from gateway.ports import (
 GROUP: Final = "parley.adapters"
 OWN_PACKAGE: Final = "parley"
 OWN_PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web")
-"""The platforms that come with Parley, in the order people are told of them."""
+"""Parley's own platforms, in the order in which they are listed."""
 _PLATFORM: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
 _LOAD: Final = re.compile(r"^[\w.]+:\w+$")
 _RESERVED_KEYS: Final = ("accounts",)
@@ -31,25 +31,28 @@ _RESERVED_KEYS: Final = ("accounts",)
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The platforms by name, and one sentence about each package that cannot take part."""
+    """The platforms by name, and one sentence about each package that cannot be used."""
 
     manifests: Mapping[str, AdapterManifest] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 
-def discover(found: Iterable[EntryPoint] | None = None) -> Discovery:
-    """Load the manifests of all installed adapters; `found` replaces the installed packages.
+def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
+    """Load the manifests of all installed adapters; `installed` replaces the installed packages.
 
-    When several packages claim a platform, Parley's own adapter stays; without one nobody gets it.
+    When several packages claim a platform, Parley's own adapter has it; without one no package has
+    it.
     """
     claims: defaultdict[str, list[tuple[EntryPoint, AdapterManifest]]] = defaultdict(list)
     problems: list[str] = []
-    for entry in sorted(set(entry_points(group=GROUP) if found is None else found), key=_order):
+    for entry in sorted(
+        set(entry_points(group=GROUP) if installed is None else installed), key=_order
+    ):
         try:
             manifest = _checked(entry, entry.load())
         except ConfigurationError as error:
             problems.append(str(error))
-        except Exception as error:  # noqa: BLE001 -- a stranger's module may raise anything
+        except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             problems.append(f"{_name(entry)} could not be loaded: {reason}. The others still work.")
         else:
@@ -94,7 +97,7 @@ def _name(entry: EntryPoint) -> str:
 
 
 def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
-    """The manifest, when it keeps the rules. Raises `ConfigurationError`."""
+    """The manifest, if it is valid. Raises `ConfigurationError`."""
 
     def refuse(reason: str) -> ConfigurationError:
         return ConfigurationError(f"{_name(entry)} cannot take part: {reason}.")

@@ -1,6 +1,6 @@
-"""The configuration's reference, made from the model, so that it cannot drift from it.
+"""The reference of the configuration, generated from the model.
 
-`python -m parley.config.reference_page` writes it into docs/configuration.md, between its markers.
+`python -m parley.config.reference_page` writes it to docs/configuration.md, between its markers.
 """
 
 import ast
@@ -36,7 +36,7 @@ _KINDS: Final = {bool: "true or false", int: "whole number", float: "number"}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: where it stands, what it takes, what it means."""
+    """One key: its path, type, default and meaning."""
 
     path: str
     kind: str
@@ -60,7 +60,7 @@ def groups(platforms: Discovery | None = None) -> Iterator[Group]:
 
 
 def key_paths(platforms: Discovery | None = None) -> set[str]:
-    """Every key there is; `<name>` stands for a name or id of one's own."""
+    """Every key; `<name>` stands for a name or id of the user's choice."""
     return {key.path for group in groups(platforms) for key in group.keys}
 
 
@@ -80,8 +80,8 @@ def markdown(platforms: Discovery | None = None) -> str:
 
 
 def documented(section: type[BaseModel]) -> dict[str, str]:
-    """The text under each field of a model, those of its bases included."""
-    found: dict[str, str] = {}
+    """The text under each field of a model, including those of its bases."""
+    texts: dict[str, str] = {}
     for base in reversed(section.__mro__):
         if not issubclass(base, BaseModel) or base is BaseModel:
             continue
@@ -94,9 +94,9 @@ def documented(section: type[BaseModel]) -> dict[str, str]:
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 name = field.target.id
                 if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                    found[name] = " ".join(str(text.value.value).split())
+                    texts[name] = " ".join(str(text.value.value).split())
     described = {n: f.description for n, f in section.model_fields.items() if f.description}
-    return {**found, **described}
+    return {**texts, **described}
 
 
 def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:

@@ -18,7 +18,7 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
-from parley.demo.demo_gateway import DemoGateway
+from parley.demo.player import DemoGateway
 from parley.demo.view import room_view, world_view
 from parley.demo.world import Refused, Where, World
 from simulators.base import NotSupported, SimFile
@@ -37,13 +37,13 @@ ASSETS: Final[Mapping[str, tuple[str, str, str]]] = {
 SAFE_INLINE: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 TRACES: Final = 200
 REFRESH_SECONDS: Final = 1.0
-"""How soon decisions that change nothing in the room appear beside it."""
+"""Seconds until decisions without a new message appear beside the room."""
 PING_SECONDS: Final = 15.0
 MAX_STREAMS: Final = 32
 
 
 class DemoPages:
-    """The handlers, over one world and one gateway."""
+    """The handlers for one world and one gateway."""
 
     def __init__(self, world: World, gateway: DemoGateway, *, assistant: str, model: str) -> None:
         self._world = world
@@ -54,7 +54,7 @@ class DemoPages:
         self._closing = False
 
     def routes(self) -> list[web.RouteDef]:
-        """What the local listener serves."""
+        """The routes on the local listener."""
         return [
             web.get("/", self._page),
             web.get("/demo/assets/{name}", self._asset),
@@ -186,7 +186,7 @@ def _error(status: int, message: str) -> web.Response:
 
 
 def _told(problem: ValidationError) -> str:
-    """The first thing that is wrong, and where."""
+    """The first error of a request, with its field."""
     first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "the request"
     return f"{place}: {first['msg']}"

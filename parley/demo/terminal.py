@@ -1,4 +1,4 @@
-"""The scripted conversation in the terminal: written, decided, received, shown."""
+"""Shows the scripted conversation in the terminal: messages, decisions, requests, answers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ TEXT_FIELDS: Final = ("content", "text", "body")
 
 
 def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
-    """One scene."""
+    """Print one scene."""
     scene, platform = outcome.scene, outcome.where.platform
     colour = COLOURS.get(platform, "white")
     console.print()
@@ -58,7 +58,7 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
 
 
 def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
-    """What every platform took and gave."""
+    """Print a table of the results by platform."""
     table = Table(title="Four platforms, one gateway", title_justify="left", expand=False)
     for column in ("Platform", "Scenes", "As expected", "Answers shown", "Median wait"):
         table.add_column(column, justify="left" if column == "Platform" else "right")
@@ -79,19 +79,19 @@ def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
 
 
 def shown_calls(calls: Sequence[ApiCall]) -> list[ApiCall]:
-    """The requests worth showing: one of each kind that carries text, the last ones."""
+    """The requests to show: the last two with text."""
     telling = [call for call in calls if call.method not in BACKGROUND and _texts(call)]
     return telling[-2:]
 
 
 def tally(traces: Sequence[Trace]) -> str:
-    """How often which outcome: "2 answered, 3 refused:limits"."""
+    """The number of each outcome: "2 answered, 3 refused:limits"."""
     counts = Counter(trace.outcome for trace in traces)
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
 
 
 def _same(answer: Seen, call: ApiCall) -> bool:
-    """True when what is shown is what was sent, word for word, and nothing to press."""
+    """True when the shown text equals the sent text and there are no buttons."""
     return not answer.shown.buttons and answer.shown.text.split() == "\n".join(_texts(call)).split()
 
 
@@ -128,7 +128,7 @@ def _line(who: str, content: RenderableType, style: str = "bold") -> Table:
 
 
 def _decisions(trace: Trace, width: int) -> Text:
-    """All decisions, never broken within one."""
+    """All decisions, with line breaks only between them."""
     chips = [
         Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _told(d))
         for d in trace.decisions
@@ -150,8 +150,8 @@ def _told(decision: Decision) -> str:
 def _request(call: ApiCall) -> Group:
     head = Text(f"{call.method} → {call.status}", "bold")
     kinds = block_kinds(call)
-    told = f"blocks: {kinds}" if kinds else clip("\n".join(_texts(call)))
-    return Group(head, Text(told, "dim"))
+    summary = f"blocks: {kinds}" if kinds else clip("\n".join(_texts(call)))
+    return Group(head, Text(summary, "dim"))
 
 
 def block_kinds(call: ApiCall) -> str:
@@ -163,18 +163,18 @@ def block_kinds(call: ApiCall) -> str:
 
 
 def _texts(call: ApiCall) -> list[str]:
-    """The texts that people will read, wherever the platform's request has them."""
-    found = [
+    """The texts for people in a platform's request."""
+    texts = [
         str(call.body[field]) for field in TEXT_FIELDS if isinstance(call.body.get(field), str)
     ]
     for nested in ("text", "interactive", "data"):
         inner = call.body.get(nested)
         if isinstance(inner, dict):
-            found += [str(inner[f]) for f in TEXT_FIELDS if isinstance(inner.get(f), str)]
+            texts += [str(inner[f]) for f in TEXT_FIELDS if isinstance(inner.get(f), str)]
             body = inner.get("body")
             if isinstance(body, dict) and isinstance(body.get("text"), str):
-                found.append(str(body["text"]))
-    return found
+                texts.append(str(body["text"]))
+    return texts
 
 
 def _content(answer: Seen) -> Text:
@@ -186,7 +186,7 @@ def _content(answer: Seen) -> Text:
 
 
 def clip(text: str, most: int = MAX_LINES) -> str:
-    """At most `most` lines of at most `MAX_WIDTH` characters, with a note of the rest."""
+    """At most `most` lines of at most `MAX_WIDTH` characters, with the number of omitted lines."""
     lines = text.strip("\n").rstrip().splitlines()
     kept = [
         line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…" for line in lines[:most]

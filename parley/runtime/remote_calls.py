@@ -1,4 +1,4 @@
-"""What workers ask of the process that holds an account's connection, and how it is answered."""
+"""The calls from workers to the process with an account's connection, and their handlers."""
 
 from collections.abc import Awaitable, Callable
 
@@ -55,30 +55,30 @@ VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
 def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
-    """What is answered for one account, by method."""
+    """The handlers of one account, by method."""
 
     async def fetch(payload: bytes) -> bytes:
-        asked = FETCH.validate_json(payload)
+        call = FETCH.validate_json(payload)
         if connected.files is None:
             raise Permanent("this platform gives no files")
-        return await connected.files.fetch(asked.attachment, asked.limit)
+        return await connected.files.fetch(call.attachment, call.limit)
 
     async def show_live(payload: bytes) -> bytes:
         return (await shown(VIEW.validate_json(payload), connected, deliverer)).encode()
 
     async def delete(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
+        call = SIGN.validate_json(payload)
         if not isinstance(connected.adapter, CanDelete):
             raise Permanent("this platform deletes nothing")
-        await connected.adapter.delete(asked.place, asked.message_id)
+        await connected.adapter.delete(call.place, call.message_id)
         return b""
 
     async def is_member(payload: bytes) -> bytes:
-        asked = BELONGS.validate_json(payload)
+        call = BELONGS.validate_json(payload)
         if connected.members is None:
             raise Permanent("this platform does not tell its members")
-        there = await connected.members.is_member(asked.space, asked.person)
-        return b"yes" if there else b"no"
+        is_member = await connected.members.is_member(call.space, call.person)
+        return b"yes" if is_member else b"no"
 
     return {
         "fetch": fetch,
@@ -93,31 +93,31 @@ def sign_handlers(connected: Connected, deliverer: Deliverer) -> dict[str, Handl
     """Those that show people that something is done."""
 
     async def typing(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
-        line = deliverer.sender_for(asked.place)
-        refused = line is not None and line.pacer.penalised(asked.place)
+        call = SIGN.validate_json(payload)
+        line = deliverer.sender_for(call.place)
+        refused = line is not None and line.pacer.penalised(call.place)
         if connected.typing is not None and not refused:
-            await connected.typing.typing(asked.place, asked.message_id)
+            await connected.typing.typing(call.place, call.message_id)
         return b""
 
     async def mark_read(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
+        call = SIGN.validate_json(payload)
         if connected.read_marks is not None:
-            await connected.read_marks.mark_read(asked.place, asked.message_id)
+            await connected.read_marks.mark_read(call.place, call.message_id)
         return b""
 
     async def react(payload: bytes) -> bytes:
-        asked = REACTION.validate_json(payload)
+        call = REACTION.validate_json(payload)
         if connected.reactions is None:
             raise Permanent("this platform knows no reactions")
-        await connected.reactions.react(asked.place, asked.message_id, asked.emoji)
+        await connected.reactions.react(call.place, call.message_id, call.emoji)
         return b""
 
     async def unreact(payload: bytes) -> bytes:
-        asked = REACTION.validate_json(payload)
+        call = REACTION.validate_json(payload)
         if connected.reactions is None:
             raise Permanent("this platform knows no reactions")
-        await connected.reactions.unreact(asked.place, asked.message_id, asked.emoji)
+        await connected.reactions.unreact(call.place, call.message_id, call.emoji)
         return b""
 
     return {"typing": typing, "mark_read": mark_read, "react": react, "unreact": unreact}
@@ -129,7 +129,7 @@ async def shown(view: LiveView, connected: Connected, deliverer: Deliverer) -> s
     line, shower = deliverer.sender_for(view.place), connected.live
     style = shower.live_style(view.place) if shower is not None else None
     if line is None or shower is None or style is None:
-        raise Permanent("nothing can be shown live there")
+        raise Permanent("nothing can be shown live is_member")
     pacer = line.pacer
     if not (line.connected.is_set() and deliverer.quiet(view.place)):
         raise Busy("something else is on its way to this chat")

@@ -33,16 +33,16 @@ import structlog
 from gateway.crash_loop.record import WorkRecord
 
 TICKS: Final = 8
-"""How often the timers are set anew within the limit."""
+"""Number of times that the timers are reset within the limit."""
 LONGEST_TICK: Final = 1.0
-"""Seconds between two of these at most; systemd is told as often."""
+"""Maximum of seconds between two resets; systemd is notified as often."""
 GRACE_SHARE: Final = 0.25
-"""Share of the limit by which the second timer is later than the first."""
+"""Delay of the second timer after the first, as a share of the limit."""
 BUSY_SHARE: Final = 0.25
-"""Share of the limit that a hanging process has computed for at least; one that was stopped has
-not."""
+"""Minimum of processor time of a hanging process, as a share of the limit; a stopped process uses
+none."""
 STATUS: Final = 1
-"""The exit status, the same as that of `faulthandler`."""
+"""The exit status, the same as `faulthandler`'s."""
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ class Watchdog:
         alive: Callable[[], None] = lambda: None,
         errors: TextIO | None = None,
     ) -> None:
-        """`seconds`: how long the loop may stand still, 0 for as long as it likes."""
+        """`seconds`: the limit for which the loop may block; 0 for no limit."""
         self._seconds = seconds
         self._tick = min(LONGEST_TICK, seconds / TICKS) if seconds else LONGEST_TICK
         self._grace = seconds * GRACE_SHARE
@@ -72,7 +72,7 @@ class Watchdog:
         self._warned = False
 
     def start(self) -> None:
-        """Begin; called within the loop."""
+        """Start to watch; called within the loop."""
         self._loop = asyncio.get_running_loop()
         if self._seconds:
             self._stacks = _opened(self._record.stack_file)
@@ -81,7 +81,7 @@ class Watchdog:
         self._turn()
 
     def close(self) -> None:
-        """End. Safe to call twice, and before `start`."""
+        """Stop. Safe to call twice, and before `start`."""
         following, self._next = self._next, None
         if following is not None:
             following.cancel()
@@ -102,7 +102,7 @@ class Watchdog:
         self.close()
 
     def _turn(self) -> None:
-        """The loop turns: set the timers anew."""
+        """Reset the timers: the loop runs."""
         if self._loop is None:
             return
         self._warned = False
@@ -120,7 +120,7 @@ class Watchdog:
         )
 
     def _hangs(self, _signal: int, _frame: FrameType | None) -> None:
-        """The handler of SIGALRM: the loop has stood still for as long as it may."""
+        """The handler of SIGALRM: the loop has blocked for longer than the limit."""
         computed = time.process_time() - self._computed
         busy = computed >= self._seconds * BUSY_SHARE
         if not (busy or self._warned):
@@ -132,11 +132,11 @@ class Watchdog:
             faulthandler.dump_traceback(self._stacks, all_threads=True)
         try:
             log.critical(
-                "event_loop_stands_still",
+                "event_loop_blocked",
                 seconds=self._seconds,
                 ran=" ".join(item.key for item in ran),
                 in_work=" ".join(item.key for item in self._record.in_work()),
-                hint="The stacks are above. The process ends; its supervisor has to restart it.",
+                hint="The stacks are above. The process ends, so that its supervisor restarts it.",
             )
             self._errors.flush()
         finally:
@@ -144,7 +144,7 @@ class Watchdog:
 
 
 def _opened(path: Path | None) -> IO[bytes] | None:
-    """The file for the stacks, made now: there is no time for it later."""
+    """The file for the stacks, opened in advance: a hanging process cannot do it any more."""
     if path is None:
         return None
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW

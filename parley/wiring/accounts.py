@@ -1,17 +1,18 @@
-"""The accounts of a configuration, each with what sends and receives for it."""
+"""The accounts of a configuration, each with its adapter."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from aiohttp import web
 
-from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
+from gateway.commands.catalogue import REGISTERED
+from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.stores import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.services import Connected
+from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 from parley.config.platforms import adapter_class, discover
-from parley.wiring.commands import offered_commands
 
 if TYPE_CHECKING:
     from gateway.storage.redis.hot_state import RedisHotState
@@ -27,12 +28,12 @@ class ServesPages(Protocol):
         ...
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        """What to serve there."""
+        """The routes to serve."""
         ...
 
 
 def account_name(key: tuple[str, str]) -> str:
-    """What an account is called: "telegram" for the main one, "telegram/second" for another."""
+    """The name of an account: "telegram" for the main one, "telegram/second" for another."""
     platform, account = key
     return platform if account == MAIN else f"{platform}/{account}"
 
@@ -46,8 +47,8 @@ def local_accounts(
     count: Counter,
     guard: WorkGuard = UNGUARDED,
 ) -> dict[tuple[str, str], Connected]:
-    """Adapters of this process's own, not connected yet; those of one platform where `only` names
-    it."""
+    """The accounts of this process with their adapters, not connected yet; `only` restricts them to
+    one platform."""
     manifests = discover().manifests
     connected = {}
     for account in settings.accounts():
@@ -72,7 +73,7 @@ def local_accounts(
 def remote_accounts(
     settings: Settings, shared: "RedisHotState"
 ) -> dict[tuple[str, str], Connected]:
-    """The accounts that adapter processes are connected to."""
+    """The accounts that adapter processes keep connected."""
     from gateway.storage.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
     from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - likewise
 
@@ -82,3 +83,8 @@ def remote_accounts(
         key: RemoteAdapter(manifests[key[0]], key[1], RpcClient(shared.client, key)).connected()
         for key in keys
     }
+
+
+def offered_commands(*, with_memory: bool) -> tuple[CommandSpec, ...]:
+    """The commands to register with the platforms: the gateway's, and memory's where it is on."""
+    return (*REGISTERED, *SPECS) if with_memory else REGISTERED

@@ -32,8 +32,7 @@ SYSTEM: Final = (
 
 
 class ModelJudge:
-    """Implements `memory.grounding.relevance.RelevanceJudge`. Each call is in the books, of
-    nobody."""
+    """Implements `memory.grounding.relevance.RelevanceJudge`. Its usage belongs to no person."""
 
     def __init__(
         self,

@@ -105,7 +105,7 @@ async def test_a_reaction_is_seen_and_not_answered(lab: Lab) -> None:
     answer = await lab.answer(room)
     await lab.platform.react(ada, room, answer.id, "👍")
     async with asyncio.timeout(PATIENCE):
-        while not lab.app.observed.counts["noted", "reaction"]:
+        while not lab.app.activity.counts["noted", "reaction"]:
             await asyncio.sleep(0.01)
     assert len(await lab.quiet(room)) == 1
 

@@ -19,7 +19,7 @@ from gateway.stages.identities import known_ids
 from memory.ports.api_tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.http.denied_requests import HOLDER
-from parley.security.token_key import TokenKey
+from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
 
 PLATFORM: Final = "api"
