@@ -32,6 +32,9 @@ from parley.wiring.storage import Storage
 PLATFORM: Final = "cli"
 MAX_PEOPLE: Final = 100_000
 OFF: Final = "Memory is switched off (memory.enabled)."
+NO_MEMORIES: Final = (
+    "{person} has no memories. `parley memory people` lists the people with memories."
+)
 HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory people` shows them"
 
 T = TypeVar("T")
@@ -69,12 +72,10 @@ def with_memory(
     async def run() -> T:
         async with _opened_memory(settings, load_models=load_models) as (storage, memory):
             person = await resolve_person(given, storage.stores.states) or given
-            caller = _asker(settings, extensions, person)
+            caller = _caller(settings, extensions, person)
             known = await _known(storage, caller.principal.tenant)
             if not allow_unknown and str(person) not in {one.person for one in known}:
-                raise BadInput(
-                    f"{options.person} has no memories. `parley memory people` lists who has."
-                )
+                raise BadInput(NO_MEMORIES.format(person=options.person))
             return await job(await memory.for_principal(caller), settings)
 
     return asyncio.run(run())
@@ -150,7 +151,7 @@ async def _known(storage: Storage, tenant: str) -> list[PersonCount]:
     return await storage.memory.census.known(tenant, MAX_PEOPLE)
 
 
-def _asker(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Caller:
+def _caller(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Caller:
     role = role_of(person, policies_of(settings).roles)
     return Caller(
         id=f"{PLATFORM}:{person}",

@@ -20,7 +20,7 @@ Key = Annotated[str, typer.Argument(help="As `parley quarantine list` shows it."
 Keys = Annotated[list[str], typer.Argument(help="As `parley quarantine list` shows them.")]
 
 MEANINGS: Final[Mapping[WorkKind, str]] = {
-    "message": "A message. Its author was told, where that was possible, and its text is deleted.",
+    "message": "A message. Its author was notified if possible, and its text is deleted.",
     "waiting_turn": "A turn that memory could not store. The conversation itself holds it.",
     "send": "An answer that could not be sent. `parley outbox list` shows it too.",
     "chore": "A task of the housekeeping. It is tried again after a day.",

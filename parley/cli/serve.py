@@ -46,10 +46,11 @@ async def serve(
     watch: ProcessWatch | None = None,
     extensions: ExtensionRegistry | None = None,
 ) -> int:
-    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and
-    where people find the pages.
-    `started` is called when everything is there that stays until the end. `watch` watches the loop
-    from here on until it is closed."""
+    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
+    addresses of the pages.
+
+    `started` is called when the start is complete. `watch` supervises the loop until it is closed.
+    """
     stopping = asyncio.Event()
     stop_on_signals(stopping)
     watch = watch or ProcessWatch()
@@ -64,12 +65,12 @@ async def serve(
     if watch.dog is not None:
         watch.dog.start()
 
-    def say(line: str) -> None:
+    def print_line(line: str) -> None:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
 
     async def on_ready(name: str) -> None:
-        say(f"ready {name}")
+        print_line(f"ready {name}")
 
     async def start() -> None:
         await app.start(on_ready)
@@ -77,8 +78,8 @@ async def serve(
         for name, problem in app.supervisor.errors.items():
             sys.stderr.write(f"{name} is not connected: {problem}\n")
         for link in app.pages():
-            say(f"open {link}")
-        say("ready gateway")
+            print_line(f"open {link}")
+        print_line("ready gateway")
         watch.manager.ready()
 
     starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
@@ -98,14 +99,14 @@ async def serve(
 
 def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program and return its exit status. Raises a `ParleyError` when it cannot start."""
-    extensions = load_extensions(settings)  # before anything is opened or made
+    extensions = load_extensions(settings)  # before anything is opened
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
     configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
     return_large_blocks()
     record, left = work_record(settings)
     manager = ServiceManager.of(os.environ)
     dog = Watchdog(settings.watchdog.seconds, record, manager.alive)
-    with record, dog, closing(manager):  # the loop is watched until it is closed, and after it
+    with record, dog, closing(manager):  # supervised also while the loop closes
         watch = ProcessWatch(record, left, manager, dog)
         return asyncio.run(
             serve(

@@ -27,23 +27,14 @@ MAX_TRIES: Final = 5
 MODEL_KEY: Final = "ANTHROPIC_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
-class InitOptions:
-    """The options of the command line."""
-
-    config: Path
-    platforms: tuple[str, ...] = ()
-    assign: tuple[str, ...] = ()
-    yes: bool = False
-    force: bool = False
-    check: bool = True
-
-
 @dataclass(slots=True)
 class Session:
-    """The state of the dialogue: what it depends on, and the answers so far."""
+    """The options of the command line, and the answers so far."""
 
-    options: InitOptions
+    config: Path
+    chosen: tuple[str, ...]
+    yes: bool
+    check: bool
     env: Mapping[str, str]
     platforms: Discovery
     answers: Answers = field(default_factory=Answers)
@@ -79,19 +70,18 @@ def init(
     ] = True,
 ) -> int:
     """Ask, check, write; 1 when something was refused or does not work."""
-    options = InitOptions(config, tuple(platform or ()), tuple(assign or ()), yes, force, check)
-    session = Session(options, os.environ, discover())
-    if not _may_write(options):
+    session = Session(config, tuple(platform or ()), yes, check, os.environ, discover())
+    if not force and not _may_replace(session):
         return 1
-    session.answers.values.update(assigned(options.assign))
+    session.answers.values.update(assigned(assign or ()))
     for name in _chosen_platforms(session):
         _set_up(session, session.platforms.manifests[name])
-    if options.yes and session.off:
+    if yes and session.off:
         _say("No file is written.")
         return 1
     _ask_for_assistant(session)
     _validate(session)
-    for path in write(options.config, session.answers):
+    for path in write(config, session.answers):
         _say(f"Written: {path}")
     _print_next_steps(session)
     return 1 if session.broken else 0
@@ -102,27 +92,27 @@ def _say(text: str = "") -> None:
     sys.stdout.flush()
 
 
-def _may_write(options: InitOptions) -> bool:
-    if not options.config.exists() or options.force:
+def _may_replace(session: Session) -> bool:
+    if not session.config.exists():
         return True
-    if options.yes:
-        sys.stderr.write(f"{options.config} exists; --force replaces it.\n")
+    if session.yes:
+        sys.stderr.write(f"{session.config} exists; --force replaces it.\n")
         return False
-    return typer.confirm(f"{options.config} exists. Replace it?", default=False)
+    return typer.confirm(f"{session.config} exists. Replace it?", default=False)
 
 
 def _chosen_platforms(session: Session) -> list[str]:
     """The platforms to set up, in the order of asking."""
     manifests = session.platforms.manifests
-    for name in session.options.platforms:
+    for name in session.chosen:
         if name not in manifests:
             advice = suggestion(name, list(manifests))
             raise ConfigurationError(f"--platform {name}: is not a known platform. {advice}")
-    if session.options.platforms:
-        return list(dict.fromkeys(session.options.platforms))
+    if session.chosen:
+        return list(dict.fromkeys(session.chosen))
     askable = [name for name in manifests if guidance_for(manifests[name]).credentials]
     askable.sort(key=lambda n: OWN_PLATFORMS.index(n) if n in OWN_PLATFORMS else len(OWN_PLATFORMS))
-    if session.options.yes:
+    if session.yes:
         ready = [n for n in askable if _from_environment(session, manifests[n])]
         if not ready and "platforms" not in session.answers.values:
             first = [variable(n, guidance_for(manifests[n]).credentials[0].key) for n in askable]
@@ -143,13 +133,13 @@ def _set_up(session: Session, manifest: AdapterManifest) -> None:
     """Ask for a platform's credentials until they work, or the user gives up."""
     guidance = guidance_for(manifest)
     _say(f"\n{manifest.title}")
-    if not session.options.yes:
+    if not session.yes:
         for number, step in enumerate(guidance.steps, 1):
             _say(f"  {number}. {step}")
     for _ in range(MAX_TRIES):
         credentials = _credentials(session, manifest, guidance)
         account, checks = _validated_account(session, manifest, credentials)
-        if account is not None and session.options.check:
+        if account is not None and session.check:
             _say("  Asking the platform ...")
             commands = offered_commands(with_memory=True)
             checks = asyncio.run(diagnose(account, manifest, session.assistant_name, commands))
@@ -158,7 +148,7 @@ def _set_up(session: Session, manifest: AdapterManifest) -> None:
             session.broken = session.broken or not works
             _store(session, manifest, guidance, credentials)
             return
-        if session.options.yes or not typer.confirm("  Try again?", default=True):
+        if session.yes or not typer.confirm("  Try again?", default=True):
             break
     session.broken = True
     session.off.append(manifest.platform)
@@ -175,7 +165,7 @@ def _print_checks(checks: Sequence[Check]) -> bool:
 
 
 def _keep_anyway(session: Session) -> bool:
-    return session.options.yes or typer.confirm("  Keep it as it is?", default=False)
+    return session.yes or typer.confirm("  Keep it as it is?", default=False)
 
 
 def _credentials(
@@ -188,7 +178,7 @@ def _credentials(
         if credential.key in credentials:
             name = variable(manifest.platform, credential.key)
             _say(f"  {credential.key}: taken from ${name}")
-        elif not session.options.yes:
+        elif not session.yes:
             credentials[credential.key] = _ask(credential)
         if credential.own_word and not credentials.get(credential.key):
             credentials[credential.key] = secrets.token_urlsafe(24)
@@ -250,7 +240,7 @@ def _ask_for_assistant(session: Session) -> None:
     """Ask for the assistant's name and the key of a model."""
     answers = session.answers
     key = session.env.get(MODEL_KEY, "").strip()
-    if not session.options.yes:
+    if not session.yes:
         assistant = answers.section("assistant")
         _say()
         assistant.setdefault("name", typer.prompt("Name of the assistant?", "Parley"))
@@ -276,5 +266,5 @@ def _print_next_steps(session: Session) -> None:
         _say("\nRemaining steps:")
         for item in session.left_to_do:
             _say(f"  - {item}")
-    option = f" --config {session.options.config}"
+    option = f" --config {session.config}"
     _say(f"\nNext: parley doctor{option}, then parley run{option}")

@@ -100,7 +100,7 @@ def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
     """The manifest, if it is valid. Raises `ConfigurationError`."""
 
     def refuse(reason: str) -> ConfigurationError:
-        return ConfigurationError(f"{_name(entry)} cannot take part: {reason}.")
+        return ConfigurationError(f"{_name(entry)} cannot be used: {reason}.")
 
     if not isinstance(value, AdapterManifest):
         raise refuse(f"{entry.value} is not an AdapterManifest")

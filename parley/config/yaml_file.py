@@ -146,7 +146,7 @@ class _Builder:
             elif key_node.tag == _MERGE_TAG:
                 merged = {**self._merge(value_node, path, line), **merged}
             elif key in own:
-                text = f"stands here twice, first in line {self._lines[(*path, key)]}."
+                text = f"is duplicated; the first one is in line {self._lines[(*path, key)]}."
                 self._problem((*path, key), key_node, text, "Keep one of them.")
             else:
                 self._lines[(*path, key)] = line

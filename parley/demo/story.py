@@ -78,7 +78,7 @@ STORY: Final = (
     ),
     Scene(
         "slack-thread",
-        "Somebody else goes on in that thread, without a mention: the assistant takes part in it",
+        "Another person continues that thread without a mention: the assistant answers in it",
         Where("slack", "general", "Ben"),
         "What have we talked about so far?",
         below="slack-formats",
@@ -124,7 +124,7 @@ STORY: Final = (
     ),
     Scene(
         "limit",
-        "Somebody is in a hurry: what arrives meanwhile is collected, and the limit speaks once",
+        "Many messages at once: they are collected, and the limit is announced once",
         Where("telegram", DIRECT, "Cleo"),
         "Question number {number}",
         times=USER_PER_MINUTE + 3,

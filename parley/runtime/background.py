@@ -53,7 +53,7 @@ class Background:
         self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
-        """End; what is left stays for the next start. Safe to call twice."""
+        """Stop; the next start continues. Safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()

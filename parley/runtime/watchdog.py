@@ -1,20 +1,20 @@
-"""Ends the process when its event loop stands still, also while the interpreter's lock is held.
+"""Ends the process when its event loop hangs, also while the interpreter's lock is held.
 
-Two timers of the operating system are set anew from the loop, `TICKS` times within the limit:
+The loop resets two timers of the operating system, `TICKS` times within the limit:
 
 * SIGALRM after the limit. Its handler in C (`faulthandler.register`) writes the stacks of all
   threads to standard error at once, whoever holds the interpreter's lock. The handler in Python
-  follows: `re` and the interpreter's own loop let signals in, so that it runs in the middle of what
-  hangs, names the work that runs, and ends the process.
+  follows: `re` and the interpreter's own loop let signals in, so it can run while they hang. It
+  names the current work and ends the process.
 * `faulthandler.dump_traceback_later` some seconds after that, a thread in C: for C code that lets
   no signal in, and for a thread that holds the lock. It writes the stacks to a file beside the
   record of work, and ends the process.
 
-A second process that watches this one would do as well, but not for process 1 of a container, which
-no process inside can end. The timers go by the monotonic clock: they stand still while a computer
-sleeps, but not while a process is stopped (SIGSTOP, a frozen container). A process that was stopped
-for longer than the limit has used no processor time: it is given `GRACE_SHARE` of the limit to
-turn its loop, and ends only if it was stopped for longer than both.
+A second process could do the same, but not for process 1 of a container, which no process inside
+can end. The timers use the monotonic clock: they stop while a computer sleeps, but not while a
+process is stopped (SIGSTOP, a frozen container). A process that was stopped for longer than the
+limit has used no processor time: it gets `GRACE_SHARE` of the limit to run its loop, and ends only
+if that passes as well.
 """
 
 import asyncio

@@ -9,10 +9,9 @@ from functools import partial
 
 from gateway.clock import SystemClock
 from gateway.errors import ParleyError, StoreUnavailable
-from gateway.llm.factory import build_provider
 from gateway.llm.prices import price_of
 from gateway.policy.budgets import UNLIMITED
-from parley.app import toolbox_of
+from parley.app import provider_of, toolbox_of
 from parley.cli.doctor.credentials import build
 from parley.config import Account, Problem, Settings, SettingsError
 from parley.config.platforms import Discovery
@@ -20,7 +19,7 @@ from parley.wiring.accounts import offered_commands
 from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of
 from parley.wiring.observe import endpoint_of, open_tracing
-from parley.wiring.policies import assistant_of, choice_of, policies_of, prices_of
+from parley.wiring.policies import assistant_of, policies_of, prices_of
 from parley.wiring.storage import Storage
 
 Part = tuple[str, Callable[[], Awaitable[None]]]
@@ -50,8 +49,7 @@ def _parts(settings: Settings) -> Sequence[Part]:
     clock = SystemClock()
 
     async def model() -> None:
-        fallbacks = [choice_of(fallback) for fallback in settings.model.fallbacks]
-        await build_provider(choice_of(settings.model), clock, fallbacks).close()
+        await provider_of(settings, clock).close()
 
     async def tools() -> None:
         await toolbox_of(settings, clock).close()

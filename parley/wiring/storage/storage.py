@@ -5,18 +5,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from db.sqlite import SqliteDatabase
-from gateway.ports import ActivityLog, Clock
-from gateway.ports.stores import QuarantineStore, UnitOfWork
+from gateway.ports import Clock
+from gateway.ports.stores import UnitOfWork
 from gateway.services import Stores
-from gateway.spoken import History
 from gateway.storage.sqlite.lock import GatewayLock
 from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
 from gateway.storage.unit_of_work import TwoStepUnitOfWork
-from memory.ports import PersonalDataStore, WorkingMemory
 from parley.config import Settings
 from parley.wiring.storage.hot import open_hot
 from parley.wiring.storage.long_lived import open_long_lived
-from parley.wiring.storage.memory_stores import MemoryStores
 
 
 class Storage:
@@ -46,36 +43,13 @@ class Storage:
             feedback=self._lasting.feedback,
             journal=self._journal(),
         )
-
-    @property
-    def memory(self) -> MemoryStores:
-        """The stores of memory."""
-        return self._lasting.memory
-
-    @property
-    def history(self) -> History:
-        """The words of people in stored conversations."""
-        return self._lasting.history
-
-    @property
-    def quarantine(self) -> QuarantineStore:
-        """Work in quarantine."""
-        return self._lasting.quarantine
-
-    @property
-    def activity(self) -> ActivityLog:
-        """Counts of the assistant's activity."""
-        return self._lasting.activity
-
-    @property
-    def personal(self) -> tuple[PersonalDataStore, ...]:
+        self.memory = self._lasting.memory
+        self.history = self._lasting.history
+        self.quarantine = self._lasting.quarantine
+        self.activity = self._lasting.activity
+        self.working = self._lasting.personal
+        self.personal = (self.memory.personal, self.working, self.hot.personal)
         """Every store with data of a person."""
-        return (self._lasting.memory.personal, self._lasting.personal, self.hot.personal)
-
-    @property
-    def working(self) -> WorkingMemory:
-        """Current conversations."""
-        return self._lasting.personal
 
     @property
     def long_lived(self) -> SqliteDatabase:
