@@ -7,7 +7,7 @@ from typing import Final
 import typer
 
 NO_TERMINAL: Final = (
-    "Nothing was deleted: there is no terminal to ask for confirmation. {how} confirms."
+    "Nothing was deleted: there is no terminal to ask for confirmation. {options} confirms."
 )
 
 
@@ -16,8 +16,8 @@ def confirmed(questions: Sequence[str], given: int) -> bool:
     if given >= len(questions):
         return True
     if not sys.stdin.isatty():
-        how = " ".join(["--yes"] * len(questions))
-        sys.stderr.write(NO_TERMINAL.format(how=how) + "\n")
+        options = " ".join(["--yes"] * len(questions))
+        sys.stderr.write(NO_TERMINAL.format(options=options) + "\n")
         return False
     for question in questions[given:]:
         if not typer.confirm(question):

@@ -109,12 +109,12 @@ def tenants_of_accounts(settings: Settings, extensions: ExtensionRegistry) -> li
     """The tenants to which whole accounts belong, without those that people decide on."""
     if not extensions.has_tenants:
         return [DEFAULT_TENANT]
-    found = []
+    tenants = []
     for account in settings.accounts():
         place = Place(account.platform, account.name, "", Audience.DIRECT)
         with suppress(TenantUnknown):
-            found.append(extensions.tenant_of(place, None))
-    return list(dict.fromkeys(found))
+            tenants.append(extensions.tenant_of(place, None))
+    return list(dict.fromkeys(tenants))
 
 
 @asynccontextmanager

@@ -48,9 +48,9 @@ class _Stated:
 
     def digest(self) -> _Digest:
         if len(self.checksum) == 40:
-            made = hashlib.sha1(usedforsecurity=False)  # what git calls a small file by
-            made.update(b"blob %d\0" % self.size)
-            return made
+            digest = hashlib.sha1(usedforsecurity=False)  # the id of a git blob
+            digest.update(b"blob %d\0" % self.size)
+            return digest
         return hashlib.sha256()
 
 

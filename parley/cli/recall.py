@@ -57,9 +57,9 @@ def _as_values(one: Recalled) -> Mapping[str, object]:
     }
 
 
-def _as_lines(found: Recollection) -> Iterator[str]:
+def _as_lines(recollection: Recollection) -> Iterator[str]:
     """Two lines for each memory: its text, and its rank in each arm. Then how recall worked."""
-    for place, one in enumerate(found.results, 1):
+    for place, one in enumerate(recollection.results, 1):
         day = one.record.provenance.at.date().isoformat()
         role = one.record.role or one.record.kind.value
         yield f"{place:>3}. {one.score:.3f}  {day}  {role}  {plain(one.record.content)}"
@@ -69,19 +69,21 @@ def _as_lines(found: Recollection) -> Iterator[str]:
         ]
         trust = f"; {one.label}" if one.label else ""
         yield f"     {', '.join(arms) or 'beside another one'}{trust}"
-    if not found.results:
+    if not recollection.results:
         yield NOTHING
-    yield _candidates(found)
-    yield from (NOTES.get(note, note) for note in found.notes)
-    stages = ", ".join(f"{stage.name} {stage.ms:.1f}" for stage in found.stages)
-    yield f"{found.ms:.1f} ms: {stages}"
+    yield _candidates(recollection)
+    yield from (NOTES.get(note, note) for note in recollection.notes)
+    stages = ", ".join(f"{stage.name} {stage.ms:.1f}" for stage in recollection.stages)
+    yield f"{recollection.ms:.1f} ms: {stages}"
 
 
-def _candidates(found: Recollection) -> str:
+def _candidates(recollection: Recollection) -> str:
     """The number of candidates, and why some of them are not shown."""
-    text = f"{found.candidates} candidates from {' and '.join(found.arms) or 'nowhere'}"
-    if found.left_out:
-        text += f", {found.left_out} beyond the limits"
-    if found.repeats:
-        text += f", {found.repeats} only repeat the question or another one"
+    text = (
+        f"{recollection.candidates} candidates from {' and '.join(recollection.arms) or 'nowhere'}"
+    )
+    if recollection.left_out:
+        text += f", {recollection.left_out} beyond the limits"
+    if recollection.repeats:
+        text += f", {recollection.repeats} only repeat the question or another one"
     return text

@@ -112,10 +112,10 @@ class Explainer:
         if not closest(wrong, known):
             elsewhere = [dotted(p) for p, _ in paths(self._model) if p[-1] == wrong and 0 not in p]
             if elsewhere:
-                return self._what(path), f'Did you mean "{elsewhere[0]}"?'
-        return self._what(path), suggestion(wrong, known)
+                return self._unknown_text(path), f'Did you mean "{elsewhere[0]}"?'
+        return self._unknown_text(path), suggestion(wrong, known)
 
-    def _what(self, path: KeyPath) -> str:
+    def _unknown_text(self, path: KeyPath) -> str:
         return (
             "is not a platform known here."
             if path[:-1] == ("platforms",)

@@ -112,9 +112,9 @@ def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
         raise refuse('its load should read "package.module:Class"')
     if not issubclass(value.settings, AccountSettings):
         raise refuse("its settings should be a subclass of AccountSettings")
-    taken = [key for key in _RESERVED_KEYS if key in value.settings.model_fields]
-    if taken:
-        raise refuse(f'its settings use the key "{taken[0]}", which belongs to Parley')
+    reserved = [key for key in _RESERVED_KEYS if key in value.settings.model_fields]
+    if reserved:
+        raise refuse(f'its settings use the key "{reserved[0]}", which belongs to Parley')
     needed = [k for k, f in value.settings.model_fields.items() if f.is_required()]
     if needed:
         raise refuse(f'its settings need a default for "{needed[0]}"')
@@ -126,10 +126,10 @@ def _settle(
 ) -> tuple[AdapterManifest | None, str]:
     if len(rivals) == 1:
         return rivals[0][1], ""
-    who = ", ".join(_package(entry) or entry.value for entry, _ in rivals)
+    packages = ", ".join(_package(entry) or entry.value for entry, _ in rivals)
     own = [manifest for entry, manifest in rivals if _package(entry) == OWN_PACKAGE]
     if len(own) == 1:
         rest = "Parley's own adapter is used."
-        return own[0], f'Several packages offer the platform "{platform}" ({who}). {rest}'
+        return own[0], f'Several packages offer the platform "{platform}" ({packages}). {rest}'
     rest = "None of them is used; uninstall all but one."
-    return None, f'Several packages offer the platform "{platform}" ({who}). {rest}'
+    return None, f'Several packages offer the platform "{platform}" ({packages}). {rest}'

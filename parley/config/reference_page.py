@@ -104,24 +104,24 @@ def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:
     own: list[Key] = []
     below: list[tuple[type[BaseModel], KeyPath]] = []
     for name, field in section.model_fields.items():
-        here = (*path, name)
+        key_path = (*path, name)
         mapping, item = mapping_of(field.annotation), item_of(field.annotation)
         inner = section_of(field.annotation)
         if inner is None and mapping is not None:
-            inner, here = section_of(mapping[1]), (*here, "<name>")
+            inner, key_path = section_of(mapping[1]), (*key_path, "<name>")
         elif inner is None and item is not None:
-            inner, here = section_of(item), (*here, "0")
+            inner, key_path = section_of(item), (*key_path, "0")
         if inner is not None and not (item and inner in section.__mro__):
-            below.append((inner, here))
+            below.append((inner, key_path))
         if inner is None or mapping is not None or item is not None:
             own.append(_key(section, name, (*path, name), texts.get(name, "")))
     if own:
         meaning = " ".join((inspect.getdoc(section) or "").split()) if path else ""
         yield Group(".".join(map(str, path)), meaning, tuple(own))
-    for inner, here in below:
-        if here[-2:-1] == ("accounts",):
+    for inner, key_path in below:
+        if key_path[-2:-1] == ("accounts",):
             continue  # the same keys as the platform's own
-        yield from _groups(inner, here)
+        yield from _groups(inner, key_path)
 
 
 def _key(section: type[BaseModel], name: str, path: KeyPath, text: str) -> Key:

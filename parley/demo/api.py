@@ -115,10 +115,10 @@ class DemoPages:
         sent, written = "", clock()
         while not (self._closing or request.transport is None or request.transport.is_closing()):
             seen = self._world.seen(where)
-            news = json.dumps(await self._look(where))
-            if news != sent:
-                await response.write(f"data: {news}\n\n".encode())
-                sent, written = news, clock()
+            content = json.dumps(await self._look(where))
+            if content != sent:
+                await response.write(f"data: {content}\n\n".encode())
+                sent, written = content, clock()
             elif clock() - written > PING_SECONDS:
                 await response.write(b": still here\n\n")
                 written = clock()
@@ -155,7 +155,7 @@ class DemoPages:
             action = ACTIONS.validate_json(bytes(body))
             return web.json_response(await perform(self._world, action))
         except ValidationError as problem:
-            return _error(422, _told(problem))
+            return _error(422, _first_error(problem))
         except Refused as problem:
             return _error(404, str(problem))
         except NotSupported as problem:
@@ -185,7 +185,7 @@ def _error(status: int, message: str) -> web.Response:
     return web.json_response({"error": message}, status=status)
 
 
-def _told(problem: ValidationError) -> str:
+def _first_error(problem: ValidationError) -> str:
     """The first error of a request, with its field."""
     first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "the request"

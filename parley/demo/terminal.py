@@ -63,15 +63,15 @@ def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
     for column in ("Platform", "Scenes", "As expected", "Answers shown", "Median wait"):
         table.add_column(column, justify="left" if column == "Platform" else "right")
     for platform, title in TITLES.items():
-        mine = [one for one in outcomes if one.where.platform == platform]
-        if not mine:
+        own_outcomes = [one for one in outcomes if one.where.platform == platform]
+        if not own_outcomes:
             continue
-        waits = sorted(one.seconds for one in mine)
+        waits = sorted(one.seconds for one in own_outcomes)
         table.add_row(
             f"[{COLOURS[platform]}]{title}[/]",
-            str(len(mine)),
-            str(sum(one.ok for one in mine)),
-            str(sum(len(one.answers) for one in mine)),
+            str(len(own_outcomes)),
+            str(sum(one.ok for one in own_outcomes)),
+            str(sum(len(one.answers) for one in own_outcomes)),
             f"{waits[len(waits) // 2] * 1000:,.0f} ms",
         )
     console.print()
@@ -80,8 +80,8 @@ def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
 
 def shown_calls(calls: Sequence[ApiCall]) -> list[ApiCall]:
     """The requests to show: the last two with text."""
-    telling = [call for call in calls if call.method not in BACKGROUND and _texts(call)]
-    return telling[-2:]
+    calls_with_text = [call for call in calls if call.method not in BACKGROUND and _texts(call)]
+    return calls_with_text[-2:]
 
 
 def tally(traces: Sequence[Trace]) -> str:
@@ -119,18 +119,18 @@ def _action(outcome: Outcome, assistant: str) -> str:
     return text
 
 
-def _line(who: str, content: RenderableType, style: str = "bold") -> Table:
+def _line(author: str, content: RenderableType, style: str = "bold") -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=INDENT - 1, justify="right", style=style)
     grid.add_column(overflow="fold")
-    grid.add_row(who, content)
+    grid.add_row(author, content)
     return grid
 
 
 def _decisions(trace: Trace, width: int) -> Text:
     """All decisions, with line breaks only between them."""
     chips = [
-        Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _told(d))
+        Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _describe(d))
         for d in trace.decisions
     ]
     chips.append(Text(f"→ {trace.outcome} in {trace.milliseconds:.0f} ms", "bold"))
@@ -142,7 +142,7 @@ def _decisions(trace: Trace, width: int) -> Text:
     return Text("\n").join(lines)
 
 
-def _told(decision: Decision) -> str:
+def _describe(decision: Decision) -> str:
     detail = f" ({decision.detail})" if decision.detail else ""
     return f"{decision.stage}: {decision.reason}{detail}"
 
@@ -188,9 +188,9 @@ def _content(answer: Seen) -> Text:
 def clip(text: str, most: int = MAX_LINES) -> str:
     """At most `most` lines of at most `MAX_WIDTH` characters, with the number of omitted lines."""
     lines = text.strip("\n").rstrip().splitlines()
-    kept = [
+    clipped = [
         line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…" for line in lines[:most]
     ]
     if len(lines) > most:
-        kept.append(f"… {len(lines) - most} more lines")
-    return "\n".join(kept)
+        clipped.append(f"… {len(lines) - most} more lines")
+    return "\n".join(clipped)

@@ -55,8 +55,8 @@ def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, obje
 def latest_calls(world: World, platform: str) -> list[ApiCall]:
     """The last requests of the client library, newest first, without background requests."""
     calls = world.simulator(platform).calls
-    telling = [call for call in reversed(calls) if call.method not in BACKGROUND]
-    return telling[:MAX_CALLS]
+    calls_shown = [call for call in reversed(calls) if call.method not in BACKGROUND]
+    return calls_shown[:MAX_CALLS]
 
 
 def trace_view(trace: Trace) -> dict[str, object]:

@@ -55,7 +55,7 @@ class Housekeeping:
         return sum([await self._finish(name, chore) for name, chore in self._chores.items()])
 
     async def _finish(self, name: str, chore: Chore) -> int:
-        gone, item = 0, WorkItem("chore", name)
+        deleted, item = 0, WorkItem("chore", name)
         try:
             if self._guard.exhausted(item):
                 return 0
@@ -64,12 +64,12 @@ class Housekeeping:
                     step = await chore()
                 if not step:
                     break
-                gone += step
+                deleted += step
         except StoreUnavailable as error:
             log.warning("chore_failed", chore=name, error=str(error))
         except Exception:
             log.exception("chore_failed", chore=name)
-        return gone
+        return deleted
 
     async def _run(self) -> None:
         while True:

@@ -59,8 +59,8 @@ class SharedWork:
 
     async def stop(self) -> None:
         """Stop, and release the remaining work to other processes at once."""
-        await _end(self._intake)
-        await _end(self._sending)
+        await _cancel(self._intake)
+        await _cancel(self._sending)
         if self._role != "adapter":
             await self._shared.work.release()
         if self._role != "worker":
@@ -82,16 +82,16 @@ class SharedWork:
 
 def _task(work: Work, name: str) -> "asyncio.Task[None]":
     task = asyncio.create_task(work, name=name)
-    task.add_done_callback(_ended)
+    task.add_done_callback(_log_failure)
     return task
 
 
-def _ended(task: "asyncio.Task[None]") -> None:
+def _log_failure(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and task.exception() is not None:
         log.error("sharing_failed", task=task.get_name(), error=repr(task.exception()))
 
 
-async def _end(tasks: "list[asyncio.Task[None]]") -> None:
+async def _cancel(tasks: "list[asyncio.Task[None]]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -104,8 +104,8 @@ class Supervisor:
             except Exception as error:
                 log.exception("adapter_crashed", account=name)
                 problem = StartError(f"unexpected {type(error).__name__}", "See the log.")
-            held = self._clock.monotonic() - connected
-            attempt = 1 if held >= STABLE_SECONDS else attempt + 1
+            duration = self._clock.monotonic() - connected
+            attempt = 1 if duration >= STABLE_SECONDS else attempt + 1
             self._failed(name, problem)
             await self._disconnect(name, adapter)
             if problem.permanent:

@@ -117,15 +117,17 @@ def _candidates(
             if name not in by_name:
                 text = f"names the extension {name}, which is neither installed nor loaded."
                 problems.append(Problem(f"extensions.{key}", text, suggestion(name, by_name)))
-    kept = [each for name, some in by_name.items() if name not in section.skip for each in some]
-    for name in dict.fromkeys(each.name for each in kept):
-        titles = [each.title for each in kept if each.name == name]
+    selected = [
+        each for name, group in by_name.items() if name not in section.skip for each in group
+    ]
+    for name in dict.fromkeys(each.name for each in selected):
+        titles = [each.title for each in selected if each.name == name]
         if len(titles) > 1:
             text = f"several have the name {name}: {', '.join(titles)}."
             problems.append(Problem("extensions", text, "Uninstall or rename all but one."))
-    if len(kept) > MAX_EXTENSIONS:
+    if len(selected) > MAX_EXTENSIONS:
         problems.append(Problem("extensions", f"there are more than {MAX_EXTENSIONS}."))
-    return kept[:MAX_EXTENSIONS], problems
+    return selected[:MAX_EXTENSIONS], problems
 
 
 def _create(candidate: _Candidate, options: Mapping[str, str]) -> Extension:

@@ -169,11 +169,11 @@ def _turn_rules(settings: Settings) -> TurnRules:
 
 def recall_rules(settings: Settings) -> RecallRules:
     """The rules of recall: the measured ones with the configured changes."""
-    section, usual = settings.memory.recall, RecallRules()
+    section, measured = settings.memory.recall, RecallRules()
     return replace(
-        usual,
-        arms=replace(usual.arms, lexical=section.bm25_weight, vector=section.vector_weight),
-        weights=replace(usual.weights, recency=section.recency_weight),
+        measured,
+        arms=replace(measured.arms, lexical=section.bm25_weight, vector=section.vector_weight),
+        weights=replace(measured.weights, recency=section.recency_weight),
         limits=Limits(
             section.max_episodic_results, section.max_semantic_results, section.max_total_tokens
         ),

@@ -38,15 +38,15 @@ def check_running(settings: Settings) -> list[Finding]:
 def _not_running(settings: Settings, detail: str) -> list[Finding]:
     """Findings about ports that other programs use."""
     local, public = settings.server, settings.webhooks
-    taken = tried(local.host, local.port)
-    if taken:
+    conflict = tried(local.host, local.port)
+    if conflict:
         advice = "Choose another server.port, or stop the program that has it."
-        return [Finding("broken", NAME, f"{detail}, and {taken}", advice)]
+        return [Finding("broken", NAME, f"{detail}, and {conflict}", advice)]
     findings = [Finding("ok", NAME, detail)]
-    taken = tried(public.host, public.port)
-    if taken:
+    conflict = tried(public.host, public.port)
+    if conflict:
         advice = "Webhooks need another webhooks.port, or the program that has it must stop."
-        findings.append(Finding("note", "public listener", taken, advice))
+        findings.append(Finding("note", "public listener", conflict, advice))
     return findings
 
 
