@@ -106,7 +106,7 @@ class App:
         self._platform = platform
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
-        self._lines: dict[str, AccountSender] = {}
+        self._senders: dict[str, AccountSender] = {}
         self._recent_secrets = RecentSecrets()
         self._closing = AsyncExitStack()
 
@@ -250,7 +250,7 @@ class App:
     async def _account_ready(self, name: str) -> None:
         """An account connected, perhaps with the first webhook path."""
         await self.webhooks.start_if_needed()
-        self._lines[name].connected.set()
+        self._senders[name].connected.set()
         if self._on_ready is not None:
             await self._on_ready(name)
 
@@ -365,7 +365,7 @@ class App:
             self._intake,
             self._clock,
             self._account_ready,
-            lambda name: self._lines[name].connected.clear(),
+            lambda name: self._senders[name].connected.clear(),
         )
 
     def _health_sources(self) -> HealthSources:
@@ -383,16 +383,16 @@ class App:
 
     def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:
         settings, stores = self.settings, self.storage.stores
-        lines = {
+        senders = {
             key: AccountSender(
                 account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock)
             )
             for key, account in connected.items()
         }
-        self._lines = {account_name(key): line for key, line in lines.items()}
+        self._senders = {account_name(key): sender for key, sender in senders.items()}
         if self._role == "worker":
-            for line in lines.values():
-                line.connected.set()  # the adapter process checks it
+            for sender in senders.values():
+                sender.connected.set()  # the adapter process checks it
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         return Services(
@@ -404,7 +404,7 @@ class App:
             connected=connected,
             deliverer=Deliverer(
                 stores.outbox,
-                lines,
+                senders,
                 self._clock,
                 delivery_rules(settings),
                 self.activity.count,

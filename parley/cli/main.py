@@ -64,10 +64,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         {
             "people": ("memory_actions:people", "List the people with memories; counts only."),
             "list": ("memory_actions:list_newest", "Show the newest memories."),
-            "search": (
-                "memory_actions:search",
-                "Show matching memories, best first: by words, and by meaning with a model.",
-            ),
+            "search": ("memory_actions:search", "Show matching memories, best first."),
             "clear": (
                 "memory_actions:clear",
                 "Delete conversations (episodic), knowledge (semantic), or both.",
