@@ -24,7 +24,7 @@ from typing import Final
 from gateway.ports.observer import FinishedTurn, SendAttempt
 from parley.app import App
 from parley.config import Settings, from_mapping
-from parley.runtime import garbage, heap
+from parley.runtime.memory_tuning import freeze_startup_objects, return_large_blocks
 
 FAST: Final = 1000.0
 SHARES: Final = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
@@ -108,7 +108,7 @@ async def serve(settings: Settings, watch: Stopwatch | None) -> dict[str, object
     app = App(settings, observers=() if watch is None else (watch,))
     began = time.process_time()
     await app.start()
-    garbage.freeze_startup_objects()
+    freeze_startup_objects()
     await stop.wait()
     used = time.process_time() - began
     transactions = app.storage.long_lived.transactions
@@ -134,7 +134,7 @@ def main() -> None:
         memory=not arguments.without_memory,
     )
     watch = Stopwatch() if arguments.times else None
-    heap.return_large_blocks()
+    return_large_blocks()
     used = asyncio.run(serve(settings, watch))
     if watch is not None:
         arguments.times.write_bytes(watch.times.tobytes())

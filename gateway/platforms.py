@@ -1,7 +1,7 @@
-"""Finds the platforms that are installed: ours and those of other people's packages.
+"""Finds the installed platforms: Parley's own and those of plugins.
 
-A package takes part by an entry point of the group `parley.adapters` that names an
-`AdapterManifest`. A package that cannot be loaded is reported and leaves the others alone.
+A package provides a platform by an entry point of the group `parley.adapters` that names an
+`AdapterManifest`. A package that cannot be loaded is reported and does not affect the others.
 """
 
 import re
@@ -31,25 +31,28 @@ _RESERVED_KEYS: Final = ("accounts",)
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The platforms by name, and one sentence about each package that cannot take part."""
+    """The platforms by name, and one sentence about each package that cannot be used."""
 
     manifests: Mapping[str, AdapterManifest] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
 
-def discover(found: Iterable[EntryPoint] | None = None) -> Discovery:
-    """Load the manifests of all installed adapters; `found` replaces the installed packages.
+def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
+    """Load the manifests of all installed adapters; `installed` replaces the installed packages.
 
-    When several packages claim a platform, Parley's own adapter stays; without one nobody gets it.
+    When several packages claim a platform, Parley's own adapter has it; without one no package has
+    it.
     """
     claims: defaultdict[str, list[tuple[EntryPoint, AdapterManifest]]] = defaultdict(list)
     problems: list[str] = []
-    for entry in sorted(set(entry_points(group=GROUP) if found is None else found), key=_order):
+    for entry in sorted(
+        set(entry_points(group=GROUP) if installed is None else installed), key=_order
+    ):
         try:
             manifest = _checked(entry, entry.load())
         except ConfigurationError as error:
             problems.append(str(error))
-        except Exception as error:  # noqa: BLE001 -- a stranger's module may raise anything
+        except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             problems.append(f"{_name(entry)} could not be loaded: {reason}. The others still work.")
         else:
@@ -107,10 +110,10 @@ def _name(entry: EntryPoint) -> str:
 
 
 def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
-    """The manifest, when it keeps the rules. Raises `ConfigurationError`."""
+    """The manifest, if it is valid. Raises `ConfigurationError`."""
 
     def refuse(reason: str) -> ConfigurationError:
-        return ConfigurationError(f"{_name(entry)} cannot take part: {reason}.")
+        return ConfigurationError(f"{_name(entry)} cannot be used: {reason}.")
 
     if not isinstance(value, AdapterManifest):
         raise refuse(f"{entry.value} is not an AdapterManifest")
@@ -124,9 +127,9 @@ def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
         raise refuse('its renderer should read "package.module:function"')
     if not issubclass(value.settings, AccountSettings):
         raise refuse("its settings should be a subclass of AccountSettings")
-    taken = [key for key in _RESERVED_KEYS if key in value.settings.model_fields]
-    if taken:
-        raise refuse(f'its settings use the key "{taken[0]}", which belongs to Parley')
+    reserved = [key for key in _RESERVED_KEYS if key in value.settings.model_fields]
+    if reserved:
+        raise refuse(f'its settings use the key "{reserved[0]}", which belongs to Parley')
     needed = [k for k, f in value.settings.model_fields.items() if f.is_required()]
     if needed:
         raise refuse(f'its settings need a default for "{needed[0]}"')
@@ -138,10 +141,10 @@ def _settle(
 ) -> tuple[AdapterManifest | None, str]:
     if len(rivals) == 1:
         return rivals[0][1], ""
-    who = ", ".join(_package(entry) or entry.value for entry, _ in rivals)
+    packages = ", ".join(_package(entry) or entry.value for entry, _ in rivals)
     own = [manifest for entry, manifest in rivals if _package(entry) == OWN_PACKAGE]
     if len(own) == 1:
         rest = "Parley's own adapter is used."
-        return own[0], f'Several packages offer the platform "{platform}" ({who}). {rest}'
+        return own[0], f'Several packages offer the platform "{platform}" ({packages}). {rest}'
     rest = "None of them is used; uninstall all but one."
-    return None, f'Several packages offer the platform "{platform}" ({who}). {rest}'
+    return None, f'Several packages offer the platform "{platform}" ({packages}). {rest}'

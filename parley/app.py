@@ -1,13 +1,13 @@
-"""The only place that wires things together: from the configuration to a running program."""
+"""Connects the parts of the program: the only place that does."""
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
-from pydantic import SecretStr
 
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
@@ -25,9 +25,7 @@ from gateway.llm.token_calibrations import PersistentCalibrations
 from gateway.message import place_of
 from gateway.observe.timing import TimedProvider
 from gateway.outbound.deliverer import AccountSender, Deliverer
-from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
 from gateway.outbound.membership import PlatformMembership
-from gateway.outbound.notices import NoticeSender
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.policy.bot_loops import BotLoopGuard
@@ -42,24 +40,16 @@ from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
-from memory.embeddings.backfill import EmbeddingBackfill
 from parley.config import Settings
-from parley.http.client_address import networks
-from parley.http.local_listener import LocalListener, Readiness
-from parley.http.webhook_listener import WebhookListener
-from parley.runtime.background import Background
-from parley.runtime.health import HealthMonitor, HealthSources
-from parley.runtime.heartbeats import wire_heartbeats
-from parley.runtime.housekeeping import Housekeeping
-from parley.runtime.link_expiry import LINKS_EVERY, expiring
-from parley.runtime.recent_activity import RecentActivity
-from parley.runtime.roles import Role
-from parley.runtime.store_health import database_probe, storage_probe
+from parley.http.local_listener import Readiness
+from parley.runtime import Role
+from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.supervisor import Supervisor
-from parley.security.audit_sink import security_log
 from parley.wiring.accounts import account_name, local_accounts, remote_accounts
+from parley.wiring.jobs import JobParts, Jobs, build_jobs
+from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.memory import WiredMemory, wire_memory
-from parley.wiring.memory_api import serve_memory
+from parley.wiring.observe import build_health, endpoint_of, open_tracing
 from parley.wiring.policies import (
     assistant_of,
     choice_of,
@@ -72,28 +62,28 @@ from parley.wiring.policies import (
 )
 from parley.wiring.recall_models import recall_models
 from parley.wiring.relevance_judge import ModelJudge
+from parley.wiring.security_log import security_log
 from parley.wiring.storage import Storage
-from parley.wiring.tracing import endpoint_of, open_tracing
 
 if TYPE_CHECKING:
-    from parley.runtime.shared_work import Sharing
+    from parley.runtime.shared_work import SharedWork
 
 DRAIN_SECONDS = 15.0
 CLOSE_SECONDS = 25.0
-"""How long one part may take to close, which is more than any of them needs."""
-SIGNS_SECONDS = 2.0
-"""How long reactions that are to go may take for it at the end."""
+"""Time limit for one part to close, which is more than any of them needs."""
+REACTION_SECONDS = 2.0
+"""Time limit for the removal of pending reactions at the end."""
 MAX_UNFINISHED = 4 * MAX_WAITING
-"""Events that a start takes up: more than one run can have accepted, which is what its lanes hold
-and what it works on."""
+"""Events that a start resumes: more than one run can have accepted."""
 
 log = structlog.get_logger(__name__)
 
 OnReady = Callable[[str], Awaitable[None]]
+Accounts = Mapping[tuple[str, str], Connected]
 
 
 class App:
-    """A Parley that is put together but does not run yet."""
+    """A Parley whose parts are connected. It runs between `start` and `stop`."""
 
     def __init__(
         self,
@@ -107,149 +97,128 @@ class App:
         record: WorkRecord | None = None,
         left: Sequence[Death] = (),
     ) -> None:
-        """`role` and `platform` say what this process does where several share the work; raises
-        `ConfigurationError` for a part of the work without a shared `storage.url`. `observers`
-        are told what happens, besides the program's own. `record` is where work is marked, `left`
-        what processes before this one left in theirs."""
+        """`role` and `platform` restrict the work of this process where several share it; raises
+        `ConfigurationError` for a role without a shared `storage.url`. `observers` are called in
+        addition to the program's own. `record` is the record of current work, `left` the crashes
+        that processes before this one recorded."""
         self.settings = settings
         self._observers = observers
         self._role = role
         self._platform = platform
         self._clock = clock or SystemClock()
         self._on_ready: OnReady | None = None
-        self._lines: dict[str, AccountSender] = {}
+        self._senders: dict[str, AccountSender] = {}
         self._recent_secrets = RecentSecrets()
+        self._closing = AsyncExitStack()
+
         self.storage = Storage(settings, self._clock)
         self.security = security_log(settings, self.storage, self._clock)
-        self.watching = self._watch()
-        self.observed = RecentActivity(self.watching.metrics.count)
+        self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
+
+        self._tracing = open_tracing(
+            endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
+        )
+        if self._tracing is not None:
+            self._at_end(self._tracing.close)
+        self.health = build_health(settings, self.storage, self._clock)
+        self._at_end(self.health.stop)
+        self.activity = RecentActivity(self.health.metrics.count)
         self.guard = Quarantine(
             CrashCounts(self.storage.stores.states.of("parley", "takeovers")),
             self.storage.quarantine,
             self._clock,
-            self.observed.count,
+            self.activity.count,
             record,
             left,
         )
-        self._tracing = open_tracing(
-            endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
-        )
-        self.webhooks = WebhookListener(
-            settings.webhooks.host,
-            settings.webhooks.port,
-            proxies=networks(settings.webhooks.trusted_proxies),
-            guard=self.guard,
-            security=self.security,
-        )
-        self.local = self._local_listener()
+
+        self._provider = provider_of(settings, self._clock)
+        self._toolbox = toolbox_of(settings, self._clock)
+        self.local = local_listener(settings, self.health, self.security, self.readiness)
+        self.webhooks = webhook_listener(settings, self.guard, self.security)
         self.models = recall_models(settings)
-        connected = self._accounts()
-        self.memory = self._remember(connected)
-        extensions = extensions or ExtensionRegistry()
+        self._at_end(
+            self._provider.close,
+            self._toolbox.close,
+            self.local.stop,
+            self.webhooks.stop,
+            self.models.close,
+        )
+
+        self._connect(extensions or ExtensionRegistry())
+
+    def _connect(self, extensions: ExtensionRegistry) -> None:
+        """Build what a message passes: accounts, memory, services, jobs, inbound and outbound."""
+        settings, connected = self.settings, self._accounts()
+        self.memory = self._memory(connected)
         self.services = self._services(connected, extensions)
-        serve_memory(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
-        self._dispatcher, control = self._dispatch()
-        self._sharing = self._share(connected)
+        add_memory_api(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
+        self._calibrations = PersistentCalibrations(
+            self.services.calibrations,
+            self.storage.stores.states.of("parley", "counting"),
+            self.services.assistant.models,
+        )
+        self._dispatcher, control = self._routing()
+        self.jobs = self._build_jobs(extensions)
+        self._at_end(*(job.stop for job in reversed(self.jobs.active)))
+
+        self._shared_work = self._share(connected)
         self._intake = Intake(self.services, self._dispatcher_of_intake(control))
         self.supervisor = self._supervise(connected)
-        self._counting = self._keep_counts()
-        chores = {
-            "quarantine": self.guard.refresh,
-            **self.storage.chores(),
-            **self.memory.chores,
-            "counting": self._counting.save,
-        }
-        self.housekeeping = Housekeeping(chores, self._clock, self.guard)
-        self.link_expiry = self._expire_links()
-        expiring = {"buttons": self.services.deliverer.expiring.step}
-        self.button_expiry = Housekeeping(expiring, self._clock, self.guard, every=BUTTONS_EVERY)
-        self.heartbeats = wire_heartbeats(
-            settings,
-            self.storage,
-            self.memory.sync,
-            extensions,
-            self._clock,
-            self.guard,
+        self._at_end(self.supervisor.stop)
+        if self._shared_work is not None:
+            self._at_end(self._shared_work.stop)
+        self._at_end(
+            self.services.signs.stop,
+            partial(self.services.signs.drain, REACTION_SECONDS),
+            self.services.deliverer.stop,
+            self._dispatcher.stop,
         )
-        self.consolidating = self._consolidate()
-        self.embedding = self._embed()
-        self._leftovers = self._find_leftovers()
-        self.watching.attach(self._watched_parts())
+        self._leftovers = self._sweep_outbox()
+        self.health.attach(self._health_sources())
 
     async def start(self, on_ready: OnReady | None = None) -> None:
-        """Open the stores, connect every account, go on with what an earlier run left.
+        """Open the stores, connect every account, resume the work of an earlier run.
 
-        Returns once each account has connected or failed for the first time, or takes long;
-        `on_ready` is told the name of each that connected.
+        Returns once each account has connected or failed for the first time, or takes long.
+        `on_ready` receives the name of each account that connected.
         """
         self._on_ready = on_ready
         await self.storage.start()
         await self.guard.start()
         self.security.start()
-        await self._counting.load()
-        await self.watching.start()
+        await self._calibrations.load()
+        await self.health.start()
         await self.local.start()
-        self.services.toolbox.start()
-        await self._resume_unfinished()
-        self.housekeeping.start()
-        self.button_expiry.start()
-        if self.link_expiry is not None:
-            self.link_expiry.start()
-        if self.heartbeats is not None and self._role != "adapter":
-            self.heartbeats.start()
-        if self.consolidating is not None:
-            self.consolidating.start()
-        if self.embedding is not None:
-            self.embedding.start()
+        self._toolbox.start()
+        await self._resume_work()
+        for job in self.jobs.active:
+            job.start()
         await self.supervisor.start()
-        self.watching.phase = "ready"
+        self.health.phase = "ready"
 
     async def stop(self, drain: float = DRAIN_SECONDS) -> None:
-        """Begin nothing new, finish what runs within `drain` seconds, close everything. What still
-        comes in meanwhile is stored for the next start."""
-        self.watching.phase = "stopping"
-        if self._sharing is not None:
-            self._sharing.stop_taking()
+        """Finish current work within `drain` seconds and close everything. Messages that arrive
+        meanwhile are stored for the next start."""
+        self.health.phase = "stopping"
+        if self._shared_work is not None:
+            self._shared_work.stop_taking()
         if self._leftovers is not None:
             await self._leftovers.stop()
-        services, until = self.services, self._clock.monotonic() + drain
+        deliverer, until = self.services.deliverer, self._clock.monotonic() + drain
         answered = await self._dispatcher.drain(drain)
         left = max(0.0, until - self._clock.monotonic())
-        if not (await services.deliverer.drain(left) and answered):
-            log.warning("not_drained", hint="the rest is taken up at the next start")
-        for close in (
-            self._dispatcher.stop,
-            services.deliverer.stop,
-            partial(services.signs.drain, SIGNS_SECONDS),
-            services.signs.stop,
-            *((self._sharing.stop,) if self._sharing is not None else ()),
-            self.supervisor.stop,
-            self.housekeeping.stop,
-            self.button_expiry.stop,
-            *((self.link_expiry.stop,) if self.link_expiry is not None else ()),
-            *((self.heartbeats.stop,) if self.heartbeats is not None else ()),
-            *((self.consolidating.stop,) if self.consolidating is not None else ()),
-            *((self.embedding.stop,) if self.embedding is not None else ()),
-            self.models.close,
-            self.webhooks.stop,
-            self.local.stop,
-            services.toolbox.close,
-            services.provider.close,
-            self.watching.stop,
-            *((self._tracing.close,) if self._tracing is not None else ()),
-            self._counting.save,
-            self.security.stop,
-            self.storage.stop,
-        ):
-            await _closed(close)
+        if not (await deliverer.drain(left) and answered):
+            log.warning("not_drained", hint="the next start resumes the rest")
+        await self._closing.aclose()
 
     async def decisions(self, limit: int = 50) -> list[Trace]:
-        """The latest traces, newest first, those of ignored messages included."""
-        return list(reversed(self.observed.recent))[:limit]
+        """The latest traces, newest first, including those of ignored messages."""
+        return list(reversed(self.activity.recent))[:limit]
 
     @property
     def model(self) -> str:
-        """Which model answers, for people."""
+        """The model that answers, for people."""
         return self.services.assistant.default_model
 
     def pages(self) -> list[str]:
@@ -260,44 +229,52 @@ class App:
 
     @property
     def webhook_url(self) -> str:
-        """Where platforms that call webhooks find the public listener."""
+        """The address of the public listener, for platforms that call webhooks."""
         return self.webhooks.base_url
 
     def settled(self) -> bool:
-        """True when everything that was accepted is answered, and every answer is sent."""
+        """True when every accepted message is answered, and every answer is sent."""
         return self._dispatcher.idle and self.services.deliverer.idle
 
     def readiness(self) -> Readiness:
-        """Whether everything an answer needs is there, and messages are taken; for `/readyz`."""
-        return self.watching.readiness()
+        """The readiness to take and answer messages, for `/readyz`."""
+        return self.health.readiness()
+
+    def _at_end(self, *closes: Callable[[], Awaitable[object]]) -> None:
+        """Register parts to close: the last one registered is closed first."""
+        for close in closes:
+            self._closing.push_async_callback(_close, close)
+
+    async def _save_calibrations(self) -> None:
+        await self._calibrations.save()
 
     async def _account_ready(self, name: str) -> None:
-        """An account connected, and with it perhaps the first webhook path came."""
+        """An account connected, perhaps with the first webhook path."""
         await self.webhooks.start_if_needed()
-        self._lines[name].connected.set()
+        self._senders[name].connected.set()
         if self._on_ready is not None:
             await self._on_ready(name)
 
-    async def _resume_unfinished(self) -> None:
-        """Go on with what is there: what Redis holds for this role, or what the file holds."""
+    async def _resume_work(self) -> None:
+        """Resume unfinished work: from Redis for this role, or from the file."""
         await self.services.deliverer.start()
         if self._leftovers is not None:
             self._leftovers.start()
-        if self._sharing is not None:
-            self._sharing.start()
+        if self._shared_work is not None:
+            self._shared_work.start()
             return
-        left = await self.services.stores.inbox.unfinished(MAX_UNFINISHED)
-        places = [place_of(entry.event) for entry in left]
+        entries = await self.services.stores.inbox.unfinished(MAX_UNFINISHED)
+        places = [place_of(entry.event) for entry in entries]
         known = [(place.platform, place.account) in self.services.connected for place in places]
-        for entry, is_known in zip(left, known, strict=True):
+        for entry, is_known in zip(entries, known, strict=True):
             if is_known:
                 self._dispatcher.dispatch(entry)
-        if len(left) == MAX_UNFINISHED:
-            log.warning("inbox_not_taken_up_whole", hint="the rest is taken up at the next start")
+        if len(entries) == MAX_UNFINISHED:
+            log.warning("inbox_resumed_in_part", hint="the next start resumes the rest")
         if not all(known):
-            log.warning("accounts_missing", events=known.count(False), hint="they are kept")
+            log.warning("accounts_missing", events=known.count(False), hint="their events are kept")
 
-    def _remember(self, connected: Mapping[tuple[str, str], Connected]) -> WiredMemory:
+    def _memory(self, connected: Accounts) -> WiredMemory:
         storage = self.storage
         return wire_memory(
             self.settings,
@@ -307,7 +284,7 @@ class App:
             storage.history,
             self._clock,
             self.models,
-            self.watching.metrics.recall.recalled,
+            self.health.metrics.recall.recalled,
             PlatformMembership(connected, self._clock),
             self.guard,
             storage.working,
@@ -319,7 +296,7 @@ class App:
             ),
         )
 
-    def _accounts(self) -> dict[tuple[str, str], Connected]:
+    def _accounts(self) -> Accounts:
         shared = self.storage.hot.shared
         if self._role == "worker":
             return {} if shared is None else remote_accounts(self.settings, shared)
@@ -329,7 +306,7 @@ class App:
             self.storage.stores.states,
             self.webhooks,
             self._clock,
-            self.observed.count,
+            self.activity.count,
             self.guard,
         )
         for account in connected.values():
@@ -337,106 +314,64 @@ class App:
                 self.local.add_routes(account.adapter.routes())
         return connected
 
-    def _dispatch(self) -> tuple[LocalDispatcher, CommandHandler]:
+    def _routing(self) -> tuple[LocalDispatcher, CommandHandler]:
         shared, overlap = self.storage.hot.shared, self.settings.conversation.overlap
         pipeline = Pipeline(self.services, shared=shared is not None)
         control = CommandHandler(self.services, pipeline)
         return LocalDispatcher(self.services, pipeline, control, overlap=overlap), control
 
-    def _keep_counts(self) -> PersistentCalibrations:
-        services = self.services
-        state = self.storage.stores.states.of("parley", "counting")
-        return PersistentCalibrations(services.calibrations, state, services.assistant.models)
+    def _build_jobs(self, extensions: ExtensionRegistry) -> Jobs:
+        parts = JobParts(
+            self.settings,
+            self.storage,
+            self.memory,
+            self.models,
+            self.services,
+            self._dispatcher.queues,
+            self._calibrations,
+            self.guard,
+            self.activity.count,
+            self._clock,
+        )
+        return build_jobs(parts, self._role, extensions)
 
-    def _consolidate(self) -> Background | None:
-        consolidation = self.memory.consolidation
-        if consolidation is None or self._role == "adapter":
-            return None
-        return self._in_background(consolidation.step, "consolidating")
-
-    def _expire_links(self) -> Housekeeping | None:
-        links, services = self.memory.links, self.services
-        if links is None or self._role == "adapter":
-            return None
-        notices = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
-        chores = {"links": expiring(links, notices)}
-        return Housekeeping(chores, self._clock, self.guard, every=LINKS_EVERY)
-
-    def _embed(self) -> Background | None:
-        behind = self.models.behind
-        if behind is None or self._role == "adapter":
-            return None
-        memories, count = self.storage.memory.memories, self.observed.count
-        work = EmbeddingBackfill(memories, behind, self._clock, count, self.models.warm, self.guard)
-        return self._in_background(work.step, "embedding")
-
-    def _in_background(self, step: Callable[[], Awaitable[int]], name: str) -> Background:
-        queues = self._dispatcher.queues
-        return Background(step, self._clock, name, lambda: queues.waiting, lambda: queues.running)
-
-    def _find_leftovers(self) -> OutboxSweeper | None:
+    def _sweep_outbox(self) -> OutboxSweeper | None:
         unsent = self.storage.hot.unsent
         if unsent is None:
             return None
         return OutboxSweeper(unsent, self.services.deliverer, self._clock)
 
-    def _share(self, connected: Mapping[tuple[str, str], Connected]) -> "Sharing | None":
+    def _share(self, connected: Accounts) -> "SharedWork | None":
         shared = self.storage.hot.shared
         if shared is not None:
-            from parley.runtime.shared_work import Sharing  # noqa: PLC0415 - Redis's library, if configured
+            from parley.runtime.shared_work import SharedWork  # noqa: PLC0415 - Redis's library, if configured
 
-            return Sharing(shared, self._role, self._dispatcher, self.services.deliverer, connected)
+            return SharedWork(
+                shared, self._role, self._dispatcher, self.services.deliverer, connected
+            )
         if self._role == "all":
             return None
         raise ConfigurationError(
-            f"--role {self._role} needs a storage.url that processes share: redis://HOST:PORT/0"
+            f"--role {self._role} needs a storage.url that several processes can share: redis://HOST:PORT/0"
         )
 
     def _dispatcher_of_intake(self, control: CommandHandler) -> Dispatcher:
-        if self._sharing is None:
+        if self._shared_work is None:
             return self._dispatcher
         return SharedDispatcher(control, self.storage.stores.states.of("parley", "held"))
 
-    def _supervise(self, connected: Mapping[tuple[str, str], Connected]) -> Supervisor:
-        # A worker holds no connection: its accounts are other processes' to keep.
-        held = {} if self._role == "worker" else connected
+    def _supervise(self, connected: Accounts) -> Supervisor:
+        # A worker keeps no connection: adapter processes do.
+        accounts = {} if self._role == "worker" else connected
         return Supervisor(
-            {account_name(key): account.adapter for key, account in held.items()},
+            {account_name(key): account.adapter for key, account in accounts.items()},
             self._intake,
             self._clock,
             self._account_ready,
-            lambda name: self._lines[name].connected.clear(),
+            lambda name: self._senders[name].connected.clear(),
         )
 
-    def _local_listener(self) -> LocalListener:
-        server = self.settings.server
-        listener = LocalListener(
-            server.host,
-            server.port,
-            _secret(server.token),
-            ready=self.readiness,
-            health=self.watching.health,
-            proxies=networks(server.trusted_proxies),
-            security=self.security,
-        )
-        listener.add_routes(self.watching.routes())
-        return listener
-
-    def _watch(self) -> HealthMonitor:
-        settings, stores = self.settings, self.storage.stores
-        shared = self.storage.hot.shared
-        probes = {
-            "storage": storage_probe(stores.buckets, shared.depths.look if shared else None),
-            "database": database_probe(stores.usage),
-        }
-        return HealthMonitor(
-            probes,
-            self._clock,
-            platforms={account.platform for account in settings.accounts()},
-            models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
-        )
-
-    def _watched_parts(self) -> HealthSources:
+    def _health_sources(self) -> HealthSources:
         shared = self.storage.hot.shared
         return HealthSources(
             self._dispatcher.queues,
@@ -446,43 +381,36 @@ class App:
             lambda: self.storage.unwritten,
             lambda: shared.depths.latest if shared is not None else None,
             lambda: self.guard.quarantined,
-            self.services.toolbox.states,
+            self._toolbox.states,
         )
 
-    def _services(
-        self, connected: Mapping[tuple[str, str], Connected], extensions: ExtensionRegistry
-    ) -> Services:
+    def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:
         settings, stores = self.settings, self.storage.stores
-        lines = {
+        senders = {
             key: AccountSender(
                 account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock)
             )
             for key, account in connected.items()
         }
-        self._lines = {account_name(key): line for key, line in lines.items()}
+        self._senders = {account_name(key): sender for key, sender in senders.items()}
         if self._role == "worker":
-            for line in lines.values():
-                line.connected.set()  # whether it is, the process that holds it finds out
-        watchers = (self.watching.metrics, self._tracing, *self._observers)
+            for sender in senders.values():
+                sender.connected.set()  # the adapter process checks it
+        watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
-        provider = build_provider(
-            choice_of(settings.model),
-            self._clock,
-            [choice_of(fallback) for fallback in settings.model.fallbacks],
-        )
         return Services(
             assistant=assistant_of(settings),
             policies=policies_of(settings),
             stores=stores,
-            provider=TimedProvider(provider, self._clock),
-            toolbox=toolbox_of(settings, self._clock),
+            provider=self._provider,
+            toolbox=self._toolbox,
             connected=connected,
             deliverer=Deliverer(
                 stores.outbox,
-                lines,
+                senders,
                 self._clock,
                 delivery_rules(settings),
-                self.observed.count,
+                self.activity.count,
                 observer,
                 fed=self.storage.hot.shared is not None,
                 guard=self.guard,
@@ -491,8 +419,8 @@ class App:
             extensions=extensions,
             commands=(*COMMANDS, *self.memory.commands.specs),
             clock=self._clock,
-            count=self.observed.count,
-            observe=self.observed.observe,
+            count=self.activity.count,
+            observe=self.activity.observe,
             prices=prices_of(settings),
             retry=StoreRetry(self._clock),
             observer=observer,
@@ -506,6 +434,16 @@ class App:
         )
 
 
+def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
+    """The configured model with its fallbacks."""
+    provider = build_provider(
+        choice_of(settings.model),
+        clock,
+        [choice_of(fallback) for fallback in settings.model.fallbacks],
+    )
+    return TimedProvider(provider, clock)
+
+
 def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
     """The tools of the configured MCP servers."""
     return Toolbox(
@@ -516,14 +454,10 @@ def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
     )
 
 
-async def _closed(close: Callable[[], Awaitable[object]]) -> None:
-    """Close one part. Whatever it does, the next one is closed too."""
+async def _close(close: Callable[[], Awaitable[object]]) -> None:
+    """Close one part. A failure does not keep the next one open."""
     try:
         async with asyncio.timeout(CLOSE_SECONDS):
             await close()
     except Exception:
-        log.exception("not_closed", part=close.__qualname__)
-
-
-def _secret(value: SecretStr | None) -> str:
-    return value.get_secret_value() if value else ""
+        log.exception("not_closed", part=getattr(close, "__qualname__", repr(close)))

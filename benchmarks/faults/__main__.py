@@ -28,7 +28,7 @@ from typing import Final, get_args
 from benchmarks.faults.burst import Plan, prepared
 from benchmarks.faults.verdict import row
 from benchmarks.faults.world import PLATFORMS
-from parley.runtime.roles import Role
+from parley.runtime import Role
 
 SMALL: Final = (5, 250)
 FULL: Final = (20, 1000)

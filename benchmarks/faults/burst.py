@@ -15,7 +15,7 @@ from typing import Final
 from benchmarks.faults.program import Program, unsent, write_config
 from benchmarks.faults.verdict import Kills, Verdict, judge
 from benchmarks.faults.world import CHATS, PLATFORMS, SEND, World, marks
-from parley.runtime.roles import Role
+from parley.runtime import Role
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from tests.support.ports import free_port

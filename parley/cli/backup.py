@@ -2,17 +2,18 @@
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.stores.sqlite.backup import back_up, restore, verify
+from parley.cli.options import Config, config_path
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
-from parley.security.audit_key import audit_key_file
-from parley.security.key_file import read_key
+from parley.security.keys import audit_key_file, read_key
 from parley.wiring.storage.schemas import SCHEMAS
 
 HOT_SUFFIX: Final = ".storage"
@@ -20,50 +21,58 @@ HOT_SUFFIX: Final = ".storage"
 KEY_SUFFIX: Final = ".audit.key"
 """Added to the name of the copy for the key that seals the audit."""
 NO_KEY: Final = (
-    "There is no {copy}: without the key of its time, `parley audit verify` finds fault with the"
-    " restored audit."
+    "There is no {copy}. Without its key, `parley audit verify` reports the restored audit as"
+    " broken."
 )
 
 
-def run(target: Path, config: Path | None, env: Mapping[str, str], *, force: bool) -> int:
+def backup(
+    file: Annotated[Path, typer.Argument(help="The copy to write.")],
+    config: Config = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older copy.")] = False,
+) -> int:
     """Copy the databases of a configuration while they are in use."""
-    settings = load(config, env)
+    settings = load(config_path(config), os.environ)
     key = audit_key_file(settings)
-    for database, copy in pairs(settings, target):
+    for database, copy in pairs(settings, file):
         size = back_up(database, copy, SCHEMAS, overwrite=force)
-        sys.stdout.write(f"{database} is kept in {copy} ({size / 1e6:.1f} MB, checked).\n")
+        sys.stdout.write(f"{database} is copied to {copy} ({size / 1e6:.1f} MB, checked).\n")
     if key is not None and key.exists():
-        copy_key(key, key_copy(target))
-        sys.stdout.write(f"{key} is kept in {key_copy(target)}: as secret as the copy.\n")
+        copy_key(key, key_copy(file))
+        sys.stdout.write(f"{key} is copied to {key_copy(file)}: as secret as the database.\n")
     if settings.storage_url.startswith("redis"):
-        sys.stderr.write("What waits in Redis is not in it; Redis keeps that by itself.\n")
+        sys.stderr.write("Waiting work is not in the copy: Redis keeps it.\n")
     return 0
 
 
-def run_restore(backup: Path, config: Path | None, env: Mapping[str, str], *, force: bool) -> int:
-    """Put copies back, once all of them are found sound."""
-    settings = load(config, env)
-    found, key = pairs(settings, backup), audit_key_file(settings)
-    for _, copy in found:
+def restore_backup(
+    file: Annotated[Path, typer.Argument(help="A copy that `parley backup` made.")],
+    config: Config = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the present database.")] = False,
+) -> int:
+    """Restore copies, once all of them are checked."""
+    settings = load(config_path(config), os.environ)
+    copies, key = pairs(settings, file), audit_key_file(settings)
+    for _, copy in copies:
         verify(copy, SCHEMAS)
-    kept = key_copy(backup)
-    if key is not None and kept.exists():
-        _refuse_other(kept, key, force)
-    for database, copy in found:
+    copied_key = key_copy(file)
+    if key is not None and copied_key.exists():
+        _refuse_other_key(copied_key, key, force)
+    for database, copy in copies:
         restore(copy, database, SCHEMAS, overwrite=force)
-        sys.stdout.write(f"{database} is again what {copy} holds.\n")
-    if key is not None and kept.exists():
-        copy_key(kept, key)
-        sys.stdout.write(f"{key} is again what {kept} holds.\n")
+        sys.stdout.write(f"{database} is restored from {copy}.\n")
+    if key is not None and copied_key.exists():
+        copy_key(copied_key, key)
+        sys.stdout.write(f"{key} is restored from {copied_key}.\n")
     elif key is not None:
-        sys.stderr.write(NO_KEY.format(copy=kept) + "\n")
+        sys.stderr.write(NO_KEY.format(copy=copied_key) + "\n")
     return 0
 
 
 def pairs(settings: Settings, copy: Path) -> list[tuple[Path, Path]]:
     """Each SQLite file of a configuration and its copy, in the order in which they are copied.
 
-    The waiting work comes first: what was finished after that is then in the later copy as well.
+    Waiting work is copied first: work that ends meanwhile is then in the later copy.
     Raises `BadInput` when the database is not a SQLite file.
     """
     database, hot = sqlite_file(settings.database.url), sqlite_file(settings.storage_url)
@@ -76,12 +85,12 @@ def pairs(settings: Settings, copy: Path) -> list[tuple[Path, Path]]:
 
 
 def key_copy(copy: Path) -> Path:
-    """Where the key that belongs to a copy lies."""
+    """The file of the key that belongs to a copy."""
     return copy.with_name(copy.name + KEY_SUFFIX)
 
 
 def copy_key(source: Path, target: Path) -> None:
-    """Copy a key, whole or not at all, readable to its owner only. It replaces the one before.
+    """Copy a key, whole or not at all, readable to its owner only. It replaces an older copy.
 
     Raises `BadInput` when the source holds no key, `StoreUnavailable` when it cannot be written.
     """
@@ -99,11 +108,11 @@ def copy_key(source: Path, target: Path) -> None:
         raise StoreUnavailable(f"cannot copy the key to {target}: {error}") from error
 
 
-def _refuse_other(kept: Path, key: Path, force: bool) -> None:
-    """Before anything is restored: another key than the copy's is not replaced unasked."""
-    held = _read(kept)
-    if key.exists() and not force and _read(key) != held:
-        raise BadInput(f"{key} exists already, and is not the copy's; --force replaces it")
+def _refuse_other_key(copied_key: Path, key: Path, force: bool) -> None:
+    """Raises `BadInput` where the present key is another one and `force` is not set."""
+    content = _read(copied_key)
+    if key.exists() and not force and _read(key) != content:
+        raise BadInput(f"{key} differs from the key of the copy; --force replaces it")
 
 
 def _read(path: Path) -> bytes:
@@ -115,5 +124,5 @@ def _read(path: Path) -> bytes:
 
 def _elsewhere(url: str) -> str:
     if url.startswith("postgres"):
-        return "The database is PostgreSQL: keep it with pg_dump, put it back with pg_restore."
-    return "The database is in memory: there is nothing to keep."
+        return "The database is PostgreSQL: use pg_dump and pg_restore."
+    return "The database is in memory: there is nothing to copy."

@@ -1,36 +1,35 @@
 """`parley check-config`."""
 
 import asyncio
+import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateway.extensions import ExtensionRegistry
 from gateway.platforms import discover
-from parley.cli.start_check import startup_problems
+from parley.cli.doctor.start_check import startup_problems
+from parley.cli.options import Config, config_path
 from parley.config import Settings, SettingsError, load
 from parley.config.sections import MEMORY, sqlite_file
-from parley.extensions import load_extensions
+from parley.wiring.extensions import load_extensions
 
 
-def run(config: Path | None, env: Mapping[str, str]) -> int:
-    """Load the configuration and say what it means; returns the exit status."""
-    platforms = discover()
-    settings = load(config, env, platforms)
+def check_config(config: Config = None) -> int:
+    """Load the configuration and print a summary; returns the exit status."""
+    platforms, path = discover(), config_path(config)
+    settings = load(path, os.environ, platforms)
     problems = asyncio.run(startup_problems(settings, platforms))
     if problems:
         raise SettingsError(problems)
-    extensions = load_extensions(settings)
-    where = config or "The environment"
-    sys.stdout.write("\n".join([f"{where} is fine.", *summary(settings, extensions)]) + "\n")
+    lines = [f"{path or 'The environment'} is fine.", *summary(settings, load_extensions(settings))]
+    sys.stdout.write("\n".join(lines) + "\n")
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
     return 0
 
 
 def summary(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
-    """What is switched on, a line each, without any secret."""
+    """The parts that are in use, a line each, without secrets."""
     model = settings.model
     names = [f"{choice.provider} {choice.name}".strip() for choice in (model, *model.fallbacks)]
     accounts = [a.path.removeprefix("platforms.") for a in settings.accounts()]
@@ -47,8 +46,8 @@ def summary(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
 
 
 def without_secrets(url: str) -> str:
-    """Where a database is; of a server only its name and the database's, neither user nor password
-    nor options."""
+    """The place of a database: of a server the host and the database's name, without user, password
+    and options."""
     if url == MEMORY or sqlite_file(url):
         return url
     parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""What `parley init` writes: a configuration without secrets, and the `.env` that has them."""
+"""Writes the files of `parley init`: a configuration without secrets, and `.env` with them."""
 
 import os
 import tempfile
@@ -15,30 +15,30 @@ from parley.config.yaml_file import Value, parse_yaml
 
 HEADER: Final = (
     "# Written by `parley init`. Every key: docs/configuration.md, config/parley.example.yaml.\n"
-    "# Secrets stand in the file .env beside this one, which only you can read.\n\n"
+    "# The secrets are in the file .env beside this one, which only you can read.\n\n"
 )
 
 
 @dataclass(slots=True)
 class Answers:
-    """The configuration that is being put together, and the secrets it refers to."""
+    """The values of the new configuration, and the secrets to which they refer."""
 
     values: dict[str, Value] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
 
     def section(self, *steps: str) -> dict[str, Value]:
-        """The section at a path, made when it is not there yet."""
-        here = self.values
+        """The section at a path, created when it is missing."""
+        section = self.values
         for step in steps:
-            below = here.setdefault(step, {})
+            below = section.setdefault(step, {})
             if not isinstance(below, dict):
                 raise ConfigurationError(f"--set {'.'.join(steps)}: is a section, not a value.")
-            here = below
-        return here
+            section = below
+        return section
 
 
 def assigned(pairs: Iterable[str]) -> dict[str, Value]:
-    """`--set model.max_tokens=500` as values; what stands behind the = is read as YAML."""
+    """`--set model.max_tokens=500` as values; the part after = is read as YAML."""
     answers = Answers()
     for pair in pairs:
         path, equals, text = pair.partition("=")
@@ -51,7 +51,7 @@ def assigned(pairs: Iterable[str]) -> dict[str, Value]:
 
 
 def write(config: Path, answers: Answers) -> list[Path]:
-    """Write both files, the secrets first; returns which. Raises `ConfigurationError`."""
+    """Write the files, the secrets first; returns their paths. Raises `ConfigurationError`."""
     values = {key: value for key, value in answers.values.items() if value not in ({}, None)}
     text = HEADER + yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
     secrets = config.parent / ".env"
@@ -66,7 +66,7 @@ def write(config: Path, answers: Answers) -> list[Path]:
 
 
 def _write_secrets(path: Path, values: dict[str, str]) -> None:
-    """Set these in the file, keep its other lines, and keep others out from the first moment."""
+    """Set these variables and keep other lines. Only the owner can ever read the file."""
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     path.chmod(0o600)
     for name, text in values.items():
@@ -75,7 +75,7 @@ def _write_secrets(path: Path, values: dict[str, str]) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the whole file or leave the old one as it is."""
+    """Replace the file as a whole, or leave the old one unchanged."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".parley-")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)

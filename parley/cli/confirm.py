@@ -1,4 +1,4 @@
-"""Questions on the terminal, and what holds where there is none."""
+"""Questions on the terminal, and the answers where there is no terminal."""
 
 import sys
 from collections.abc import Sequence
@@ -6,18 +6,20 @@ from typing import Final
 
 import typer
 
-NO_TERMINAL: Final = "Nothing was deleted: there is nobody to ask here. {how} says yes beforehand."
+NO_TERMINAL: Final = (
+    "Nothing was deleted: there is no terminal to ask for confirmation. {options} confirms."
+)
 
 
-def confirmed(questions: Sequence[str], confirmations: int) -> bool:
-    """Whether whoever sits here says yes to every question, or said so as often beforehand."""
-    if confirmations >= len(questions):
+def confirmed(questions: Sequence[str], given: int) -> bool:
+    """True when the user confirms every question; `given` confirmations come from the options."""
+    if given >= len(questions):
         return True
     if not sys.stdin.isatty():
-        how = " ".join(["--yes"] * len(questions))
-        sys.stderr.write(NO_TERMINAL.format(how=how) + "\n")
+        options = " ".join(["--yes"] * len(questions))
+        sys.stderr.write(NO_TERMINAL.format(options=options) + "\n")
         return False
-    for question in questions[confirmations:]:
+    for question in questions[given:]:
         if not typer.confirm(question):
             sys.stderr.write("Nothing was deleted.\n")
             return False
@@ -25,12 +27,12 @@ def confirmed(questions: Sequence[str], confirmations: int) -> bool:
 
 
 def choice(question: str, answers: str) -> str:
-    """One of the letters; asked again until it is one. The last one where the input ends."""
+    """One of the letters in `answers`, asked again until it is one; the last where input ends."""
     for _ in range(10):
         try:
-            given = input(f"{question} ").strip().lower()[:1]
+            letter = input(f"{question} ").strip().lower()[:1]
         except EOFError:
             break
-        if given and given in answers:
-            return given
+        if letter and letter in answers:
+            return letter
     return answers[-1]

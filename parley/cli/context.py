@@ -1,32 +1,31 @@
 """`parley context MESSAGE_ID`."""
 
-import asyncio
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+from typing import Annotated
 
-from gateway.ports.clock import SystemClock
+import typer
+
 from gateway.ports.prompt_blocks import Loss
 from gateway.ports.traces import Trace
 from gateway.turn.context.block_usage import BlockFigures, Figures, figures_in, warnings
-from parley.config import Settings, load
-from parley.config.sections import sqlite_file
+from parley.cli.options import Config
+from parley.cli.stores import settings_with_database, with_storage
 
 
-def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
-    """Print what the prompt for a message was made of; 1 when nothing is known of it."""
-    settings = load(config, env)
-    file = sqlite_file(settings.database.url)
-    if file and not Path(file).exists():
-        sys.stderr.write(f"There is no database at {file} yet.\n")
+def context(
+    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
+    config: Config = None,
+) -> int:
+    """Print the parts of the prompt for a message; 1 when there is no record of it."""
+    traces = with_storage(
+        settings_with_database(config), lambda storage: storage.stores.traces.find(message_id)
+    )
+    prompts = [(trace, figures) for trace in traces for figures in figures_of(trace)]
+    if not prompts:
+        reason = "no model answered it: see `parley why`" if traces else "see `parley why`"
+        sys.stderr.write(f"No prompt is known for message {message_id}: {reason}.\n")
         return 1
-    traces = asyncio.run(_find(settings, message_id))
-    found = [(trace, figures) for trace in traces for figures in figures_of(trace)]
-    if not found:
-        why = "it was not answered by the model: see `parley why`" if traces else "see `parley why`"
-        sys.stderr.write(f"No prompt is known for message {message_id}: {why}.\n")
-        return 1
-    sys.stdout.write("\n\n".join(described(trace, figures) for trace, figures in found) + "\n")
+    sys.stdout.write("\n\n".join(describe(*prompt) for prompt in prompts) + "\n")
     return 0
 
 
@@ -36,8 +35,8 @@ def figures_of(trace: Trace) -> list[Figures]:
     return [figures for figures in map(figures_in, kept) if figures is not None]
 
 
-def described(trace: Trace, figures: Figures) -> str:
-    """The blocks with their budgets, what is missing and why, and what is worth looking at."""
+def describe(trace: Trace, figures: Figures) -> str:
+    """The blocks with their budgets, what was left out and why, and warnings."""
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     total = sum(block.budget for block in figures.blocks)
     lines = [
@@ -69,14 +68,3 @@ def _missing(loss: Loss) -> str:
         "summarised": "now in the summary",
     }
     return f"{loss.what.replace('_', ' ')}, {loss.tokens} tokens: {words[loss.why]}"
-
-
-async def _find(settings: Settings, message_id: str) -> list[Trace]:
-    from parley.wiring.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
-
-    storage = Storage(settings, SystemClock())
-    try:
-        await storage.start(exclusive=False)
-        return await storage.stores.traces.find(message_id)
-    finally:
-        await storage.stop()

@@ -1,7 +1,7 @@
-"""From an id that somebody types to the id under which the chat knows the person.
+"""Finds the id under which the chat knows a person.
 
-Most platforms give a person one id. Where one gives several, its adapter says who is
-meant, so that the terminal and HTTP reach the same memory as the chat.
+Most platforms give a person one id. Where one gives several, its adapter chooses the right one, so
+that the command line reaches the same memory as the chat.
 """
 
 from importlib import import_module
@@ -13,46 +13,48 @@ from gateway.platforms import discover
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.clock import SystemClock
+from parley.cli.stores import opened
 from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.wiring.storage import Storage
 
 
 class Identify(Protocol):
-    """What `AdapterManifest.identify` names."""
+    """The function that `AdapterManifest.identify` names."""
 
     async def __call__(self, state: AdapterState, id_: str, /) -> tuple[str, ...]:
-        """The ids under which the chat knows whom this id may name; none where nobody wrote
-        yet. Raises `StoreUnavailable`."""
+        """The ids in the chat of every person that this id may mean; none for a person who has not
+        written yet. Raises `StoreUnavailable`."""
         ...
 
 
 async def resolve_person(person: PersonId, states: AdapterStates) -> PersonId | None:
-    """The person as the chat knows them, None where nobody of this id has written yet.
+    """The person with the id of the chat, None for a person who has not written yet.
 
-    Raises `BadInput` for an id that may name several people, `StoreUnavailable`.
+    Raises `BadInput` for an id that may mean several people, `StoreUnavailable`.
     """
-    manifest = discover().manifests.get(person.platform)
-    if manifest is None or not manifest.identify:
+    identify = _identify_of(person.platform)
+    if identify is None:
         return person
-    module, _, name = manifest.identify.partition(":")
-    identify = cast("Identify", getattr(import_module(module), name))
-    found = await identify(states.of(person.platform, person.account), person.id)
-    if len(found) > 1:
-        names = " or ".join(str(PersonId(person.platform, person.account, one)) for one in found)
+    ids = await identify(states.of(person.platform, person.account), person.id)
+    people = [PersonId(person.platform, person.account, id_) for id_ in ids]
+    if len(people) > 1:
+        names = " or ".join(str(one) for one in people)
         raise BadInput(f"{person} may be {names}: write the one that you mean.")
-    return PersonId(person.platform, person.account, found[0]) if found else None
+    return people[0] if people else None
 
 
 async def resolve_stored_person(person: PersonId, settings: Settings) -> PersonId | None:
-    """The same, from the configured store; as it is typed where that is nobody's but the running
-    program's."""
-    manifest = discover().manifests.get(person.platform)
-    if manifest is None or not manifest.identify or settings.storage_url == MEMORY:
+    """The same, from the configured store; unchanged where only the running program can read it."""
+    if _identify_of(person.platform) is None or settings.storage_url == MEMORY:
         return person
-    storage = Storage(settings, SystemClock())
-    try:
-        await storage.start(exclusive=False)
+    async with opened(Storage(settings, SystemClock())) as storage:
         return await resolve_person(person, storage.stores.states)
-    finally:
-        await storage.stop()
+
+
+def _identify_of(platform: str) -> Identify | None:
+    manifest = discover().manifests.get(platform)
+    if manifest is None or not manifest.identify:
+        return None
+    module, _, name = manifest.identify.partition(":")
+    return cast("Identify", getattr(import_module(module), name))

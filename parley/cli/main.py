@@ -1,280 +1,187 @@
-"""The program `parley`: what can be typed, and what its exit status says. Each command imports what
-it needs only when it is called: `--help` stays quick.
+"""The program `parley`: its commands, and the meaning of its exit status. A command's module is
+imported when the command runs, so that `--help` is quick.
 
-0  everything is as it should be
-1  something failed, or a check found something broken
-2  the command line was wrong
-3  the configuration is refused
+0  success
+1  a failure, or a check that found something broken
+2  a mistake in the command line
+3  a configuration that cannot be used
 """
 
-import os
+import functools
 import sys
-from pathlib import Path
-from typing import Annotated, Final
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
-
-from parley.cli import audit, memory, models, outbox, quarantine
-from parley.cli.options import DEFAULT_CONFIG, AsJson, Config, chosen
-from parley.runtime.roles import Role
+from typer.core import TyperCommand, TyperGroup
 
 REFUSED: Final = 3
-MAX_DAYS: Final = 365
 
-app = typer.Typer(
-    name="parley",
-    help="One assistant on Discord, Slack, Telegram and WhatsApp.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+COMMANDS: Final = {
+    "run": ("run:run", "Connect every platform and answer, until SIGTERM."),
+    "init": ("wizard:init", "Write a configuration, platform by platform."),
+    "doctor": ("doctor.command:doctor", "Check everything that Parley needs, with advice."),
+    "check-config": ("check:check_config", "Load the configuration; contact nobody."),
+    "why": ("why:why", "Show the decisions about a message, with their reasons."),
+    "context": ("context:context", "Show how full the blocks of a prompt were."),
+    "recall": ("recall:recall", "Show the memories that a question finds, arm by arm."),
+    "sync": ("sync:sync", "Fetch a project's figures now and print its status."),
+    "token": ("token:token", "Print, list or revoke people's tokens for HTTP."),
+    "backup": ("backup:backup", "Copy the database, also while Parley runs."),
+    "restore": ("backup:restore_backup", "Restore a copy of the database; Parley must not run."),
+    "render": ("render:render_file", "Print exactly what is sent for a Markdown text."),
+    "manifest": ("slack_app:manifest", "Print the app manifest to paste at Slack."),
+    "usage": ("usage:usage", "Show the cost of answers, and what is left of budgets."),
+}
+"""By name: the function, in a module of this package, and one line of help."""
+GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
+    "outbox": (
+        "Answers that could not be sent.",
+        {
+            "list": ("outbox:show", "List the answers that were given up, without their text."),
+            "resend": ("outbox:resend", "Send answers again, also while Parley runs."),
+            "drop": ("outbox:drop", "Delete answers that were given up."),
+        },
+    ),
+    "quarantine": (
+        "Work that stopped the program again and again.",
+        {
+            "list": ("quarantine:show", "List the entries without their content."),
+            "show": ("quarantine:explain", "Show one entry, its meaning and the next commands."),
+            "retry": (
+                "quarantine:retry",
+                "Try entries again, within five minutes: for after an update.",
+            ),
+            "discard": (
+                "quarantine:discard",
+                "Delete entries, and turns that memory could not store.",
+            ),
+        },
+    ),
+    "memory": (
+        "The memories of a person.",
+        {
+            "people": ("memory_actions:people", "List the people with memories; counts only."),
+            "list": ("memory_actions:list_newest", "Show the newest memories."),
+            "search": ("memory_actions:search", "Show matching memories, best first."),
+            "clear": (
+                "memory_actions:clear",
+                "Delete conversations (episodic), knowledge (semantic), or both.",
+            ),
+            "forget": ("memory_actions:forget", "Delete memories about a topic."),
+            "export": ("memory_files:export_memories", "Write a person's memories to a file."),
+            "import": ("memory_files:import_memories", "Add the memories of a file."),
+            "review": ("memory_review:review", "Decide which pending memories are kept."),
+            "validate": (
+                "memory_validate:validate",
+                "Show whether a text would be stored, and why; nothing is stored.",
+            ),
+        },
+    ),
+    "audit": (
+        "The record of changes to memory, without content.",
+        {
+            "verify": ("audit:verify", "Check that no entry was changed, removed or added."),
+            "show": ("audit:show", "Show the latest entries, the oldest of them first."),
+        },
+    ),
+    "models": (
+        "The models of recall on this machine.",
+        {
+            "list": ("models:show", "List the models and how many memories have vectors."),
+            "pull": ("models:pull_models", "Download the missing files of a model."),
+        },
+    ),
+}
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        from importlib.metadata import version  # noqa: PLC0415
+class LazyCommand(TyperCommand):
+    """A command that imports its function when it is called."""
+
+    def __init__(self, name: str, function: str, help_text: str) -> None:
+        super().__init__(name=name, help=help_text, rich_markup_mode=None)
+        self._function = function
+
+    def load(self) -> TyperCommand:
+        """The command with its options."""
+        module, _, name = self._function.partition(":")
+        function = getattr(import_module(f"parley.cli.{module}"), name)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(self.name, help=self.help)(_with_exit_status(function))
+        command = typer.main.get_command(single)
+        assert isinstance(command, TyperCommand)  # noqa: S101 - one command makes no group
+        return command
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        """The context of the loaded command, which then runs instead of this one."""
+        return self.load().make_context(*args, **options)
+
+
+def _with_exit_status(function: Callable[..., int]) -> Callable[..., None]:
+    @functools.wraps(function)
+    def command(*args: Any, **options: Any) -> None:
+        raise typer.Exit(function(*args, **options))
+
+    return command
+
+
+def _lazy(commands: Mapping[str, tuple[str, str]]) -> dict[str, LazyCommand]:
+    return {name: LazyCommand(name, *command) for name, command in commands.items()}
+
+
+def _print_version(given: bool) -> None:
+    if given:
+        from importlib.metadata import version  # noqa: PLC0415 - slow, and for one option only
 
         sys.stdout.write(f"parley {version('parley')}\n")
         raise typer.Exit
 
 
-@app.callback()
-def options(
-    _version: Annotated[
-        bool,
-        typer.Option("--version", is_eager=True, callback=_version, help="Print which one it is."),
-    ] = False,
-) -> None:
-    """What stands before a command."""
-
-
-@app.command()
-def run(
-    config: Config = None,
-    role: Annotated[
-        Role, typer.Option(help="What this process does, where several share a storage.url.")
-    ] = "all",
-    platform: Annotated[
-        str, typer.Option(help="With --role adapter: connect to this platform only.")
-    ] = "",
-) -> None:
-    """Connect every platform and answer, until SIGTERM."""
-    if platform and role != "adapter":
-        raise typer.BadParameter("belongs to --role adapter", param_hint="--platform")
-    from parley.cli import start  # noqa: PLC0415
-
-    raise typer.Exit(start.start(chosen(config), os.environ, role, platform))
-
-
-@app.command()
-def init(
-    config: Annotated[
-        Path, typer.Option("--config", "-c", help="The file to write.")
-    ] = DEFAULT_CONFIG,
-    platform: Annotated[
-        list[str] | None, typer.Option("--platform", help="Set up this one; can be repeated.")
-    ] = None,
-    assign: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A further value; can be repeated."),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Ask nothing; credentials from the environment.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Try each credential on its platform.")
-    ] = True,
-) -> None:
-    """Write a configuration, platform by platform."""
-    from parley.cli import wizard  # noqa: PLC0415
-
-    wishes = wizard.InitOptions(
-        config, tuple(platform or ()), tuple(assign or ()), yes, force, check
+def _program() -> TyperGroup:
+    top = typer.Typer(
+        name="parley",
+        help="One assistant on Discord, Slack, Telegram and WhatsApp.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
     )
-    raise typer.Exit(wizard.run(wishes, os.environ))
+
+    @top.callback()
+    def options(
+        _version: Annotated[
+            bool,
+            typer.Option(
+                "--version", is_eager=True, callback=_print_version, help="Show the version."
+            ),
+        ] = False,
+    ) -> None: ...
+
+    program = typer.main.get_group(top)
+    for name, command in _lazy(COMMANDS).items():
+        program.add_command(command, name)
+    for name, (text, commands) in GROUPS.items():
+        group = TyperGroup(
+            name=name,
+            help=text,
+            commands=dict(_lazy(commands)),
+            no_args_is_help=True,
+            rich_markup_mode=None,
+        )
+        program.add_command(group, name)
+    return program
 
 
-@app.command()
-def doctor(config: Config = None) -> None:
-    """Check everything Parley needs, with advice."""
-    from parley.cli import doctor as doctor_module  # noqa: PLC0415
-
-    raise typer.Exit(doctor_module.run(chosen(config), os.environ))
-
-
-@app.command("check-config")
-def check_config(config: Config = None) -> None:
-    """Load the configuration; contact nobody."""
-    from parley.cli import check  # noqa: PLC0415
-
-    raise typer.Exit(check.run(chosen(config), os.environ))
-
-
-@app.command()
-def why(
-    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
-    config: Config = None,
-) -> None:
-    """Show what was decided about a message, and why."""
-    from parley.cli import why as why_module  # noqa: PLC0415
-
-    raise typer.Exit(why_module.run(message_id, chosen(config), os.environ))
-
-
-@app.command()
-def context(
-    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
-    config: Config = None,
-) -> None:
-    """Show how full the blocks of a prompt were."""
-    from parley.cli import context as context_module  # noqa: PLC0415
-
-    raise typer.Exit(context_module.run(message_id, chosen(config), os.environ))
-
-
-@app.command()
-def recall(
-    query: Annotated[str, typer.Argument(help="A question, or words.")],
-    person: memory.Person = "",
-    limit: Annotated[int, typer.Option(min=1, max=100, help="At most so many.")] = 20,
-    config: Config = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what a question brings up, arm by arm."""
-    from parley.cli import recall as recall_module  # noqa: PLC0415
-
-    raise typer.Exit(recall_module.run(memory.whose(person, config, as_json), query, limit))
-
-
-@app.command()
-def sync(
-    project: Annotated[str, typer.Argument(help="As under heartbeat.sources: slack:main:T0123.")],
-    config: Config = None,
-) -> None:
-    """Fetch a project's figures now and print its HEARTBEAT."""
-    from parley.cli import sync as sync_module  # noqa: PLC0415
-
-    raise typer.Exit(sync_module.run(project, chosen(config), os.environ))
-
-
-app.add_typer(outbox.commands, name="outbox")
-app.add_typer(quarantine.commands, name="quarantine")
-app.add_typer(memory.commands, name="memory")
-app.add_typer(audit.commands, name="audit")
-app.add_typer(models.commands, name="models")
-
-
-@app.command()
-def token(
-    person: Annotated[
-        str,
-        typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123; or list, or revoke."),
-    ] = "",
-    which: Annotated[str, typer.Argument(metavar="NAME", help="Which one to revoke.")] = "",
-    name: Annotated[str, typer.Option(help="What to call it: it is revoked by its name.")] = "",
-    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="How long it is good for.")] = 30,
-    revoke_all: Annotated[
-        bool, typer.Option("--revoke-all", help="Make every token worthless instead.")
-    ] = False,
-    config: Config = None,
-) -> None:
-    """Print, list or revoke people's tokens for HTTP."""
-    if bool(person) == revoke_all:
-        raise typer.BadParameter("name a person, or --revoke-all", param_hint="PERSON")
-    if bool(which) != (person == "revoke"):
-        raise typer.BadParameter("`parley token revoke NAME`", param_hint="NAME")
-    from parley.cli import token as token_module  # noqa: PLC0415
-
-    at = chosen(config)
-    if revoke_all:
-        raise typer.Exit(token_module.revoke_all(at, os.environ))
-    if person == "list":
-        raise typer.Exit(token_module.show(at, os.environ))
-    if person == "revoke":
-        raise typer.Exit(token_module.revoke(which, at, os.environ))
-    asked = token_module.TokenRequest(person, name, days)
-    raise typer.Exit(token_module.run(asked, at, os.environ))
-
-
-@app.command()
-def backup(
-    file: Annotated[Path, typer.Argument(help="The copy to write.")],
-    config: Config = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an older copy.")] = False,
-) -> None:
-    """Copy the database, also while Parley runs."""
-    from parley.cli import backup as backup_module  # noqa: PLC0415
-
-    raise typer.Exit(backup_module.run(file, chosen(config), os.environ, force=force))
-
-
-@app.command()
-def restore(
-    file: Annotated[Path, typer.Argument(help="A copy that `parley backup` made.")],
-    config: Config = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the present database.")] = False,
-) -> None:
-    """Put a copy of the database back, while Parley does not run."""
-    from parley.cli import backup as backup_module  # noqa: PLC0415
-
-    raise typer.Exit(backup_module.run_restore(file, chosen(config), os.environ, force=force))
-
-
-@app.command()
-def render(
-    file: Annotated[str, typer.Argument(help="A Markdown file; - reads standard input.")],
-    platform: Annotated[str, typer.Option("--platform", "-p", help="For which platform.")],
-) -> None:
-    """Print exactly what is sent for a Markdown text."""
-    from parley.cli import preview  # noqa: PLC0415
-
-    raise typer.Exit(preview.run(file, platform))
-
-
-@app.command()
-def manifest(
-    platform: Annotated[str, typer.Argument(help="Only slack has such a thing.")],
-    name: Annotated[str, typer.Option(help="The app's name.")] = "Parley",
-    url: Annotated[
-        str, typer.Option(help="HTTP mode: the public https address of /webhook/slack.")
-    ] = "",
-) -> None:
-    """Print the app manifest to paste at Slack."""
-    if platform != "slack":
-        raise typer.BadParameter("only slack has an app manifest", param_hint="PLATFORM")
-    from parley.cli import slack_app  # noqa: PLC0415
-
-    raise typer.Exit(slack_app.run(name, url))
-
-
-@app.command()
-def usage(
-    person: Annotated[
-        str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="One person only.")
-    ] = "",
-    days: Annotated[int, typer.Option(min=1, max=400, help="Of the last days.")] = 30,
-    tenant: Annotated[
-        str, typer.Option(help="Of this tenant, where one program serves several.")
-    ] = "",
-    config: Config = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show what answers cost, and what is left of budgets."""
-    from parley.cli import usage as usage_shown  # noqa: PLC0415 - start-up stays short
-
-    told = usage_shown.run(chosen(config), os.environ, person, days, tenant=tenant, as_json=as_json)
-    raise typer.Exit(told)
+app: Final = _program()
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one message, not a traceback."""
+    """Run the command line. An error of Parley is one message without a traceback."""
     from db.errors import StoreUnavailable  # noqa: PLC0415
     from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415
 
     try:
-        app()
+        app(prog_name="parley")
     except ConfigurationError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(REFUSED)

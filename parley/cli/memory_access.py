@@ -1,17 +1,17 @@
-"""Opens one person's memory for a command, also while a gateway works on it."""
+"""Opens the memory of one person for a command, also while Parley runs."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
+import typer
+
 from gateway.errors import BadInput, ModelError, TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
-from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports import MembershipStatus
@@ -20,9 +20,10 @@ from gateway.ports.memory import Caller
 from memory.ports.personal_data import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
-from parley.config import Settings, load
-from parley.config.sections import MEMORY, sqlite_file
-from parley.extensions import load_extensions
+from parley.cli.stores import opened, settings_with_database
+from parley.config import Settings
+from parley.security.tokens import person_of
+from parley.wiring.extensions import load_extensions
 from parley.wiring.memory import wire_memory
 from parley.wiring.policies import policies_of
 from parley.wiring.recall_models import recall_models
@@ -31,68 +32,74 @@ from parley.wiring.storage import Storage
 PLATFORM: Final = "cli"
 MAX_PEOPLE: Final = 100_000
 OFF: Final = "Memory is switched off (memory.enabled)."
-WHO: Final = "A person is PLATFORM:ACCOUNT:ID, as `parley memory people` shows them."
+NO_MEMORIES: Final = (
+    "{person} has no memories. `parley memory people` lists the people with memories."
+)
+HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory people` shows them"
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PersonOptions:
-    """What every command is told: whose memory, and which configuration."""
+    """The options of a command about one person. Raises `typer.BadParameter` without a person."""
 
     person: str
     config: Path | None
-    env: Mapping[str, str]
     as_json: bool = False
+
+    def __post_init__(self) -> None:
+        if self.person.count(":") < 2:
+            raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
 
 
 Job = Callable[[MemoryHandle, Settings], Awaitable[T]]
 
 
 def with_memory(
-    wanted: PersonOptions, job: Job[T], *, stranger: bool = False, by_meaning: bool = False
+    options: PersonOptions, job: Job[T], *, allow_unknown: bool = False, load_models: bool = False
 ) -> T:
-    """The result of `job` with this person's memory; `by_meaning` loads the models of recall for
+    """The result of `job` with this person's memory; `load_models` loads the models of recall for
     it, which takes seconds.
 
-    Raises `BadInput` when memory is off, or nothing is known of the person; with `stranger` that
-    does not matter.
+    Raises `BadInput` when memory is off. A person without memories is refused, unless
+    `allow_unknown` is set.
     """
-    typed = person_of(wanted.person)
+    given = person_of(options.person)
+    settings = settings_with_database(options.config)
+    extensions = load_extensions(settings)
 
     async def run() -> T:
-        async with _opened(settings, warm=by_meaning) as (storage, memory):
-            person = await resolve_person(typed, storage.stores.states) or typed
-            caller = _asker(settings, extensions, person)
+        async with _opened_memory(settings, load_models=load_models) as (storage, memory):
+            person = await resolve_person(given, storage.stores.states) or given
+            caller = _caller(settings, extensions, person)
             known = await _known(storage, caller.principal.tenant)
-            if not stranger and str(person) not in {one.person for one in known}:
-                raise BadInput(f"Nothing is remembered of {wanted.person}. {WHO}")
+            if not allow_unknown and str(person) not in {one.person for one in known}:
+                raise BadInput(NO_MEMORIES.format(person=options.person))
             return await job(await memory.for_principal(caller), settings)
 
-    settings = readable(wanted.config, wanted.env)
-    extensions = load_extensions(settings)
     return asyncio.run(run())
 
 
 class AssumedMembership:
-    """Implements `MembershipCheck` at the terminal, where no platform is connected: who was seen
-    in a project lately counts as a member, because who runs this reads the database anyway."""
+    """Implements `MembershipCheck` without a platform: a person who was seen in a project lately
+    counts as a member. The user of the terminal can read the database anyway."""
 
     async def belongs(self, person: str, project: str) -> MembershipStatus:
         """Always a member."""
         return MembershipStatus.MEMBER
 
 
-def people(config: Path | None, env: Mapping[str, str], tenant: str = "") -> list[PersonCount]:
-    """Of whom of a tenant there is something, and how much; without one, of whom of the tenants of
-    the configured accounts. Raises `BadInput` where these have none of their own."""
-    settings = readable(config, env)
+def people_with_memories(config: Path | None, tenant: str = "") -> list[PersonCount]:
+    """The people of a tenant with counts of their memories; without a tenant, those of all tenants
+    of the configured accounts. Raises `BadInput` where these have no tenant of their own."""
+    settings = settings_with_database(config)
     tenants = [tenant] if tenant else tenants_of_accounts(settings, load_extensions(settings))
     if not tenants:
         raise BadInput("No account has a tenant of its own: name one with --tenant.")
 
     async def run() -> list[PersonCount]:
-        async with _opened(settings) as (storage, _):
+        async with _opened_memory(settings) as (storage, _):
             return [one for each in tenants for one in await _known(storage, each)]
 
     return asyncio.run(run())
@@ -102,38 +109,17 @@ def tenants_of_accounts(settings: Settings, extensions: ExtensionRegistry) -> li
     """The tenants to which whole accounts belong, without those that people decide on."""
     if not extensions.has_tenants:
         return [DEFAULT_TENANT]
-    found = []
+    tenants = []
     for account in settings.accounts():
         place = Place(account.platform, account.name, "", Audience.DIRECT)
         with suppress(TenantUnknown):
-            found.append(extensions.tenant_of(place, None))
-    return list(dict.fromkeys(found))
-
-
-def readable(config: Path | None, env: Mapping[str, str]) -> Settings:
-    """The configuration. Raises `BadInput` where there is no database that could be read."""
-    settings = load(config, env)
-    configure_logs(level=logging.WARNING)
-    file = sqlite_file(settings.database.url)
-    if settings.database.url == MEMORY:
-        raise BadInput("The database is in the gateway's own memory: nobody else can read it.")
-    if file and not Path(file).exists():
-        raise BadInput(f"There is no database at {file} yet.")
-    return settings
-
-
-def person_of(text: str) -> PersonId:
-    """The person of `str(PersonId)`. Raises `BadInput` for anything else."""
-    platform, _, rest = text.partition(":")
-    account, _, own = rest.partition(":")
-    if not (platform and account and own):
-        raise BadInput(WHO)
-    return PersonId(platform, account, own)
+            tenants.append(extensions.tenant_of(place, None))
+    return list(dict.fromkeys(tenants))
 
 
 @asynccontextmanager
-async def _opened(
-    settings: Settings, *, warm: bool = False
+async def _opened_memory(
+    settings: Settings, *, load_models: bool = False
 ) -> AsyncIterator[tuple[Storage, Memory]]:
     clock = SystemClock()
     storage, models = Storage(settings, clock), recall_models(settings)
@@ -151,33 +137,27 @@ async def _opened(
         )
         if wired.memory is None or wired.consolidation is None:
             raise BadInput(OFF)
-        await storage.start(exclusive=False)
-        await wired.consolidation.everything()
-        if warm:
-            with suppress(ModelError):  # recall says of itself what it went without
-                await models.warm()
-        yield storage, wired.memory
+        async with opened(storage):
+            await wired.consolidation.everything()
+            if load_models:
+                with suppress(ModelError):  # the result of recall names the missing model
+                    await models.warm()
+            yield storage, wired.memory
     finally:
         await models.close()
-        await storage.stop()
 
 
 async def _known(storage: Storage, tenant: str) -> list[PersonCount]:
     return await storage.memory.census.known(tenant, MAX_PEOPLE)
 
 
-def _asker(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Caller:
-    place = _place(str(person))
+def _caller(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Caller:
     role = role_of(person, policies_of(settings).roles)
     return Caller(
         id=f"{PLATFORM}:{person}",
         principal=Principal(extensions.tenant_of_person(person), person, role),
         name=str(person),
-        place=place,
+        place=Place(PLATFORM, "main", str(person), Audience.DIRECT),
         conversation=f"{PLATFORM}/{person}",
         at=SystemClock().now(),
     )
-
-
-def _place(person: str) -> Place:
-    return Place(PLATFORM, "main", person, Audience.DIRECT)

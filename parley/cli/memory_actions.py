@@ -1,9 +1,10 @@
-"""`parley memory list | search | clear | forget | people`."""
+"""`parley memory people | list | search | clear | forget`."""
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+import typer
 
 from memory.model.recollection import Recollection
 from memory.model.record import Tier
@@ -12,8 +13,9 @@ from memory.ports.recall import Query
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from parley.cli.confirm import confirmed
-from parley.cli.memory_access import PersonOptions, people, with_memory
+from parley.cli.memory_access import PersonOptions, people_with_memories, with_memory
 from parley.cli.memory_table import plain, print_json, show_people, show_records
+from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit
 from parley.config import Settings
 
 What = Literal["episodic", "semantic", "all"]
@@ -23,108 +25,143 @@ TIERS: Final[Mapping[What, tuple[Tier, ...]]] = {
     "semantic": (Tier.SEMANTIC,),
     "all": (Tier.WORKING, Tier.EPISODIC, Tier.SEMANTIC),
 }
-NOTHING: Final = "Nothing is remembered."
+NO_MEMORIES: Final = "There are no memories."
+
+Superseded = Annotated[
+    bool, typer.Option("--superseded", help="Include memories that were replaced.")
+]
+Yes = Annotated[
+    int,
+    typer.Option(
+        "--yes", "-y", count=True, help="Do not ask; twice where there are two questions."
+    ),
+]
 
 
-def known(config: Path | None, env: Mapping[str, str], tenant: str, *, as_json: bool) -> int:
-    """Who is known, with counts only."""
-    show_people(people(config, env, tenant), as_json=as_json)
+def people(
+    tenant: Annotated[
+        str, typer.Option(help="Of this tenant only, where one program serves several.")
+    ] = "",
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print the people with memories, with counts only."""
+    show_people(people_with_memories(config, tenant), as_json=as_json)
     return 0
 
 
-def newest(wanted: PersonOptions, limit: int, tier: str | None, *, superseded: bool) -> int:
-    """Print the person's own memories, the newest first; of one tier, where it is named."""
+def list_newest(
+    person: Person = "",
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum of memories.")] = 50,
+    superseded: Superseded = False,
+    tier: Annotated[
+        Literal["working", "episodic", "semantic"] | None,
+        typer.Option("--tier", help="Of this tier only; working: current conversations."),
+    ] = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print the person's own memories, the newest first."""
 
     async def job(handle: MemoryHandle, _: Settings) -> None:
-        if tier == Tier.WORKING:
+        if tier == "working":
             records = (await handle.read.working())[:limit]
         else:
             tiers = (Tier(tier),) if tier else ()
-            asked = Filter(own_only=True, superseded=superseded, limit=limit, tiers=tiers)
-            records = [match.record for match in await handle.read.search(asked)]
-        show_records(records, as_json=wanted.as_json, nothing=NOTHING)
+            own = Filter(own_only=True, superseded=superseded, limit=limit, tiers=tiers)
+            records = [match.record for match in await handle.read.search(own)]
+        show_records(records, as_json=as_json, nothing=NO_MEMORIES)
 
-    with_memory(wanted, job)
+    with_memory(PersonOptions(person, config, as_json), job)
     return 0
 
 
-def found(wanted: PersonOptions, query: str, limit: int, *, superseded: bool) -> int:
-    """Print those of the person's own memories that fit, best first, as recall finds them."""
+def search(
+    query: QueryText,
+    person: Person = "",
+    limit: SearchLimit = 20,
+    superseded: Superseded = False,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print the person's own memories that match, best first, as recall finds them."""
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
         own = Filter(own_only=True, superseded=superseded)
         return await handle.read.recall(Query(query, handle.request.at, limit, wanted=own))
 
-    recollection = with_memory(wanted, job, by_meaning=True)
+    recollection = with_memory(PersonOptions(person, config, as_json), job, load_models=True)
     records = [one.record for one in recollection.results]
-    show_records(records, as_json=wanted.as_json, nothing="Nothing fits.")
-    if recollection.left_out and not wanted.as_json:
-        sys.stdout.write(f"and {recollection.left_out} more that fit less\n")
+    show_records(records, as_json=as_json, nothing="No memory matches.")
+    if recollection.left_out and not as_json:
+        sys.stdout.write(f"and {recollection.left_out} more that match less\n")
     return 0
 
 
-def clear(wanted: PersonOptions, what: What, confirmations: int) -> int:
-    """Delete everything of this identity's own in a tier, or in all, once that is confirmed. What
-    linked identities wrote stays; they are named."""
-    questions = [f"Delete {_named(what)} of {wanted.person}?"]
+def clear(
+    what: Annotated[What, typer.Argument(help="Which memories.")],
+    person: Person = "",
+    yes: Yes = 0,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Delete all memories of this identity in a tier, or in all, after confirmation. Memories of
+    linked identities stay; these identities are named."""
+    memories = "every memory" if what == "all" else f"every {what} memory"
+    questions = [f"Delete {memories} of {person}?"]
     if what == "all":
         questions.append("Really all of it? This cannot be undone.")
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
         for other in await handle.privacy.linked():
-            told = f"{other.side.person} is linked with it and keeps its own memories.\n"
-            sys.stderr.write(told)
-        return (
-            await handle.privacy.clear(TIERS[what]) if confirmed(questions, confirmations) else None
-        )
+            line = f"{other.side.person} is linked with it and keeps its own memories.\n"
+            sys.stderr.write(line)
+        return await handle.privacy.clear(TIERS[what]) if confirmed(questions, yes) else None
 
-    gone = with_memory(wanted, job)
-    if gone is None:
-        return 1
-    _tell(wanted, gone)
-    return 0
+    return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
 
 
-def forget(wanted: PersonOptions, topic: str, confirmations: int) -> int:
-    """Show what is about a topic, what waits for a decision and what conversations keep included,
-    and delete it once that is confirmed."""
+def forget(
+    topic: Annotated[str, typer.Argument(help="A topic, or the id of a memory.")],
+    person: Person = "",
+    yes: Yes = 0,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show what is stored about a topic, pending memories and conversations included, and delete it
+    after confirmation."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
-        found = await handle.privacy.matches(topic)
-        if not found.items:
+        matches = await handle.privacy.matches(topic)
+        if not matches.items:
             return 0
-        if not wanted.as_json:
-            _show(found)
-        if not confirmed([f"Forget {len(found.items)} of {wanted.person}?"], confirmations):
+        if not as_json:
+            _show(matches)
+        if not confirmed([f"Forget {len(matches.items)} of {person}?"], yes):
             return None
-        # Only what was shown goes, whatever was stored meanwhile.
-        bound = [item.refs for item in found.items]
+        # Only the shown items are deleted, whatever was stored meanwhile.
+        bound = [item.refs for item in matches.items]
         return (await handle.privacy.forget(bound, handle.privacy.sealed(topic))).items
 
-    gone = with_memory(wanted, job)
-    if gone is None:
-        return 1
-    _tell(wanted, gone)
-    return 0
+    return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
 
 
-def _show(found: TopicMatches) -> None:
-    records = [item.record for item in found.items if item.record is not None]
+def _show(matches: TopicMatches) -> None:
+    records = [item.record for item in matches.items if item.record is not None]
     show_records(records, as_json=False, nothing="No memory.")
-    texts = [item.spoken for item in found.items if item.spoken is not None]
-    for said in texts:
-        text = "" if said.kind == "summary" else plain(said.text)
-        sys.stdout.write(f"{said.at:%Y-%m-%d} {said.kind} of a conversation  {text}\n")
-    if found.beyond:
-        sys.stdout.write(f"{found.beyond} more are not deleted now: run the command again.\n")
+    for words in (item.spoken for item in matches.items if item.spoken is not None):
+        text = "" if words.kind == "summary" else plain(words.text)
+        sys.stdout.write(f"{words.at:%Y-%m-%d} {words.kind} of a conversation  {text}\n")
+    if matches.beyond:
+        sys.stdout.write(f"{matches.beyond} more are not deleted now: run the command again.\n")
 
 
-def _named(what: What) -> str:
-    return "every memory" if what == "all" else f"every {what} memory"
-
-
-def _tell(wanted: PersonOptions, gone: int) -> None:
-    if wanted.as_json:
-        print_json([{"deleted": gone}])
+def _report(deleted: int | None, *, as_json: bool) -> int:
+    """Print how many were deleted; 1 where the user did not confirm."""
+    if deleted is None:
+        return 1
+    if as_json:
+        print_json([{"deleted": deleted}])
     else:
-        sys.stdout.write(f"{gone} deleted.\n")
+        sys.stdout.write(f"{deleted} deleted.\n")
+    return 0

@@ -1,11 +1,13 @@
 """`parley memory export | import`."""
 
 import getpass
+import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from gateway.errors import BadInput
 from memory.service.handle import MemoryHandle
@@ -14,80 +16,100 @@ from memory.transfer.exporter import ExportOptions, Form, export
 from memory.transfer.importer import LineOutcome, LineReport, bring_in, needs_key
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import print_json
+from parley.cli.options import AsJson, Config, Person
 from parley.config import Settings
 
 KEY_VARIABLE: Final = "PARLEY_EXPORT_KEY"
-NO_KEY: Final = f"There is nobody to ask for the key: --key-file FILE, or {KEY_VARIABLE}."
+NO_KEY: Final = f"No terminal to ask for the key: use --key-file FILE, or set {KEY_VARIABLE}."
 FAILED: Final = frozenset({LineOutcome.REFUSED, LineOutcome.UNREADABLE})
+
+KeyFile = Annotated[
+    Path | None, typer.Option("--key-file", help="The file that holds the key of a sealed file.")
+]
 
 
 def export_memories(
-    wanted: PersonOptions,
-    file: Path,
-    form: Form,
-    *,
-    sealed: bool,
-    key_file: Path | None,
-    embeddings: bool,
-    force: bool,
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    person: Person = "",
+    form: Annotated[Form, typer.Option("--format", help="The file's format.")] = "jsonl",
+    encrypt: Annotated[
+        bool, typer.Option("--encrypt", help="Seal it with a key of your own.")
+    ] = False,
+    key_file: KeyFile = None,
+    embeddings: Annotated[
+        bool, typer.Option("--with-embeddings", help="With the vectors, where there are any.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older file.")] = False,
+    config: Config = None,
+    as_json: AsJson = False,
 ) -> int:
-    """Write the person's own memories into a file."""
-    key = key_from(wanted.env, key_file, twice=True) if sealed or key_file else ""
+    """Write the person's own memories to a file."""
+    options = PersonOptions(person, config, as_json)
+    key = _read_key(key_file, twice=True) if encrypt or key_file else ""
     wish = ExportOptions(file, form, key, embeddings, force)
 
     async def job(handle: MemoryHandle, _: Settings) -> int:
         return await export(handle, wish)
 
-    count = with_memory(wanted, job)
-    if wanted.as_json:
+    count = with_memory(options, job)
+    if as_json:
         print_json([{"file": str(file), "memories": count, "sealed": bool(key)}])
     else:
-        how = "sealed, readable with the key only" if key else "not sealed, readable to you only"
-        sys.stdout.write(f"{count} memories are in {file} ({how}).\n")
+        access = "sealed, readable with the key only" if key else "not sealed, readable to you only"
+        sys.stdout.write(f"{count} memories are in {file} ({access}).\n")
     return 0
 
 
-def import_memories(wanted: PersonOptions, file: Path, key_file: Path | None) -> int:
-    """Bring in a file, and say of each line what became of it; 1 when one was not taken."""
-    key = key_from(wanted.env, key_file, twice=False) if needs_key(file) else ""
+def import_memories(
+    file: Annotated[Path, typer.Argument(help="A file that `parley memory export` wrote.")],
+    person: Person = "",
+    key_file: KeyFile = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Add the memories of a file, each as if the person had asked for it, and print the result of
+    each line; 1 when one was not stored."""
+    options = PersonOptions(person, config, as_json)
+    key = _read_key(key_file, twice=False) if needs_key(file) else ""
     counts: Counter[LineOutcome] = Counter()
 
     async def job(handle: MemoryHandle, settings: Settings) -> None:
-        async for told in bring_in(handle, file, key, turns=settings.memory.episodic):
-            counts[told.fate] += 1
-            _tell(wanted, told)
+        async for line in bring_in(handle, file, key, turns=settings.memory.episodic):
+            counts[line.fate] += 1
+            _print_line(line, as_json=as_json)
 
     try:
-        with_memory(wanted, job, stranger=True)
+        with_memory(options, job, allow_unknown=True)
     finally:
-        if counts and not wanted.as_json:
+        if counts and not as_json:
             sums = ", ".join(f"{count} {fate.value}" for fate, count in sorted(counts.items()))
             sys.stdout.write(f"{counts.total()} memories: {sums}.\n")
     return int(any(counts[fate] for fate in FAILED))
 
 
-def key_from(env: Mapping[str, str], key_file: Path | None, *, twice: bool) -> str:
-    """The key of a sealed file: from a file, the environment, or whoever sits here."""
+def _read_key(key_file: Path | None, *, twice: bool) -> str:
+    """The key of a sealed file: from a file, the environment, or the terminal."""
     if key_file is not None:
         try:
             with key_file.open(encoding="utf-8") as opened:
                 return check_key(opened.read(MAX_KEY + 10))
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"cannot read the key in {key_file}: {error}") from error
-    if env.get(KEY_VARIABLE):
-        return check_key(env[KEY_VARIABLE])
+    if os.environ.get(KEY_VARIABLE):
+        return check_key(os.environ[KEY_VARIABLE])
     if not sys.stdin.isatty():
         raise BadInput(NO_KEY)
     key = check_key(getpass.getpass("Key (12 characters or more): "))
     if twice and getpass.getpass("The same again: ") != key:
-        raise BadInput("That was not the same.")
+        raise BadInput("The two keys differ.")
     return key
 
 
-def _tell(wanted: PersonOptions, told: LineReport) -> None:
-    if wanted.as_json:
-        values = {"line": told.line, "fate": told.fate.value, "reason": told.reason, "id": told.id}
-        print_json([values])
+def _print_line(line: LineReport, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            [{"line": line.line, "fate": line.fate.value, "reason": line.reason, "id": line.id}]
+        )
     else:
-        why = f": {told.reason}" if told.reason else ""
-        sys.stdout.write(f"line {told.line}: {told.fate.value}{why}\n")
+        reason = f": {line.reason}" if line.reason else ""
+        sys.stdout.write(f"line {line.line}: {line.fate.value}{reason}\n")

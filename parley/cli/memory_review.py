@@ -1,8 +1,10 @@
-"""`parley memory review`: what waits for its owner's word."""
+"""`parley memory review`: memories that wait for a decision."""
 
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from gateway.errors import BadInput
 from memory.model.outcome import Outcome
@@ -11,61 +13,68 @@ from memory.service.handle import MemoryHandle
 from parley.cli.confirm import choice
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import plain, print_json, show_decided, show_waiting
+from parley.cli.options import AsJson, Config, Person
 from parley.config import Settings
 
 MAX_WAITING: Final = 100
 MIN_ID: Final = 8
-"""Characters of an id that name it, when no other one begins so."""
+"""Characters from which the beginning of an id is enough, when it is the only one."""
 
 
-def review(wanted: PersonOptions, approve: Sequence[str], reject: Sequence[str]) -> int:
+def review(
+    person: Person = "",
+    approve: Annotated[
+        list[str] | None, typer.Option("--approve", metavar="ID", help="Keep this one.")
+    ] = None,
+    reject: Annotated[
+        list[str] | None, typer.Option("--reject", metavar="ID", help="Do not keep this one.")
+    ] = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="Show past decisions, without the text.")
+    ] = False,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
     """Decide the named ones, or each one by one; without a terminal they are only shown."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int:
+        if history:
+            show_decided(await handle.review.decided(MAX_WAITING), as_json=as_json)
+            return 0
         waiting = await handle.review.waiting(MAX_WAITING)
         if approve or reject:
-            return await _named(handle, waiting, wanted, approve, reject)
-        if wanted.as_json or not waiting or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            show_waiting(waiting, as_json=wanted.as_json)
+            return await _decide_named(handle, waiting, approve or (), reject or (), as_json)
+        if as_json or not waiting or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            show_waiting(waiting, as_json=as_json)
             return 0
-        return await _asked(handle, waiting)
+        return await _ask_each(handle, waiting)
 
-    return with_memory(wanted, job)
-
-
-def history(wanted: PersonOptions) -> int:
-    """Print what was decided, the latest first."""
-
-    async def job(handle: MemoryHandle, _: Settings) -> None:
-        show_decided(await handle.review.decided(MAX_WAITING), as_json=wanted.as_json)
-
-    with_memory(wanted, job)
-    return 0
+    return with_memory(PersonOptions(person, config, as_json), job)
 
 
-async def _named(
+async def _decide_named(
     handle: MemoryHandle,
     waiting: Sequence[ReviewItem],
-    wanted: PersonOptions,
     approve: Sequence[str],
     reject: Sequence[str],
+    as_json: bool,
 ) -> int:
     decided = [(_one(waiting, name), True) for name in approve]
     decided += [(_one(waiting, name), False) for name in reject]
     if len({pending.id for pending, _ in decided}) < len(decided):
-        raise BadInput("The same one is named twice.")
+        raise BadInput("One memory is named twice.")
     status = 0
-    for pending, yes in decided:
-        good, told = await _decide(handle, pending, keep=yes)
-        status = status if good else 1
-        if wanted.as_json:
-            print_json([{"id": pending.id, "kept": yes and good, "told": told}])
+    for pending, keep in decided:
+        done, result = await _decide(handle, pending, keep=keep)
+        status = status if done else 1
+        if as_json:
+            print_json([{"id": pending.id, "kept": keep and done, "told": result}])
         else:
-            sys.stdout.write(f"{pending.id}  {told}\n")
+            sys.stdout.write(f"{pending.id}  {result}\n")
     return status
 
 
-async def _asked(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
+async def _ask_each(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
     status = 0
     for number, pending in enumerate(waiting, 1):
         sys.stdout.write(
@@ -76,9 +85,9 @@ async def _asked(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
         if answer == "q":
             break
         if answer in "yn":
-            good, told = await _decide(handle, pending, keep=answer == "y")
-            status = status if good else 1
-            sys.stdout.write(f"{told}\n")
+            done, result = await _decide(handle, pending, keep=answer == "y")
+            status = status if done else 1
+            sys.stdout.write(f"{result}\n")
     return status
 
 
@@ -91,9 +100,9 @@ async def _decide(handle: MemoryHandle, pending: ReviewItem, *, keep: bool) -> t
 
 
 def _one(waiting: Sequence[ReviewItem], name: str) -> ReviewItem:
-    found = [one for one in waiting if one.id == name]
-    if not found and len(name) >= MIN_ID:
-        found = [one for one in waiting if one.id.startswith(name)]
-    if len(found) != 1:
-        raise BadInput(f"Nothing waits under {name[:80]!r}. It may have been decided already.")
-    return found[0]
+    matches = [one for one in waiting if one.id == name]
+    if not matches and len(name) >= MIN_ID:
+        matches = [one for one in waiting if one.id.startswith(name)]
+    if len(matches) != 1:
+        raise BadInput(f"No memory waits under {name[:80]!r}. It may have been decided already.")
+    return matches[0]

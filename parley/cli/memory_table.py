@@ -15,56 +15,50 @@ WIDTH: Final = 160
 
 
 def show_records(records: Sequence[Record], *, as_json: bool, nothing: str) -> None:
-    """Print memories."""
-    if as_json:
-        print_json([sender_for(record) for record in records])
-    elif not records:
-        sys.stdout.write(f"{nothing}\n")
-    else:
-        _show(("id", "since", "kind", "from", "memory"), [_row(record) for record in records])
+    """Print memories, or `nothing` where there are none."""
+    rows = [_row(record) for record in records]
+    values = [sender_for(record) for record in records] if as_json else None
+    _show(("id", "since", "kind", "from", "memory"), rows, values, nothing)
 
 
 def show_waiting(waiting: Sequence[ReviewItem], *, as_json: bool) -> None:
-    """Print what waits for its owner's word."""
-    if as_json:
-        print_json([pending_line(pending) for pending in waiting])
-    elif not waiting:
-        sys.stdout.write("Nothing waits for a decision.\n")
-    else:
-        rows = [
-            (
-                pending.id,
-                str(pending.submitted_at.date()),
-                plain(pending.reason),
-                _text(pending.record),
-            )
-            for pending in waiting
-        ]
-        _show(("id", "since", "why", "memory"), rows)
+    """Print the memories that wait for a decision."""
+    rows = [
+        (one.id, str(one.submitted_at.date()), plain(one.reason), _text(one.record))
+        for one in waiting
+    ]
+    values = [_pending_values(one) for one in waiting] if as_json else None
+    _show(("id", "since", "why", "memory"), rows, values, "No memory waits for a decision.")
 
 
 def show_decided(decided: Sequence[ReviewItem], *, as_json: bool) -> None:
-    """Print what was decided, and why; its text went with the decision."""
-    if as_json:
-        print_json([decided_line(pending) for pending in decided])
-    elif not decided:
-        sys.stdout.write("Nothing was decided yet.\n")
-    else:
-        rows = [
-            (
-                pending.id,
-                str(pending.decided_at.date()) if pending.decided_at else "",
-                pending.state,
-                pending.target or pending.record.kind.value,
-                plain(pending.note or pending.reason),
-            )
-            for pending in decided
-        ]
-        _show(("id", "decided", "how", "what", "why"), rows)
+    """Print decisions with their reasons; the text was deleted with the decision."""
+    rows = [
+        (
+            one.id,
+            str(one.decided_at.date()) if one.decided_at else "",
+            one.state,
+            one.target or one.record.kind.value,
+            plain(one.note or one.reason),
+        )
+        for one in decided
+    ]
+    values = [_decided_values(one) for one in decided] if as_json else None
+    _show(("id", "decided", "how", "what", "why"), rows, values, "No decisions yet.")
 
 
-def decided_line(pending: ReviewItem) -> dict[str, object]:
-    """What was decided, as a JSON object."""
+def show_people(people: Sequence[PersonCount], *, as_json: bool) -> None:
+    """Print people with counts of their memories."""
+    names = ("person", "episodic", "semantic", "waiting")
+    rows = [
+        (plain(one.person), str(one.episodic), str(one.semantic), str(one.waiting))
+        for one in people
+    ]
+    values = [{name: getattr(one, name) for name in names} for one in people] if as_json else None
+    _show(names, rows, values, "Nobody has memories yet.")
+
+
+def _decided_values(pending: ReviewItem) -> dict[str, object]:
     decided = pending.decided_at
     return {
         "id": pending.id,
@@ -79,32 +73,7 @@ def decided_line(pending: ReviewItem) -> dict[str, object]:
     }
 
 
-def show_people(people: Sequence[PersonCount], *, as_json: bool) -> None:
-    """Print who is known, and how much of them."""
-    if as_json:
-        print_json(
-            [
-                {
-                    "person": one.person,
-                    "episodic": one.episodic,
-                    "semantic": one.semantic,
-                    "waiting": one.waiting,
-                }
-                for one in people
-            ]
-        )
-    elif not people:
-        sys.stdout.write("Nothing is remembered of anybody.\n")
-    else:
-        rows = [
-            (plain(one.person), str(one.episodic), str(one.semantic), str(one.waiting))
-            for one in people
-        ]
-        _show(("person", "episodic", "semantic", "waiting"), rows)
-
-
-def pending_line(pending: ReviewItem) -> dict[str, object]:
-    """What waits, as a JSON object."""
+def _pending_values(pending: ReviewItem) -> dict[str, object]:
     return {
         "id": pending.id,
         "reason": pending.reason,
@@ -115,22 +84,27 @@ def pending_line(pending: ReviewItem) -> dict[str, object]:
 
 
 def print_json(values: Sequence[Mapping[str, object]]) -> None:
-    """One object a line; ASCII, so that no terminal is moved by what people wrote."""
+    """Print one object a line, in ASCII: no text can steer the terminal."""
     for value in values:
         sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
 
 
+def printable(text: str) -> str:
+    """A text without control characters, which could steer the terminal."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def plain(text: str, most: int = WIDTH) -> str:
-    """A text in one line, without what would move a terminal."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    """A text in one line of at most `most` characters, without control characters."""
+    line = " ".join(printable(text).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _row(record: Record) -> tuple[str, ...]:
-    told = record.provenance
+    provenance = record.provenance
     kind = f"{record.kind.value}{' (replaced)' * (not record.current)}"
-    who = record.role or f"{told.source.value}, {told.trust.value}"
-    return short_id(record.id), str(told.at.date()), kind, who, _text(record)
+    author = record.role or f"{provenance.source.value}, {provenance.trust.value}"
+    return short_id(record.id), str(provenance.at.date()), kind, author, _text(record)
 
 
 def _text(record: Record) -> str:
@@ -138,7 +112,19 @@ def _text(record: Record) -> str:
     return f"{plain(record.content)} {tags}".rstrip()
 
 
-def _show(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _show(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    values: Sequence[Mapping[str, object]] | None,
+    nothing: str,
+) -> None:
+    """Print `values` as JSON where they are given; otherwise the rows, or `nothing`."""
+    if values is not None:
+        print_json(values)
+        return
+    if not rows:
+        sys.stdout.write(f"{nothing}\n")
+        return
     if not sys.stdout.isatty():
         sys.stdout.writelines("  ".join(row) + "\n" for row in rows)
         return

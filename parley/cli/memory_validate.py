@@ -1,8 +1,10 @@
-"""`parley memory validate`: what would become of a text."""
+"""`parley memory validate`: the result that a text would have on the write path."""
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from gateway.errors import BadInput
 from memory.model.validation import IngestionTier, ValidationResult
@@ -10,33 +12,44 @@ from memory.service.handle import MemoryHandle
 from memory.write.validate import WAYS
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import print_json
+from parley.cli.options import AsJson, Config, Person
 from parley.config import Settings
 
-TOLD: Final[Mapping[IngestionTier, str]] = {
+MEANINGS: Final[Mapping[IngestionTier, str]] = {
     IngestionTier.AUTO_APPROVE: "stored at once",
-    IngestionTier.FLAG_REVIEW: "waits for the person's word",
+    IngestionTier.FLAG_REVIEW: "waits for the person's decision",
     IngestionTier.BLOCK: "not stored",
 }
 
 
-def run(wanted: PersonOptions, text: str, memory_type: str, source: str) -> int:
-    """Print the tier, the reason and every check; 0 in the first tier only."""
+def validate(
+    text: Annotated[str, typer.Argument(help="The text to remember.")],
+    person: Person = "",
+    memory_type: Annotated[
+        str, typer.Option("--type", help="preference, fact, instruction, correction, decision …")
+    ] = "fact",
+    source: Annotated[str, typer.Option(help=f"The origin of the text: {', '.join(WAYS)}.")] = (
+        "ai_synthesis"
+    ),
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Print the tier, the reason and every check; 0 only where the text would be stored at once."""
 
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
         if source not in WAYS:
-            raise BadInput(f"--source: there is no {source[:40]!r}; there are {', '.join(WAYS)}")
+            raise BadInput(f"--source: {source[:40]!r} is none of {', '.join(WAYS)}")
         return await handle.write.try_out(text, memory_type, source)
 
-    result = with_memory(wanted, job, stranger=True)
-    if wanted.as_json:
-        print_json([sender_for(result)])
+    result = with_memory(PersonOptions(person, config, as_json), job, allow_unknown=True)
+    if as_json:
+        print_json([_as_values(result)])
     else:
-        sys.stdout.writelines(f"{line}\n" for line in told(result))
+        sys.stdout.writelines(f"{line}\n" for line in _as_lines(result))
     return int(not result.approved)
 
 
-def sender_for(result: ValidationResult) -> dict[str, object]:
-    """The result as a JSON object."""
+def _as_values(result: ValidationResult) -> dict[str, object]:
     return {
         "tier": result.tier.value,
         "approved": result.approved,
@@ -52,9 +65,8 @@ def sender_for(result: ValidationResult) -> dict[str, object]:
     }
 
 
-def told(result: ValidationResult) -> Iterator[str]:
-    """It in words, line by line."""
-    yield f"{result.tier.value}, {TOLD[result.tier]}: {result.reason}"
+def _as_lines(result: ValidationResult) -> Iterator[str]:
+    yield f"{result.tier.value}, {MEANINGS[result.tier]}: {result.reason}"
     yield f"confidence {result.evidence.confidence_name} ({result.evidence.confidence:.1f})"
     yield from (f"passed: {check}" for check in result.checks_passed)
     yield from (f"failed: {check}" for check in result.checks_failed)

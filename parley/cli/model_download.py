@@ -1,4 +1,4 @@
-"""Fetches the files of a model to this machine: checked, and never half there under its name."""
+"""Downloads the files of a model. A file has its name only once it is complete and checked."""
 
 import hashlib
 import os
@@ -23,14 +23,14 @@ MAX_REDIRECTS: Final = 5
 CHUNK: Final = 256 * 1024
 MAX_PARTS: Final = 100
 
-BROKEN_OFF: Final = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError)
+INTERRUPTED: Final = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError)
 
 Progress = Callable[[str, int, int], None]
-"""Told the file, the bytes that came, and all its bytes (0 where nobody says)."""
+"""Called with the file, the bytes received, and the size (0 where it is unknown)."""
 
 
 class DownloadFailed(Exception):
-    """A file could not be fetched; the text says why and what to do."""
+    """A file could not be downloaded; the text says why and what to do."""
 
 
 class _Digest(Protocol):
@@ -40,25 +40,25 @@ class _Digest(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """What the publisher says of a file: bytes, and a checksum. A SHA-256 has 64 digits; 40 are a
-    git blob's SHA-1."""
+    """The size and the checksum that the publisher states. A SHA-256 has 64 digits; 40 are the
+    SHA-1 of a git blob."""
 
     size: int
     checksum: str
 
     def digest(self) -> _Digest:
         if len(self.checksum) == 40:
-            made = hashlib.sha1(usedforsecurity=False)  # what git calls a small file by
-            made.update(b"blob %d\0" % self.size)
-            return made
+            digest = hashlib.sha1(usedforsecurity=False)  # the id of a git blob
+            digest.update(b"blob %d\0" % self.size)
+            return digest
         return hashlib.sha256()
 
 
 def pull(
     model: LocalModel, models: Path, progress: Progress, published: str = PUBLISHED
 ) -> list[str]:
-    """Fetch what is missing of a model; the files that came. Raises `DownloadFailed`."""
-    fetched = []
+    """Download the missing files of a model; returns their names. Raises `DownloadFailed`."""
+    downloaded = []
     timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     with httpx.Client(
         follow_redirects=True, max_redirects=MAX_REDIRECTS, timeout=timeout
@@ -69,13 +69,13 @@ def pull(
                 _fetch(client, url, model.folder(models) / name, name, progress)
             except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
                 raise DownloadFailed(_explained(error, url, model.folder(models))) from error
-            fetched.append(name)
-    return fetched
+            downloaded.append(name)
+    return downloaded
 
 
 def _fetch(client: httpx.Client, url: str, target: Path, name: str, progress: Progress) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    _forget_broken_off(target)
+    _remove_old_parts(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as answer:
@@ -87,8 +87,8 @@ def _fetch(client: httpx.Client, url: str, target: Path, name: str, progress: Pr
             part.unlink(missing_ok=True)
 
 
-def _forget_broken_off(target: Path) -> None:
-    """Remove what a killed download left. One that goes on writes more often than this."""
+def _remove_old_parts(target: Path) -> None:
+    """Remove the parts of killed downloads. A running download writes more often than this."""
     for part in islice(target.parent.glob(f".{target.name}.*.part"), MAX_PARTS):
         with suppress(OSError):
             if time.time() - part.stat().st_mtime > 2 * SILENCE_SECONDS:
@@ -97,29 +97,31 @@ def _forget_broken_off(target: Path) -> None:
 
 def _keep(answer: httpx.Response, part: Path, name: str, progress: Progress) -> None:
     stated = _stated(answer)
-    digest, came = stated.digest(), 0
+    digest, received = stated.digest(), 0
     with part.open("wb") as file:
         for data in answer.iter_bytes(CHUNK):
-            came += len(data)
-            if came > MAX_BYTES:
+            received += len(data)
+            if received > MAX_BYTES:
                 raise DownloadFailed(
                     f"{name} is larger than {MAX_BYTES:,} bytes; nothing was kept."
                 )
             digest.update(data)
             file.write(data)
-            progress(name, came, stated.size)
+            progress(name, received, stated.size)
         file.flush()
         os.fsync(file.fileno())
-    if stated.size and came != stated.size:
-        raise DownloadFailed(f"{name} has {came:,} bytes instead of {stated.size:,}. Try again.")
+    if stated.size and received != stated.size:
+        raise DownloadFailed(
+            f"{name} has {received:,} bytes instead of {stated.size:,}. Try again."
+        )
     if stated.checksum and digest.hexdigest() != stated.checksum:
-        raise DownloadFailed(f"{name} is not what was published: its checksum differs. Try again.")
-    if not came:
-        raise DownloadFailed(f"{name} came empty. Try again.")
+        raise DownloadFailed(f"{name} differs from what was published (checksum). Try again.")
+    if not received:
+        raise DownloadFailed(f"{name} is empty. Try again.")
 
 
 def _stated(answer: httpx.Response) -> _Stated:
-    """From the publisher's own answer, not from that of the host it passes a large file on to."""
+    """From the publisher's own response, not from that of the host to which it redirects."""
     first = answer.history[0] if answer.history else answer
     size = first.headers.get("x-linked-size") or answer.headers.get("content-length") or "0"
     tag = first.headers.get("x-linked-etag") or first.headers.get("etag") or ""
@@ -134,9 +136,9 @@ def _explained(error: Exception, url: str, folder: Path) -> str:
         return f"{host} answers {error.response.status_code} for {url}."
     if isinstance(error, OSError):
         return f"{folder} cannot be written: {error.strerror or error}."
-    if isinstance(error, BROKEN_OFF):
-        return f"The download of {url} broke off ({type(error).__name__}). Try again."
+    if isinstance(error, INTERRUPTED):
+        return f"The download of {url} was interrupted ({type(error).__name__}). Try again."
     return (
         f"{host} cannot be reached ({type(error).__name__}). On a machine with a network, run"
-        f" `parley models pull --folder models`, and copy what it made to {folder.parent}."
+        f" `parley models pull --folder models`, and copy the result to {folder.parent}."
     )

@@ -17,10 +17,18 @@ Config = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")]
+Person = Annotated[
+    str,
+    typer.Option(
+        "--person", metavar="PLATFORM:ACCOUNT:ID", help="As `parley memory people` shows it."
+    ),
+]
+SearchLimit = Annotated[int, typer.Option("--limit", min=1, max=100, help="Maximum of results.")]
+QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A question, or words.")]
 
 
-def chosen(config: Path | None) -> Path | None:
-    """The configuration to read: the named one, the usual one if it exists, or none at all."""
+def config_path(config: Path | None) -> Path | None:
+    """The configuration to read: the given one, the default one if it exists, or none at all."""
     if config is not None:
         return config
     return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None

@@ -1,48 +1,103 @@
-"""`parley outbox list | resend | drop`: answers that could not be sent."""
+"""`parley outbox list | resend | drop`: answers, and questions, that were given up."""
 
-import os
-from typing import Annotated
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Final
 
 import typer
 
-from parley.cli.options import Config, chosen
+from gateway.errors import BadInput
+from gateway.ports.outbox import DeadLetter, DeadLetters
+from gateway.ports.traces import Trace
+from gateway.turn.pipeline import GAVE_UP
+from parley.cli.memory_table import printable
+from parley.cli.options import Config
+from parley.cli.stores import settings_with_database, with_storage
+from parley.wiring.storage import Storage
 
-commands = typer.Typer(help="Answers that could not be sent.", no_args_is_help=True)
+MAX_AT_ONCE: Final = 10_000
+"""Dead letters that `--all` takes."""
+
 Keys = Annotated[list[str] | None, typer.Argument(help="As `parley outbox list` shows them.")]
 All = Annotated[bool, typer.Option("--all", help="Everything that was given up.")]
 
 
-@commands.command("list")
-def list_(
+def show(
     config: Config = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="The latest so many.")] = 50,
-) -> None:
-    """Show what was given up, and why; without its text."""
-    from parley.cli import dead_letters  # noqa: PLC0415 - start-up stays short
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Number of entries.")] = 50,
+) -> int:
+    """Print the latest dead letters, newest first, then the questions that were given up."""
 
-    raise typer.Exit(dead_letters.show(limit, chosen(config), os.environ))
+    async def job(storage: Storage) -> list[str]:
+        letters = [describe(letter) for letter in await _outbox_of(storage).dead_letters(limit)]
+        traces = await storage.stores.traces.ended(GAVE_UP, limit)
+        return letters + [describe_question(trace) for trace in traces]
 
-
-@commands.command()
-def resend(keys: Keys = None, config: Config = None, every: All = False) -> None:
-    """Send it again, also while Parley runs."""
-    from parley.cli import dead_letters  # noqa: PLC0415
-
-    wanted = _named(keys, every)
-    raise typer.Exit(dead_letters.resend(wanted, chosen(config), os.environ))
+    lines = with_storage(settings_with_database(config, hot=True), job)
+    sys.stdout.write("\n".join(lines or ["Nothing was given up."]) + "\n")
+    return 0
 
 
-@commands.command()
-def drop(keys: Keys = None, config: Config = None, every: All = False) -> None:
-    """Forget it, and what it says."""
-    from parley.cli import dead_letters  # noqa: PLC0415
-
-    wanted = _named(keys, every)
-    raise typer.Exit(dead_letters.drop(wanted, chosen(config), os.environ))
+def resend(keys: Keys = None, config: Config = None, every: All = False) -> int:
+    """Queue dead letters again; 1 when one of the named keys is unknown."""
+    return _change(keys, config, every, lambda outbox, named: outbox.requeue(named), "queued again")
 
 
-def _named(keys: list[str] | None, every: bool) -> list[str] | None:
-    """The keys, None for all of them; one or the other has to be said."""
+def drop(keys: Keys = None, config: Config = None, every: All = False) -> int:
+    """Delete dead letters; 1 when one of the named keys is unknown."""
+    return _change(keys, config, every, lambda outbox, named: outbox.drop(named), "deleted")
+
+
+def describe(letter: DeadLetter) -> str:
+    """One dead letter as an operator reads it, without its text."""
+    outbound = letter.entry.outbound
+    place = outbound.place
+    account = "" if place.account == "main" else f"/{place.account}"
+    thread = f" thread {place.thread_id}" if place.thread_id else ""
+    at = letter.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return (
+        f"{outbound.key}  {at}  {place.platform}{account} {place.channel_id}{thread}"
+        f"  {letter.entry.attempts} failed tries\n    {printable(letter.reason)}"
+    )
+
+
+def describe_question(trace: Trace) -> str:
+    """A question at which one process after the other died, as an operator reads it."""
+    account = "" if trace.account == "main" else f"/{trace.account}"
+    at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return (
+        f"question  {at}  {trace.platform}{account} {trace.kind} {printable(trace.message_id)}\n"
+        f"    never answered: the program died at each attempt (exchange {trace.id})"
+    )
+
+
+def _change(
+    keys: Sequence[str] | None,
+    config: Config,
+    every: bool,
+    change: Callable[[DeadLetters, Sequence[str]], Awaitable[int]],
+    result: str,
+) -> int:
     if bool(keys) == every:
         raise typer.BadParameter("name keys, or --all", param_hint="KEY")
-    return None if every else keys
+
+    async def job(storage: Storage) -> tuple[int, int]:
+        outbox = _outbox_of(storage)
+        if every:
+            letters = await outbox.dead_letters(MAX_AT_ONCE)
+            chosen = [letter.entry.outbound.key for letter in reversed(letters)]
+        else:
+            chosen = list(dict.fromkeys(keys or ()))
+        return len(chosen), await change(outbox, chosen)
+
+    named, changed = with_storage(settings_with_database(config, hot=True), job)
+    sys.stdout.write(f"{changed} {result}.\n")
+    if changed < named:
+        sys.stderr.write(f"{named - changed} were not among the dead letters.\n")
+    return int(changed < named)
+
+
+def _outbox_of(storage: Storage) -> DeadLetters:
+    if storage.hot.dead is None:
+        raise BadInput("This storage.url keeps no dead letters.")
+    return storage.hot.dead

@@ -1,4 +1,4 @@
-"""Where each credential is found, platform by platform: what `parley init` tells."""
+"""The instructions of `parley init`: where each platform shows its credentials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from parley.config.schema import shapes
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """One thing to ask for. `own_word` is chosen by the person, so that we can make one up."""
+    """A value to ask for. The user chooses an `own_word` freely; without one it is generated."""
 
     key: str
     where: str
@@ -24,7 +24,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """What to do on a platform before its credentials exist, what to ask for, what remains."""
+    """The steps on a platform, the credentials to ask for, and the steps afterwards."""
 
     steps: tuple[str, ...]
     credentials: tuple[Credential, ...]
@@ -63,7 +63,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
     ),
     "slack": Guidance(
         (
-            "Run `parley manifest slack` and copy what it prints.",
+            "Run `parley manifest slack` and copy the output.",
             "Open https://api.slack.com/apps, Create New App, From a manifest, and paste it.",
             "Install the app to your workspace.",
             (
@@ -100,12 +100,12 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
                 secret=False,
             ),
             Credential("app_secret", "the App secret of the page App settings > Basic"),
-            Credential("verify_token", "a word of your own; empty makes one up", own_word=True),
+            Credential("verify_token", "a word of your choice; empty generates one", own_word=True),
         ),
         (
             (
                 "On WhatsApp > Configuration, enter the public https address of /webhook/whatsapp"
-                " and the verify token (it stands in .env), and subscribe to messages."
+                " and the verify token (see .env), and subscribe to messages."
             ),
         ),
     ),
@@ -113,7 +113,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
 
 
 def guidance_for(manifest: AdapterManifest) -> Guidance:
-    """What to ask for a platform; for somebody else's, its secrets with their documentation."""
+    """The guidance for a platform; for a plugin its secrets with their documentation."""
     known = GUIDANCE.get(manifest.platform)
     return known if known is not None else Guidance((), tuple(_secrets(manifest.settings)))
 

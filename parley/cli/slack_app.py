@@ -1,14 +1,25 @@
 """`parley manifest slack`."""
 
 import sys
+from typing import Annotated
+
+import typer
 
 from adapters.slack.app_manifest import app_manifest
 from gateway.errors import BadInput
-from parley.wiring.commands import offered_commands
+from parley.wiring.accounts import offered_commands
 
 
-def run(name: str, url: str) -> int:
+def manifest(
+    platform: Annotated[str, typer.Argument(help="slack: no other platform has a manifest.")],
+    name: Annotated[str, typer.Option(help="The app's name.")] = "Parley",
+    url: Annotated[
+        str, typer.Option(help="HTTP mode: the public https address of /webhook/slack.")
+    ] = "",
+) -> int:
     """Print the manifest; for HTTP mode when a public address is given."""
+    if platform != "slack":
+        raise typer.BadParameter("only slack has an app manifest", param_hint="PLATFORM")
     try:
         commands = offered_commands(with_memory=True)
         text = app_manifest(name, "http" if url else "socket", url, commands)

@@ -2,40 +2,41 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
-from parley.config import Settings, load
+from parley.cli.options import Config
+from parley.cli.stores import opened, read_settings
+from parley.config import Settings
+from parley.wiring.extensions import load_extensions
+from parley.wiring.heartbeats import wire_heartbeats
+from parley.wiring.memory import wire_memory
+from parley.wiring.storage import Storage
 
 
-def run(project: str, config: Path | None, env: Mapping[str, str]) -> int:
-    """Fetch the project's figures now, also while Parley runs; print what HEARTBEAT says."""
-    settings = load(config, env)
+def sync(
+    project: Annotated[str, typer.Argument(help="As under heartbeat.sources: slack:main:T0123.")],
+    config: Config = None,
+) -> int:
+    """Fetch the project's figures now, also while Parley runs, and print the status."""
+    settings = read_settings(config)
     if not settings.memory.enabled:
-        raise BadInput("memory.enabled is off: there is no HEARTBEAT.")
+        raise BadInput("memory.enabled is off: no project has a status.")
     sys.stdout.write(asyncio.run(_sync(settings, project)) + "\n")
     return 0
 
 
 async def _sync(settings: Settings, project: str) -> str:
-    # Opens nothing until it is needed, and is not loaded for other commands.
-    from parley.extensions import load_extensions  # noqa: PLC0415 - start-up stays short
-    from parley.runtime.heartbeats import wire_heartbeats  # noqa: PLC0415
-    from parley.wiring.memory import wire_memory  # noqa: PLC0415
-    from parley.wiring.storage import Storage  # noqa: PLC0415
-
     clock = SystemClock()
     storage = Storage(settings, clock)
     states = storage.stores.states
     memory = wire_memory(settings, storage.memory, storage.personal, states, storage.history, clock)
     heartbeats = wire_heartbeats(settings, storage, memory.sync, load_extensions(settings), clock)
     if heartbeats is None:
-        raise BadInput("There is no memory to write a HEARTBEAT to.")
+        raise BadInput("There is no memory to write a status to.")
     heartbeats.check(project)
-    try:
-        await storage.start(exclusive=False)
+    async with opened(storage):
         return await heartbeats.sync_site(project)
-    finally:
-        await storage.stop()

@@ -1,62 +1,83 @@
-"""`parley token`: tokens with which people reach what is theirs over HTTP."""
+"""`parley token`: tokens with which people reach their memory over HTTP."""
 
 import asyncio
-import logging
 import secrets
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
+
+import typer
 
 from gateway.errors import BadInput
-from gateway.observe.logs import configure_logs
 from gateway.ports.clock import SystemClock
 from memory.ports.api_tokens import MAX_NAME, ApiToken, TokenStore
 from parley.cli.known_people import resolve_stored_person
-from parley.config import Settings, load
+from parley.cli.options import Config
+from parley.cli.stores import read_settings
+from parley.config import Settings
 from parley.config.sections import MEMORY
-from parley.extensions import load_extensions
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
+from parley.wiring.extensions import load_extensions
 from parley.wiring.storage.long_lived import open_long_lived
 
+MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
-NOBODY_LISTS: Final = "The database is in the gateway's own memory: nothing is listed there."
-NOBODY_YET: Final = (
-    "Nobody whom this platform names {person} has written to the assistant yet, and it gives people"
-    " several ids. Let them write once, then try again."
+NO_LIST: Final = "The database is in the memory of the running program: it keeps no list of tokens."
+NOT_SEEN: Final = (
+    "No person with the id {person} has written to the assistant yet, and this platform gives"
+    " people several ids. Let the person write once, then try again."
 )
 COLUMNS: Final = "{:<20} {:<40} {:<17} {}\n"
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRequest:
-    """For whom a token is, and how it is called; without a name its id is its name."""
+def token(
+    person: Annotated[
+        str,
+        typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123; or list, or revoke."),
+    ] = "",
+    revoked: Annotated[str, typer.Argument(metavar="NAME", help="The token to revoke.")] = "",
+    name: Annotated[str, typer.Option(help="The token's name, by which it can be revoked.")] = "",
+    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="Days until it expires.")] = 30,
+    revoke_all: Annotated[
+        bool, typer.Option("--revoke-all", help="Revoke every token instead.")
+    ] = False,
+    config: Config = None,
+) -> int:
+    """Print, list or revoke tokens."""
+    if bool(person) == revoke_all:
+        raise typer.BadParameter("name a person, or --revoke-all", param_hint="PERSON")
+    if bool(revoked) != (person == "revoke"):
+        raise typer.BadParameter("`parley token revoke NAME`", param_hint="NAME")
+    settings = read_settings(config)
+    if revoke_all:
+        _revoke_all(settings)
+    elif person == "list":
+        _list(settings)
+    elif person == "revoke":
+        _revoke(settings, revoked)
+    else:
+        _issue(settings, person, name, days)
+    return 0
 
-    person: str
-    name: str = ""
-    days: int = 30
 
-
-def run(asked: TokenRequest, config: Path | None, env: Mapping[str, str]) -> int:
-    """Print a token for this person. Raises `BadInput` for somebody of no account of ours, and for
-    a name that is taken."""
-    settings = _loaded(config, env)
-    typed = person_of(asked.person)
-    _check_account(settings, typed.platform, typed.account)
-    known = asyncio.run(resolve_stored_person(typed, settings))
+def _issue(settings: Settings, person: str, name: str, days: int) -> None:
+    """Print a token. Raises `BadInput` for a person of no account of ours, and for a name in
+    use."""
+    given = person_of(person)
+    _check_account(settings, given.platform, given.account)
+    known = asyncio.run(resolve_stored_person(given, settings))
     if known is None:
-        raise BadInput(NOBODY_YET.format(person=typed))
+        raise BadInput(NOT_SEEN.format(person=given))
     tenant = load_extensions(settings).tenant_of_person(known)
-    key, now = token_key(settings).made(), SystemClock().now()
-    until = now + timedelta(days=asked.days)
+    key, now = token_key(settings).get_or_create(), SystemClock().now()
+    until = now + timedelta(days=days)
     id_ = secrets.token_hex(ID_BYTES)
-    name = _checked(asked.name or id_)
+    name = _checked(name or id_)
     if settings.database.url == MEMORY:
         id_ = name = ""
     else:
@@ -64,55 +85,45 @@ def run(asked: TokenRequest, config: Path | None, env: Mapping[str, str]) -> int
         if not _with_tokens(settings, lambda tokens: tokens.add(kept)):
             raise BadInput(f"There is a token {name} already: revoke it, or take another name.")
     sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_))}\n")
-    called = f" `parley token revoke {name}` takes it back." if name else ""
+    advice = f" `parley token revoke {name}` revokes it." if name else ""
     sys.stderr.write(
-        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Whoever has it is them.{called}\n"
+        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone who holds this token acts as this"
+        f" person.{advice}\n"
     )
-    return 0
 
 
-def show(config: Path | None, env: Mapping[str, str]) -> int:
-    """List the tokens that have not expired. No token is shown: only who has one."""
+def _list(settings: Settings) -> None:
+    """Print the tokens that have not expired, without the tokens themselves."""
     now = SystemClock().now()
-    found = _with_tokens(_loaded(config, env), lambda tokens: tokens.listed(now))
-    if not found:
+    tokens = _with_tokens(settings, lambda store: store.listed(now))
+    if not tokens:
         sys.stdout.write("No token is in use.\n")
-        return 0
+        return
     sys.stdout.write(COLUMNS.format("NAME", "PERSON", "UNTIL (UTC)", "TENANT"))
-    for token in found:
-        until = f"{token.until:%Y-%m-%d %H:%M}"
-        sys.stdout.write(COLUMNS.format(token.name, token.person, until, token.tenant))
-    return 0
+    for kept in tokens:
+        until = f"{kept.until:%Y-%m-%d %H:%M}"
+        sys.stdout.write(COLUMNS.format(kept.name, kept.person, until, kept.tenant))
 
 
-def revoke(name: str, config: Path | None, env: Mapping[str, str]) -> int:
-    """Make one token worthless, at once. Raises `BadInput` where there is none of this name."""
-    gone = _with_tokens(_loaded(config, env), lambda tokens: tokens.revoke(name))
-    if gone is None:
+def _revoke(settings: Settings, name: str) -> None:
+    """Revoke one token at once. Raises `BadInput` where there is none of this name."""
+    revoked = _with_tokens(settings, lambda tokens: tokens.revoke(name))
+    if revoked is None:
         raise BadInput(f"There is no token {name}. `parley token list` shows them.")
-    sys.stdout.write(f"The token {gone.name} of {gone.person} is revoked.\n")
-    return 0
+    sys.stdout.write(f"The token {revoked.name} of {revoked.person} is revoked.\n")
 
 
-def revoke_all(config: Path | None, env: Mapping[str, str]) -> int:
-    """Make every token worthless, at once."""
-    settings = _loaded(config, env)
+def _revoke_all(settings: Settings) -> None:
+    """Revoke every token at once."""
     token_key(settings).revoke_all()
     if settings.database.url != MEMORY:
         _with_tokens(settings, lambda tokens: tokens.clear())
     sys.stdout.write("Every token is revoked.\n")
-    return 0
-
-
-def _loaded(config: Path | None, env: Mapping[str, str]) -> Settings:
-    settings = load(config, env)
-    configure_logs(level=logging.WARNING)
-    return settings
 
 
 def _with_tokens(settings: Settings, job: Callable[[TokenStore], Awaitable[T]]) -> T:
     if settings.database.url == MEMORY:
-        raise BadInput(NOBODY_LISTS)
+        raise BadInput(NO_LIST)
 
     async def work() -> T:
         async with _opened(settings) as tokens:
@@ -133,7 +144,9 @@ async def _opened(settings: Settings) -> AsyncIterator[TokenStore]:
 
 def _checked(name: str) -> str:
     if len(name) > MAX_NAME or not name.isprintable() or name.strip() != name or ":" in name:
-        raise BadInput(f"A name has at most {MAX_NAME} characters, no colon and no control in it.")
+        raise BadInput(
+            f"A name has at most {MAX_NAME} characters, no colon and no control characters."
+        )
     return name
 
 
@@ -141,4 +154,6 @@ def _check_account(settings: Settings, platform: str, account: str) -> None:
     ours = [f"{each.platform}:{each.name}" for each in settings.accounts()]
     if f"{platform}:{account}" not in ours:
         listed = ", ".join(ours) or "none"
-        raise BadInput(f"There is no account {platform}:{account} here. There is: {listed}.")
+        raise BadInput(
+            f"There is no account {platform}:{account} here. The accounts are: {listed}."
+        )

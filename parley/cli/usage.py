@@ -1,23 +1,26 @@
-"""`parley usage`: what answers cost, of a person or of everybody."""
+"""`parley usage`: the cost of answers, of a person or of everybody."""
 
-import asyncio
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import AS_OF
-from gateway.observe.spending import SpendingReader, SpendingSummary
+from gateway.observe.spending import MAX_DAYS, SpendingReader, SpendingSummary
 from gateway.people import PersonId
 from gateway.policy.budgets import MICRO
 from gateway.ports.clock import SystemClock
-from parley.cli.memory_access import person_of, readable, tenants_of_accounts
+from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.memory_table import print_json
+from parley.cli.options import AsJson, Config
+from parley.cli.stores import settings_with_database, with_storage
 from parley.config import Settings
-from parley.extensions import load_extensions
+from parley.security.tokens import person_of
+from parley.wiring.extensions import load_extensions
 from parley.wiring.memory import wire_memory
 from parley.wiring.policies import policies_of
 from parley.wiring.storage import Storage
@@ -26,31 +29,33 @@ PRICED: Final = f"by the prices of {AS_OF} and those of budgets.prices"
 NOTHING: Final = "Nothing was spent in this time."
 
 
-def run(
-    config: Path | None,
-    env: Mapping[str, str],
-    person: str,
-    days: int,
-    *,
-    tenant: str = "",
-    as_json: bool,
+def usage(
+    person: Annotated[
+        str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="One person only.")
+    ] = "",
+    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="Of the last days.")] = 30,
+    tenant: Annotated[
+        str, typer.Option(help="Of this tenant, where one program serves several.")
+    ] = "",
+    config: Config = None,
+    as_json: AsJson = False,
 ) -> int:
     """Print the sums by model, and what is left of a person's budgets. Raises `BadInput` where
     several tenants are served and none of them is named."""
-    settings = readable(config, env)
+    settings = settings_with_database(config)
     extensions = load_extensions(settings)
-    whom = person_of(person) if person else None
-    whose = tenant or _tenant_of(settings, extensions, whom)
-    spent = asyncio.run(_spent(settings, whose, whom, days))
+    one = person_of(person) if person else None
+    chosen = tenant or _tenant_of(settings, extensions, one)
+    spent = with_storage(settings, lambda storage: _spent(settings, storage, chosen, one, days))
     if as_json:
-        print_json([lines_of(spent)])
+        print_json([_as_values(spent)])
     else:
-        sys.stdout.writelines(f"{line}\n" for line in told(spent))
+        sys.stdout.writelines(f"{line}\n" for line in _as_lines(spent))
     return 0
 
 
-def lines_of(spent: SpendingSummary) -> dict[str, object]:
-    """It as a JSON object; amounts in millionths of a dollar."""
+def _as_values(spent: SpendingSummary) -> dict[str, object]:
+    """The summary for JSON; amounts in millionths of a dollar."""
     return {
         "micros": spent.micros,
         "models": [
@@ -61,8 +66,7 @@ def lines_of(spent: SpendingSummary) -> dict[str, object]:
     }
 
 
-def told(spent: SpendingSummary) -> Iterator[str]:
-    """It in words, line by line."""
+def _as_lines(spent: SpendingSummary) -> Iterator[str]:
     for one in spent.totals:
         usage = one.usage
         read = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
@@ -91,21 +95,15 @@ def _tenant_of(settings: Settings, extensions: ExtensionRegistry, person: Person
 
 
 async def _spent(
-    settings: Settings, tenant: str, person: PersonId | None, days: int
+    settings: Settings, storage: Storage, tenant: str, person: PersonId | None, days: int
 ) -> SpendingSummary:
-    clock = SystemClock()
-    storage = Storage(settings, clock)
-    stores = storage.stores
+    clock, stores = SystemClock(), storage.stores
     wired = wire_memory(settings, storage.memory, (), stores.states, storage.history, clock)
     spending = SpendingReader(stores.usage, wired.humans, policies_of(settings).budgets, clock)
-    try:
-        await storage.start(exclusive=False)
-        if person is None:
-            return await spending.of_everybody(tenant, days)
-        persons = [str(person)]
-        if wired.links is not None:
-            linked = await wired.links.linked(tenant, str(person))
-            persons += [one.side.person for one in linked]
-        return await spending.of(tenant, person, persons, days)
-    finally:
-        await storage.stop()
+    if person is None:
+        return await spending.of_everybody(tenant, days)
+    persons = [str(person)]
+    if wired.links is not None:
+        linked = await wired.links.linked(tenant, str(person))
+        persons += [one.side.person for one in linked]
+    return await spending.of(tenant, person, persons, days)

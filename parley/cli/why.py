@@ -1,16 +1,16 @@
 """`parley why MESSAGE_ID`."""
 
-import asyncio
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from gateway.ports.clock import SystemClock
+import typer
+
 from gateway.ports.feedback import DOWN, UP, Thumbs
 from gateway.ports.traces import Trace
-from parley.config import Settings, load
-from parley.config.sections import sqlite_file
+from parley.cli.options import Config
+from parley.cli.stores import settings_with_database, with_storage
+from parley.wiring.storage import Storage
 
 NEXT: Final[Mapping[str, str]] = {
     "access": "The section `access` of the configuration decides on this.",
@@ -19,35 +19,35 @@ NEXT: Final[Mapping[str, str]] = {
     "budget": "The section `budgets` of the configuration decides on this.",
     "takeover": "The program stopped whenever it worked on this: `parley quarantine list`.",
 }
-"""Where an operator looks next, by the stage that refused."""
+"""The next step of an operator, by the stage that refused."""
 
 
-def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
+def why(
+    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
+    config: Config = None,
+) -> int:
     """Print every trace of the message; 1 when there is none."""
-    settings = load(config, env)
-    file = sqlite_file(settings.database.url)
-    if file and not Path(file).exists():
-        sys.stderr.write(
-            f"There is no database at {file}. Name the configuration with --config, or start Parley"
-            " once.\n"
-        )
-        return 1
-    traces, thumbs = asyncio.run(_find(settings, message_id))
+
+    async def job(storage: Storage) -> tuple[list[Trace], dict[str, Thumbs]]:
+        traces = await storage.stores.traces.find(message_id)
+        return traces, await storage.stores.feedback.of([trace.id for trace in traces])
+
+    traces, thumbs = with_storage(settings_with_database(config), job)
     if not traces:
         sys.stderr.write(
-            f"Nothing is known of message {message_id}. What is not addressed to the assistant"
-            " leaves no trace; the id is the platform's own. Of the refused messages of a person"
-            " the latest four are kept, for a day.\n"
+            f"Message {message_id} has no trace. Messages that are not addressed to the assistant"
+            " leave none; the id is the platform's own. Of a person's refused messages the latest"
+            " four are kept, for a day.\n"
         )
         return 1
-    shown = (described(trace, thumbs.get(trace.id, Thumbs())) for trace in traces)
-    sys.stdout.write("\n\n".join(shown) + "\n")
+    texts = (describe(trace, thumbs.get(trace.id, Thumbs())) for trace in traces)
+    sys.stdout.write("\n\n".join(texts) + "\n")
     return 0
 
 
-def described(trace: Trace, thumbs: Thumbs | None = None) -> str:
-    """One trace as people read it: where, each decision with its reason, how it ended, and what
-    people thought of the answer."""
+def describe(trace: Trace, thumbs: Thumbs | None = None) -> str:
+    """One trace as people read it: the place, each decision with its reason, the outcome, and the
+    feedback on the answer."""
     account = "" if trace.account == "main" else f" ({trace.account})"
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     width = max((len(d.stage) for d in trace.decisions), default=0)
@@ -67,15 +67,3 @@ def described(trace: Trace, thumbs: Thumbs | None = None) -> str:
     if refused in NEXT:
         lines.append(f"  {NEXT[refused]}")
     return "\n".join(lines)
-
-
-async def _find(settings: Settings, message_id: str) -> tuple[list[Trace], dict[str, Thumbs]]:
-    from parley.wiring.storage import Storage  # noqa: PLC0415 -- opens nothing until it is needed
-
-    storage = Storage(settings, SystemClock())
-    try:
-        await storage.start(exclusive=False)
-        traces = await storage.stores.traces.find(message_id)
-        return traces, await storage.stores.feedback.of([trace.id for trace in traces])
-    finally:
-        await storage.stop()

@@ -1,12 +1,13 @@
-"""`parley init`: asks for one platform after the other and writes a configuration that works."""
+"""`parley init`: asks for one platform after the other and writes a working configuration."""
 
 import asyncio
+import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -14,65 +15,76 @@ from gateway.errors import ConfigurationError
 from gateway.platforms import Discovery, discover
 from gateway.ports import AdapterManifest, Check
 from parley.cli.config_writer import Answers, assigned, write
-from parley.cli.diagnosis import diagnose
+from parley.cli.doctor.credentials import diagnose
+from parley.cli.options import DEFAULT_CONFIG
 from parley.cli.platform_guide import Credential, Guidance, guidance_for, variable
 from parley.config import Account, SettingsError, from_mapping
 from parley.config.problems import suggestion
 from parley.config.sections import OWN_PLATFORMS
 from parley.config.yaml_file import Value
-from parley.wiring.commands import offered_commands
+from parley.wiring.accounts import offered_commands
 
 MAX_TRIES: Final = 5
 MODEL_KEY: Final = "ANTHROPIC_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
-class InitOptions:
-    """What was asked for on the command line."""
-
-    config: Path
-    platforms: tuple[str, ...] = ()
-    assign: tuple[str, ...] = ()
-    yes: bool = False
-    force: bool = False
-    check: bool = True
-
-
 @dataclass(slots=True)
 class Session:
-    """What the questions go by, and what was answered so far."""
+    """The options of the command line, and the answers so far."""
 
-    wishes: InitOptions
+    config: Path
+    chosen: tuple[str, ...]
+    yes: bool
+    check: bool
     env: Mapping[str, str]
     platforms: Discovery
     answers: Answers = field(default_factory=Answers)
     left_to_do: list[str] = field(default_factory=list)
     broken: bool = False
     off: list[str] = field(default_factory=list)
-    """Platforms that were wanted, and could not be set up."""
+    """Chosen platforms that could not be set up."""
 
     @property
     def assistant_name(self) -> str:
-        """What the platforms are told that the assistant is called."""
+        """The assistant's name on the platforms."""
         return str(self.answers.section("assistant").get("name", "Parley"))
 
 
-def run(wishes: InitOptions, env: Mapping[str, str]) -> int:
+def init(
+    config: Annotated[
+        Path, typer.Option("--config", "-c", help="The file to write.")
+    ] = DEFAULT_CONFIG,
+    platform: Annotated[
+        list[str] | None, typer.Option("--platform", help="Set up this one; can be repeated.")
+    ] = None,
+    assign: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A further value; can be repeated."),
+    ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Ask nothing; read credentials from the environment."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Try each credential on its platform.")
+    ] = True,
+) -> int:
     """Ask, check, write; 1 when something was refused or does not work."""
-    session = Session(wishes, env, discover())
-    if not _may_write(wishes):
+    session = Session(config, tuple(platform or ()), yes, check, os.environ, discover())
+    if not force and not _may_replace(session):
         return 1
-    session.answers.values.update(assigned(wishes.assign))
-    for name in _wanted(session):
-        _platform(session, session.platforms.manifests[name])
-    if wishes.yes and session.off:
-        _say("Nothing is written.")
+    session.answers.values.update(assigned(assign or ()))
+    for name in _chosen_platforms(session):
+        _set_up(session, session.platforms.manifests[name])
+    if yes and session.off:
+        _say("No file is written.")
         return 1
-    _assistant(session)
-    _prove(session)
-    for path in write(wishes.config, session.answers):
+    _ask_for_assistant(session)
+    _validate(session)
+    for path in write(config, session.answers):
         _say(f"Written: {path}")
-    _closing(session)
+    _print_next_steps(session)
     return 1 if session.broken else 0
 
 
@@ -81,71 +93,71 @@ def _say(text: str = "") -> None:
     sys.stdout.flush()
 
 
-def _may_write(wishes: InitOptions) -> bool:
-    if not wishes.config.exists() or wishes.force:
+def _may_replace(session: Session) -> bool:
+    if not session.config.exists():
         return True
-    if wishes.yes:
-        sys.stderr.write(f"{wishes.config} exists; --force replaces it.\n")
+    if session.yes:
+        sys.stderr.write(f"{session.config} exists; --force replaces it.\n")
         return False
-    return typer.confirm(f"{wishes.config} exists. Replace it?", default=False)
+    return typer.confirm(f"{session.config} exists. Replace it?", default=False)
 
 
-def _wanted(session: Session) -> list[str]:
+def _chosen_platforms(session: Session) -> list[str]:
     """The platforms to set up, in the order of asking."""
     manifests = session.platforms.manifests
-    for name in session.wishes.platforms:
+    for name in session.chosen:
         if name not in manifests:
             advice = suggestion(name, list(manifests))
-            raise ConfigurationError(f"--platform {name}: is not a platform known here. {advice}")
-    if session.wishes.platforms:
-        return list(dict.fromkeys(session.wishes.platforms))
+            raise ConfigurationError(f"--platform {name}: is not a known platform. {advice}")
+    if session.chosen:
+        return list(dict.fromkeys(session.chosen))
     askable = [name for name in manifests if guidance_for(manifests[name]).credentials]
     askable.sort(key=lambda n: OWN_PLATFORMS.index(n) if n in OWN_PLATFORMS else len(OWN_PLATFORMS))
-    if session.wishes.yes:
-        found = [n for n in askable if _from_environment(session, manifests[n])]
-        if not found and "platforms" not in session.answers.values:
+    if session.yes:
+        ready = [n for n in askable if _from_environment(session, manifests[n])]
+        if not ready and "platforms" not in session.answers.values:
             first = [variable(n, guidance_for(manifests[n]).credentials[0].key) for n in askable]
-            _say(f"No platform is set up: there is none of {', '.join(first)}.")
-        return found
+            _say(f"No platform is set up: none of {', '.join(first)} is set.")
+        return ready
     titles = ", ".join(manifests[name].title for name in askable)
-    _say(f"Parley can be on {titles}. Say yes to those that you want now.\n")
+    _say(f"Parley supports {titles}. Answer yes for those to set up now.\n")
     return [n for n in askable if typer.confirm(f"Set up {manifests[n].title}?", default=False)]
 
 
 def _from_environment(session: Session, manifest: AdapterManifest) -> dict[str, str]:
     keys = [c.key for c in guidance_for(manifest).credentials]
-    found = {k: session.env.get(variable(manifest.platform, k), "").strip() for k in keys}
-    return {key: text for key, text in found.items() if text}
+    texts = {k: session.env.get(variable(manifest.platform, k), "").strip() for k in keys}
+    return {key: text for key, text in texts.items() if text}
 
 
-def _platform(session: Session, manifest: AdapterManifest) -> None:
-    """Ask for a platform's credentials until they work, or the person has enough."""
+def _set_up(session: Session, manifest: AdapterManifest) -> None:
+    """Ask for a platform's credentials until they work, or the user gives up."""
     guidance = guidance_for(manifest)
     _say(f"\n{manifest.title}")
-    if not session.wishes.yes:
+    if not session.yes:
         for number, step in enumerate(guidance.steps, 1):
             _say(f"  {number}. {step}")
     for _ in range(MAX_TRIES):
         credentials = _credentials(session, manifest, guidance)
-        account, checks = _understood(session, manifest, credentials)
-        if account is not None and session.wishes.check:
+        account, checks = _validated_account(session, manifest, credentials)
+        if account is not None and session.check:
             _say("  Asking the platform ...")
             commands = offered_commands(with_memory=True)
             checks = asyncio.run(diagnose(account, manifest, session.assistant_name, commands))
-        works = _shown(checks)
+        works = _print_checks(checks)
         if account is not None and (works or _keep_anyway(session)):
             session.broken = session.broken or not works
-            _keep(session, manifest, guidance, credentials)
+            _store(session, manifest, guidance, credentials)
             return
-        if session.wishes.yes or not typer.confirm("  Try again?", default=True):
+        if session.yes or not typer.confirm("  Try again?", default=True):
             break
     session.broken = True
     session.off.append(manifest.platform)
     _say(f"  {manifest.title} stays off.")
 
 
-def _shown(checks: Sequence[Check]) -> bool:
-    """Print what was found; True when all of it is fine."""
+def _print_checks(checks: Sequence[Check]) -> bool:
+    """Print the results; True when all of them are fine."""
     for check in checks:
         _say(f"  {'ok    ' if check.ok else 'BROKEN'}  {check.name}: {check.detail}")
         if check.advice:
@@ -154,7 +166,7 @@ def _shown(checks: Sequence[Check]) -> bool:
 
 
 def _keep_anyway(session: Session) -> bool:
-    return session.wishes.yes or typer.confirm("  Keep it as it is?", default=False)
+    return session.yes or typer.confirm("  Keep it as it is?", default=False)
 
 
 def _credentials(
@@ -162,20 +174,20 @@ def _credentials(
 ) -> dict[str, Value]:
     if not guidance.credentials and "enabled" in manifest.settings.model_fields:
         return {"enabled": True}
-    found = _from_environment(session, manifest)
+    credentials = _from_environment(session, manifest)
     for credential in guidance.credentials:
-        if credential.key in found:
+        if credential.key in credentials:
             name = variable(manifest.platform, credential.key)
             _say(f"  {credential.key}: taken from ${name}")
-        elif not session.wishes.yes:
-            found[credential.key] = _asked(credential)
-        if credential.own_word and not found.get(credential.key):
-            found[credential.key] = secrets.token_urlsafe(24)
-    given: dict[str, Value] = {key: text for key, text in found.items() if text}
-    return given
+        elif not session.yes:
+            credentials[credential.key] = _ask(credential)
+        if credential.own_word and not credentials.get(credential.key):
+            credentials[credential.key] = secrets.token_urlsafe(24)
+    values: dict[str, Value] = {key: text for key, text in credentials.items() if text}
+    return values
 
 
-def _asked(credential: Credential) -> str:
+def _ask(credential: Credential) -> str:
     optional = credential.optional or credential.own_word
     note = " (empty to skip)" if credential.optional else ""
     answer: str = typer.prompt(
@@ -187,16 +199,15 @@ def _asked(credential: Credential) -> str:
     return answer.strip()
 
 
-def _understood(
+def _validated_account(
     session: Session, manifest: AdapterManifest, credentials: Mapping[str, Value]
 ) -> tuple[Account | None, list[Check]]:
-    """The account that the credentials make, or what is wrong with them on paper."""
+    """The account of these credentials, or the problems that the configuration's rules find."""
     section = {**session.answers.section("platforms", manifest.platform), **credentials}
     try:
         settings = from_mapping({"platforms": {manifest.platform: section}}, {}, session.platforms)
     except SettingsError as error:
-        found = [Check(p.path, False, p.text, p.advice) for p in error.problems]
-        return None, found
+        return None, [Check(p.path, False, p.text, p.advice) for p in error.problems]
     accounts = settings.accounts()
     if accounts:
         return accounts[0], []
@@ -205,10 +216,10 @@ def _understood(
         for c in guidance_for(manifest).credentials
         if not c.optional and not c.own_word
     ]
-    return None, [Check("credentials", False, "none was given", f"Set {', '.join(needed)}.")]
+    return None, [Check("credentials", False, "none is given", f"Set {', '.join(needed)}.")]
 
 
-def _keep(
+def _store(
     session: Session,
     manifest: AdapterManifest,
     guidance: Guidance,
@@ -226,14 +237,14 @@ def _keep(
     session.left_to_do += guidance.afterwards
 
 
-def _assistant(session: Session) -> None:
-    """Ask who answers: the assistant's name, and the key of a model."""
-    wishes, answers = session.wishes, session.answers
+def _ask_for_assistant(session: Session) -> None:
+    """Ask for the assistant's name and the key of a model."""
+    answers = session.answers
     key = session.env.get(MODEL_KEY, "").strip()
-    if not wishes.yes:
+    if not session.yes:
         assistant = answers.section("assistant")
         _say()
-        assistant.setdefault("name", typer.prompt("What is the assistant called?", "Parley"))
+        assistant.setdefault("name", typer.prompt("Name of the assistant?", "Parley"))
         if not key and not answers.section("model"):
             _say("\nAnswers come from a language model. Keys: https://platform.claude.com")
             question = "Anthropic API key (empty: no model for now)"
@@ -244,17 +255,17 @@ def _assistant(session: Session) -> None:
         model["provider"], model["api_key"] = "anthropic", f"${{{MODEL_KEY}}}"
 
 
-def _prove(session: Session) -> None:
-    """Raise `SettingsError` rather than write a configuration that would be refused."""
+def _validate(session: Session) -> None:
+    """Raises `SettingsError` for a configuration that Parley could not load."""
     env = {**session.env, **session.answers.secrets}
     own = {name: text for name, text in env.items() if not name.startswith("PARLEY_")}
     from_mapping(session.answers.values, own, session.platforms)
 
 
-def _closing(session: Session) -> None:
+def _print_next_steps(session: Session) -> None:
     if session.left_to_do:
-        _say("\nWhat is left to do:")
+        _say("\nRemaining steps:")
         for item in session.left_to_do:
             _say(f"  - {item}")
-    option = f" --config {session.wishes.config}"
+    option = f" --config {session.config}"
     _say(f"\nNext: parley doctor{option}, then parley run{option}")

@@ -1,4 +1,4 @@
-"""What no key says by itself: half-set accounts, a port that is taken twice, ids of no platform."""
+"""Rules between keys: incomplete accounts, a port in use twice, names of nothing, long personas."""
 
 import json
 import re
@@ -7,18 +7,34 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from gateway.llm.tokens import estimate
+from gateway.people import Audience
 from gateway.ports import AdapterManifest
+from gateway.turn.context.budgets import budget_for
+from gateway.turn.context.task import SET_TASK
+from gateway.turn.prompt import PromptFacts, own_text
 from parley.config.problems import Problem, closest
 from parley.config.sections import MAIN
 from parley.config.settings import Account, Settings
 from parley.config.yaml_file import Value
 
 _PREFIX: Final = re.compile(r"^([a-z][a-z0-9]{1,29}):(?!//)")
-"""What looks like the platform of "platform:id"."""
+"""The platform in "platform:id"."""
+
+
+def problems_of(settings: Settings, manifests: Mapping[str, AdapterManifest]) -> list[Problem]:
+    """Every broken rule of a configuration whose keys are valid by themselves."""
+    return [
+        *missing_values(settings.platforms.accounts()),
+        *oversized_personas(settings),
+        *port_conflict(settings),
+        *unknown_platforms(settings, manifests),
+        *unknown_tools(settings),
+    ]
 
 
 def missing_values(accounts: Iterable[Account]) -> list[Problem]:
-    """Accounts that have some of their credentials and lack others."""
+    """Accounts that have only some of their credentials."""
     problems = []
     for account in accounts:
         missing = account.settings.missing()
@@ -31,7 +47,7 @@ def missing_values(accounts: Iterable[Account]) -> list[Problem]:
 
 
 def valid_accounts(values: Value, manifests: Mapping[str, AdapterManifest]) -> Iterator[Account]:
-    """The accounts that are valid by themselves, in a configuration that is not."""
+    """The valid accounts of an invalid configuration."""
     platforms = values.get("platforms") if isinstance(values, dict) else None
     for platform, section in platforms.items() if isinstance(platforms, dict) else ():
         manifest = manifests.get(platform)
@@ -49,8 +65,7 @@ def valid_accounts(values: Value, manifests: Mapping[str, AdapterManifest]) -> I
 
 
 def port_conflict(settings: Settings) -> list[Problem]:
-    """The public listener on the local one's port: it could not start, or worse, a proxy would
-    lead the public network to the local one."""
+    """The public listener on the port of the local one: a proxy could expose the local listener."""
     if settings.webhooks.port != settings.server.port or settings.server.port == 0:
         return []
     advice = "Choose another; a proxy or tunnel leads to webhooks.port, never to server.port."
@@ -58,18 +73,20 @@ def port_conflict(settings: Settings) -> list[Problem]:
 
 
 def unknown_tools(settings: Settings) -> list[Problem]:
-    """Rules for tools of no server and none of ours, so that a restriction would quietly be none.
-    Which tools a server has is known once it answers: `parley doctor` compares these."""
+    """Rules for unknown tools, which would have no effect. The tools of a server are known once it
+    answers: `parley doctor` compares these."""
     if not settings.tools:
         return []
-    from parley.config.own_tools import OWN_TOOLS  # noqa: PLC0415 - memory's modules, for few
+    # Imported here: most configurations have no rules, and memory's modules are large.
+    from memory.turns.turn import OWN_TOOLS as MEMORY_TOOLS  # noqa: PLC0415 - as said above
 
+    own_tools = {SET_TASK.name, *MEMORY_TOOLS}
     servers, problems = settings.mcp.servers, []
     for name in settings.tools:
         server, separator, tool = name.partition("__")
-        if name in OWN_TOOLS or (server in servers and (tool or not separator)):
+        if name in own_tools or (server in servers and (tool or not separator)):
             continue
-        near = closest(server if separator else name, [*servers, *OWN_TOOLS])
+        near = closest(server if separator else name, [*servers, *own_tools])
         meant = f"{near}__{tool}" if separator and near in servers else near
         advice = (
             f'Did you mean "{meant}"?'
@@ -83,20 +100,52 @@ def unknown_tools(settings: Settings) -> list[Problem]:
 
 
 def unknown_platforms(settings: Settings, platforms: Collection[str]) -> list[Problem]:
-    """Ids such as "telegam:12" that are nobody's, so that a rule would quietly be none."""
+    """Ids of unknown platforms, such as "telegam:12": their rule would have no effect."""
     access, invocation, assistant = settings.access, settings.invocation, settings.assistant
-    named: dict[str, Collection[str] | None] = {
+    lists: dict[str, Collection[str] | None] = {
         f"access.{key}": getattr(access, key)
         for key in type(access).model_fields
         if key != "default_role"
     }
-    named |= {"invocation.channels": invocation.channels, "assistant.channels": assistant.channels}
+    lists |= {"invocation.channels": invocation.channels, "assistant.channels": assistant.channels}
     problems = []
-    for path, ids in named.items():
+    for path, ids in lists.items():
         for one in ids or ():
-            found = _PREFIX.match(one)
-            meant = closest(found[1], platforms) if found else ""
-            if found and meant not in ("", found[1]):
-                text = f"names the platform {found[1]}, which is not known here."
+            match = _PREFIX.match(one)
+            meant = closest(match[1], platforms) if match else ""
+            if match and meant not in ("", match[1]):
+                text = f"names the unknown platform {match[1]}."
                 problems.append(Problem(path, text, f'Did you mean "{meant}"?'))
     return problems
+
+
+def oversized_personas(settings: Settings) -> list[Problem]:
+    """Personas that exceed the System block of the smallest model, with the excess. A persona is
+    never cut."""
+    key, window = _smallest_window(settings)
+    limit = budget_for(window).system
+    problems = []
+    for path, persona in _personas(settings):
+        facts = PromptFacts(settings.assistant.name, "whatsapp", Audience.PUBLIC_ROOM, persona)
+        tokens = estimate(own_text(facts))
+        if tokens > limit:
+            text = f"is too long: with the program's own rules it has about {tokens} tokens, "
+            text += f"{tokens - limit} more than the {limit} that a window of {window} has for it."
+            fix = f"Make it shorter, or raise {key} if the model accepts more."
+            problems.append(Problem(path, text, fix))
+    return problems
+
+
+def _smallest_window(settings: Settings) -> tuple[str, int]:
+    """The smallest window of all models, with its key."""
+    windows = {"model.window": settings.model.window}
+    for index, fallback in enumerate(settings.model.fallbacks):
+        windows[f"model.fallbacks[{index}].window"] = fallback.window
+    return min(windows.items(), key=lambda entry: entry[1])
+
+
+def _personas(settings: Settings) -> Iterator[tuple[str, str]]:
+    yield "assistant.persona", settings.assistant.persona
+    for channel, section in settings.assistant.channels.items():
+        if section.persona:
+            yield f"assistant.channels.{channel}.persona", section.persona

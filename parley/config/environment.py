@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from parley.config.problems import Path as KeyPath
 from parley.config.problems import Problem, SettingsError, dotted, suggestion
 from parley.config.schema import Shape, child, is_name, item_of, mapping_of, section_of
-from parley.config.secret_references import ReferencedText
+from parley.config.secrets import ReferencedText
 from parley.config.yaml_file import MAX_BYTES, Value
 
 PREFIX: Final = "PARLEY_"
@@ -17,7 +17,7 @@ MAX_STEPS: Final = 12
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
-    """The variables of a `.env` file, nothing when there is none. Raises `SettingsError`."""
+    """The variables of a `.env` file; none when there is no file. Raises `SettingsError`."""
     from dotenv.parser import parse_stream  # noqa: PLC0415 -- mostly there is no .env
 
     try:
@@ -40,7 +40,7 @@ def read_dotenv(path: Path) -> dict[str, str]:
 
 
 class Overlay:
-    """Lays variables over the values of the file; `origins` says which variable set what."""
+    """Applies variables over the values of the file; `origins` has the variable of each value."""
 
     def __init__(self, model: type[BaseModel], values: dict[str, Value]) -> None:
         self.values = values
@@ -49,9 +49,11 @@ class Overlay:
         self._model = model
 
     def apply(self, env: Mapping[str, str]) -> None:
-        """Take every variable that has the shape of a key; a section before its keys."""
-        found = [(name, name[len(PREFIX) :].split("__")) for name in env if name.startswith(PREFIX)]
-        for name, steps in sorted(found, key=lambda pair: (len(pair[1]), pair[0])):
+        """Apply every variable that has the form of a key; a section before its keys."""
+        variables = [
+            (name, name[len(PREFIX) :].split("__")) for name in env if name.startswith(PREFIX)
+        ]
+        for name, steps in sorted(variables, key=lambda pair: (len(pair[1]), pair[0])):
             if len(steps) == 1 and steps[0].lower() not in self._model.model_fields:
                 continue  # not the shape of a key: a container platform may set PARLEY_PORT
             if not env[name].strip():
@@ -66,23 +68,23 @@ class Overlay:
 
     def _set(self, name: str, steps: list[str], text: ReferencedText) -> None:
         shape: Shape | None = self._model
-        here: Value = self.values
+        parent: Value = self.values
         path: KeyPath = ()
         for position, raw in enumerate(steps):
-            step = self._step(name, raw, shape, here, path)
+            step = self._step(name, raw, shape, parent, path)
             if step is None:
                 return
             shape, path = child(shape, step), (*path, step)
             if position == len(steps) - 1:
-                _put(here, step, text)
+                _put(parent, step, text)
                 self.origins[path] = name
                 return
-            here = self._enter(here, step, shape)
+            parent = self._enter(parent, step, shape)
 
     def _step(
-        self, name: str, raw: str, shape: Shape | None, here: Value, path: KeyPath
+        self, name: str, raw: str, shape: Shape | None, parent: Value, path: KeyPath
     ) -> str | int | None:
-        """The key that one part of a variable's name stands for, None after a problem."""
+        """The key of one part of a variable's name; None after a problem."""
         section, mapping = section_of(shape), mapping_of(shape)
         if section is not None:
             if raw.lower() in section.model_fields:
@@ -91,35 +93,35 @@ class Overlay:
             self._problem(name, f"names an unknown key under {dotted(path) or 'PARLEY_'}.", advice)
             return None
         if mapping is not None:
-            present = {key.lower(): key for key in here} if isinstance(here, dict) else {}
+            present = {key.lower(): key for key in parent} if isinstance(parent, dict) else {}
             return present.get(raw.lower(), raw.lower() if is_name(mapping[0]) else raw)
-        if item_of(shape) is not None and isinstance(here, list) and raw.isdecimal():
-            if int(raw[:6]) <= len(here):
+        if item_of(shape) is not None and isinstance(parent, list) and raw.isdecimal():
+            if int(raw[:6]) <= len(parent):
                 return int(raw[:6])
             self._problem(name, f"counts beyond the end of {dotted(path)}.", "The first one is 0.")
             return None
         self._problem(name, f"goes too deep: {dotted(path)} has no keys below it.", "")
         return None
 
-    def _enter(self, here: Value, step: str | int, shape: Shape | None) -> Value:
-        """What stands under `step`, made when it is not there yet."""
+    def _enter(self, parent: Value, step: str | int, shape: Shape | None) -> Value:
+        """The value at `step`, created when it is missing."""
         empty: Value = [] if item_of(shape) is not None else {}
         if not (section_of(shape) or mapping_of(shape) or item_of(shape)):
             return None
-        if isinstance(here, dict) and isinstance(step, str):
-            below = here.get(step)
-            if not isinstance(below, dict | list):
-                here[step] = below = empty
-            return below
-        if isinstance(here, list) and isinstance(step, int):
-            if step == len(here):
-                here.append(empty)
-            return here[step]
+        if isinstance(parent, dict) and isinstance(step, str):
+            child_value = parent.get(step)
+            if not isinstance(child_value, dict | list):
+                parent[step] = child_value = empty
+            return child_value
+        if isinstance(parent, list) and isinstance(step, int):
+            if step == len(parent):
+                parent.append(empty)
+            return parent[step]
         return empty
 
 
-def _put(here: Value, step: str | int, text: ReferencedText) -> None:
-    if isinstance(here, dict) and isinstance(step, str):
-        here[step] = text
-    elif isinstance(here, list) and isinstance(step, int):
-        here[step : step + 1] = [text]
+def _put(parent: Value, step: str | int, text: ReferencedText) -> None:
+    if isinstance(parent, dict) and isinstance(step, str):
+        parent[step] = text
+    elif isinstance(parent, list) and isinstance(step, int):
+        parent[step : step + 1] = [text]

@@ -1,4 +1,4 @@
-"""Turns what pydantic found into sentences a person can act on; values are never repeated."""
+"""Turns pydantic's errors into sentences with advice; they never contain values."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _BOUNDS: Final = {
     "too_long": ("should have at most {} entries.", "max_length"),
 }
 MIN_HIDDEN: Final = 4
-"""Shorter values are not looked for in messages: they would match by chance."""
+"""Shorter values are not removed from messages: they would match by chance."""
 
 
 class Explainer:
@@ -55,12 +55,12 @@ class Explainer:
         self._broken = broken_plugins
 
     def explain(self, error: ValidationError) -> list[Problem]:
-        """One problem per finding, in the order of the configuration."""
-        found = error.errors(include_url=False, include_context=True, include_input=False)
-        places = [details["loc"] for details in found]
+        """One problem per error, in the order of the configuration."""
+        errors = error.errors(include_url=False, include_context=True, include_input=False)
+        places = [details["loc"] for details in errors]
         return [
             self._problem(details)
-            for details in found
+            for details in errors
             if not (details["type"] == "too_short" and _has_more_below(details["loc"], places))
         ]
 
@@ -74,7 +74,7 @@ class Explainer:
         return Problem(dotted(path), text, advice, origin)
 
     def _known_part(self, location: tuple[str | int, ...]) -> KeyPath:
-        """The location without what pydantic adds for its own use ("[key]", tagged unions)."""
+        """The location without pydantic's own steps ("[key]", tagged unions)."""
         return tuple(step for step in location if step != "[key]")
 
     def _text(self, path: KeyPath, details: ErrorDetails) -> tuple[str, str]:
@@ -112,10 +112,10 @@ class Explainer:
         if not closest(wrong, known):
             elsewhere = [dotted(p) for p, _ in paths(self._model) if p[-1] == wrong and 0 not in p]
             if elsewhere:
-                return self._what(path), f'Did you mean "{elsewhere[0]}"?'
-        return self._what(path), suggestion(wrong, known)
+                return self._unknown_text(path), f'Did you mean "{elsewhere[0]}"?'
+        return self._unknown_text(path), suggestion(wrong, known)
 
-    def _what(self, path: KeyPath) -> str:
+    def _unknown_text(self, path: KeyPath) -> str:
         return (
             "is not a platform known here."
             if path[:-1] == ("platforms",)
@@ -134,14 +134,14 @@ class Explainer:
         return value
 
     def _hidden(self, message: str, path: KeyPath) -> str:
-        """The message without any value that stands at or below the path."""
+        """The message without the values at or below the path."""
         for text in sorted(self._texts(path, self._value_at(path)), key=len, reverse=True):
             if len(text) >= MIN_HIDDEN:
                 message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "(not shown)", message)
         return message
 
     def _texts(self, path: KeyPath, value: Value) -> list[str]:
-        """The texts at and below the path, without words that everybody knows from the manual."""
+        """The texts at and below the path, without the words that the documentation lists."""
         if isinstance(value, dict):
             return [t for k, v in value.items() for t in self._texts((*path, k), v)]
         if isinstance(value, list):
@@ -155,7 +155,7 @@ def _has_more_below(place: KeyPath, places: Sequence[KeyPath]) -> bool:
 
 
 def _form(pattern: str) -> str:
-    """What a text that does not match should look like."""
+    """The required form of a text that does not match."""
     if pattern == NAME_PATTERN:
         return "is not a name: lower-case letters, digits, - and _, a letter first."
     for scheme in ("http", "ws"):

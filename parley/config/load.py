@@ -1,4 +1,4 @@
-"""Loads the configuration: file, `.env`, environment, references; one answer or every problem."""
+"""Loads the configuration from file, `.env`, environment and references, or lists every problem."""
 
 import copy
 import json
@@ -9,24 +9,17 @@ from typing import Final
 from pydantic import ValidationError
 
 from gateway.platforms import Discovery, discover
-from parley.config.consistency import (
-    missing_values,
-    port_conflict,
-    unknown_platforms,
-    unknown_tools,
-    valid_accounts,
-)
+from parley.config import consistency
 from parley.config.environment import Overlay, read_dotenv
 from parley.config.explain import Explainer
-from parley.config.personas import oversized_personas
 from parley.config.problems import SettingsError
 from parley.config.schema import typed
-from parley.config.secret_references import Resolver
+from parley.config.secrets import Resolver
 from parley.config.settings import Settings, settings_model
 from parley.config.yaml_file import Value, YamlDocument, read_yaml
 
 DEFAULT_FOLDER: Final = Path("config")
-"""Where `.env` is looked for when there is no configuration beside it."""
+"""The folder of `.env` when there is no configuration file."""
 API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
@@ -34,14 +27,14 @@ def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None 
     """The configuration of the file at `path` (None: of the environment alone).
 
     Precedence, highest first: `PARLEY_…` variables of `env`, those of the file `.env` beside the
-    configuration (without one: `config/.env`), the file itself, defaults. `platforms` is what may
-    be configured; None asks the installed packages. Raises `SettingsError` with every problem.
+    configuration (without one: `config/.env`), the file itself, defaults. `platforms` may be
+    configured; None takes the installed packages. Raises `SettingsError` with every problem.
     """
     document = YamlDocument({}) if path is None else read_yaml(path)
     folder = DEFAULT_FOLDER if path is None else path.parent
     dotenv = read_dotenv(folder / ".env")
-    found = discover() if platforms is None else platforms
-    return _settings(document, {**dotenv, **env}, folder, found, str(path or ""))
+    known = discover() if platforms is None else platforms
+    return _settings(document, {**dotenv, **env}, folder, known, str(path or ""))
 
 
 def from_mapping(
@@ -49,7 +42,7 @@ def from_mapping(
     env: Mapping[str, str] | None = None,
     platforms: Discovery | None = None,
 ) -> Settings:
-    """The configuration that a file with these values gives: for the demo and for tests."""
+    """The configuration of a file with these values, for the demo and for tests."""
     document = YamlDocument(json.loads(json.dumps(values)))
     return _settings(document, env or {}, Path(), platforms or discover(), "")
 
@@ -70,21 +63,18 @@ def _settings(
     try:
         settings = model.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as error:
-        found = [p for p in explainer.explain(error) if p.path not in known]
-        found += missing_values(valid_accounts(values, platforms.manifests))
-        raise SettingsError(problems + found) from None
-    problems += missing_values(settings.platforms.accounts())
-    problems += oversized_personas(settings)
-    problems += port_conflict(settings) + unknown_platforms(settings, platforms.manifests)
-    problems += unknown_tools(settings)
+        more = [p for p in explainer.explain(error) if p.path not in known]
+        accounts = consistency.valid_accounts(values, platforms.manifests)
+        raise SettingsError(problems + more + consistency.missing_values(accounts)) from None
+    problems += consistency.problems_of(settings, platforms.manifests)
     if problems:
         raise SettingsError(problems)
     return settings
 
 
 def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:
-    """Give models without an `api_key` the one of the conventional variable, if it is set, and a
-    model with a key but no `provider` the provider `anthropic`."""
+    """The values with the defaults of models: the conventional variable as `api_key`, `anthropic`
+    as the provider where there is a key."""
     values = copy.deepcopy(values)
     main = values.setdefault("model", {}) if isinstance(values, dict) else None
     if not isinstance(main, dict):

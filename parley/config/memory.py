@@ -1,43 +1,71 @@
-"""The keys of `memory`, `plans` and `heartbeat`."""
+"""The keys of `memory`, `plans`, `heartbeat` and `grounding`."""
 
-from typing import Annotated, Literal, Self
+from ipaddress import ip_network
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, SecretStr, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_validator
 
 from parley.config.sections import HttpUrl, Id, Name, Section, sqlite_file
+from safety.http.addresses import HostRule
+from safety.http.url_templates import check_template
 
+PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
+WORDS: Final = 0.92
+MEANING: Final = 0.95
+"""Similarities from which two memories count as the same (sources 004)."""
+
+
+def _host(value: str) -> str:
+    HostRule.parse(value)
+    return value
+
+
+def _network(value: str) -> str:
+    ip_network(value)
+    return value
+
+
+def _tracker(value: str) -> str:
+    check_template(value, PLACES)
+    return value
+
+
+Host = Annotated[str, AfterValidator(_host)]
+NetworkText = Annotated[str, AfterValidator(_network)]
+TrackerUrl = Annotated[str, AfterValidator(_tracker)]
+Folder = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
 class Embedding(Section):
-    """The service that makes vectors, for `embedding_provider: openai`."""
+    """The embedding service, for `embedding_provider: openai`."""
 
     name: str = Field(default="", max_length=200)
-    """The model; empty takes `text-embedding-3-small`."""
+    """Name of the model; empty takes `text-embedding-3-small`."""
     api_key: SecretStr | None = None
-    """Key of the service, such as `${OPENAI_API_KEY}`; servers at home may need none."""
+    """Key of the service, such as `${OPENAI_API_KEY}`; local servers may need none."""
     base_url: HttpUrl | None = None
     """Another address of the service: a proxy, a local server."""
 
 
 class Recall(Section):
-    """How much one question brings up, and what counts for it. The weights are measured ones
-    (docs/recall.md); texts full of names and versions may want more of the words."""
+    """The number of memories that recall returns, and their ranking. The default weights are
+    measured (docs/recall.md); texts full of names and versions may need a higher `bm25_weight`."""
 
     bm25_weight: float = Field(default=0.55, ge=0, le=1)
-    """How much the words count."""
+    """Weight of the words."""
     vector_weight: float = Field(default=0.45, ge=0, le=1)
-    """How much the meaning counts, where there is a model; what one of both cannot tell, the other
+    """Weight of the meaning, when there is a model. When one of the two finds nothing, the other
     decides alone."""
     recency_weight: float = Field(default=0.3, ge=0, le=1)
-    """How much of what was said fades with time, half of it in 30 days; 0 for nothing."""
+    """Share of the score of conversations that decays with time, half of it in 30 days; 0 for no
+    decay."""
     max_episodic_results: int = Field(default=10, ge=0, le=50)
-    """Turns of earlier conversations."""
+    """Maximum of turns from earlier conversations."""
     max_semantic_results: int = Field(default=20, ge=0, le=50)
-    """Preferences, facts and whatever else was learned."""
+    """Maximum of preferences, facts and other knowledge."""
     max_total_tokens: int = Field(default=4_000, ge=100, le=50_000)
-    """Of all of them together; what the window of the model leaves for knowledge is a bound of its
-    own."""
+    """Maximum of tokens in total. The knowledge block of the prompt is a further limit."""
 
     @model_validator(mode="after")
     def _something_counts(self) -> Self:
@@ -47,63 +75,64 @@ class Recall(Section):
 
 
 class Memory(Section):
-    """What is remembered beyond a conversation."""
+    """Memory beyond a conversation."""
 
     enabled: bool = True
-    """Off: no memory tools, nothing kept beyond the conversation."""
+    """Off: no memory tools, and nothing is stored beyond the conversation."""
     write_policy: Literal["grounded", "confirm", "open"] = "grounded"
-    """`grounded` stores what a person said or a listed source confirms and asks about the rest;
-    `confirm` asks about everything; `open` asks about nothing. Limits, secrets and repetitions
-    count whatever it is."""
+    """`grounded` stores statements of the person and of listed sources, and asks about the rest;
+    `confirm` asks about everything; `open` asks about nothing. The checks for limits, secrets and
+    repetitions always apply."""
     notes: bool = True
-    """Say under an answer what the assistant noted by itself; a person chooses with `/privacy
+    """Show under an answer what the assistant noted by itself; each person chooses with `/privacy
     notes`."""
     episodic: bool = True
-    """Keep what is said to the assistant, and its answers, for later conversations."""
+    """Store messages to the assistant, and its answers, for later conversations."""
     episodic_ttl_days: int = Field(default=90, ge=1, le=3_650)
-    """Days after which that is forgotten."""
+    """Days after which these are deleted."""
     episodic_max_ttl_days: int = Field(default=365, ge=1, le=3_650)
-    """The most days it may be kept, whatever `episodic_ttl_days` says."""
+    """Maximum of days, whatever `episodic_ttl_days` says."""
     max_brief_entries: int = Field(default=50, ge=1, le=500)
-    """Memories that the model is told of before the first word of a session."""
+    """Memories in the brief, which the model receives at the start of a session."""
     max_brief_chars: int = Field(default=10_000, ge=500, le=50_000)
-    """Characters of all of them together."""
+    """Characters of the whole brief."""
     seen_in_days: int = Field(default=30, ge=1, le=3_650)
-    """Days for which a person reaches a project (its memories, BIBLE, HEARTBEAT) in a direct
-    message after they were last seen in one of its rooms, as long as the platform says that they
-    are still in it."""
+    """Days for which a person can use a project (its memories, project notes and status) in a
+    direct message after they last wrote in one of its rooms. The platform must still report them as
+    a member."""
     shared_rooms: tuple[Id, ...] = Field(default=(), max_length=1_000)
-    """Rooms with people from outside, such as Slack channels that another company shares, in which
-    the project is used all the same: everybody there reads what the answers say of it. An id, or
+    """Rooms with outside people, such as Slack channels shared with another company, in which the
+    project may still be used: everybody there can read what the answers reveal of it. An id, or
     "platform:id"."""
     purge_superseded_days: int = Field(default=90, ge=1, le=3_650)
-    """Days after which a memory that was replaced is deleted."""
+    """Days after which a replaced memory is deleted."""
     embedding_provider: Literal["none", "local", "openai"] = "local"
-    """Who turns texts into vectors, for recall by meaning: `local` is a model on this machine
-    (`parley models pull`; until then recall goes by words), `openai` a service, `none` nobody."""
+    """Source of the vectors for recall by meaning: `local` is a model on this machine (`parley
+    models pull`; until then recall uses words only), `openai` a service, `none` turns vectors
+    off."""
     embedding: Embedding = Embedding()
-    """The service, for `openai`."""
+    """The embedding service, for `openai`."""
     models_folder: Annotated[str, StringConstraints(max_length=4_096)] = ""
-    """Where the models of this machine lie; empty for `models` beside the database."""
+    """Folder of the models on this machine; empty for `models` beside the database."""
     rerank: bool = False
-    """Look at what was found a second time with a cross-encoder (`parley models pull`). It has not
-    been measured that this finds more in conversations."""
+    """Rank the results a second time with a cross-encoder (`parley models pull`). No measurement
+    shows an improvement for conversations."""
     recall: Recall = Recall()
-    """How much one question brings up, and what counts for it."""
+    """The number of memories that recall returns, and their ranking."""
     fail_on_secret: bool = False
-    """Refuse what holds a secret, rather than keep it without the secret."""
+    """Refuse a memory with a secret, instead of storing it without the secret."""
     audit_key: SecretStr | None = None
-    """Seals the audit: whoever lacks it cannot change an entry unnoticed. Empty makes one in a
-    file beside the database; several processes on PostgreSQL need the same one here."""
+    """Key that seals the audit: without it nobody can change an entry unnoticed. Empty creates one
+    in a file beside the database; several processes on PostgreSQL need the same key here."""
 
 
 class Plan(Section):
-    """What a plan allows."""
+    """The limits of a plan."""
 
     memories: int | None = Field(default=None, ge=0, le=1_000_000)
-    """Memories a person may keep; empty for no limit."""
+    """Maximum of memories of a person; empty for no limit."""
     refusal: Text = "Memory limit reached ({count}/{limit}). Delete a memory to make room."
-    """What is said when they are used up."""
+    """Refusal when the limit is reached."""
 
     @model_validator(mode="after")
     def _refusal_can_be_said(self) -> Self:
@@ -115,13 +144,13 @@ class Plan(Section):
 
 
 class Plans(Section):
-    """How many memories people may keep. `free` (3), `pro` (15) and `self_hosted` (no limit) are
-    there already."""
+    """Limits on the memories of people. `free` (3), `pro` (15) and `self_hosted` (no limit) are
+    built in."""
 
     default: Name = "self_hosted"
-    """The plan of everybody who is not named below."""
+    """Plan of everybody who is not in `people`."""
     tiers: dict[Name, Plan] = Field(default={})
-    """Further plans, or other limits for those that are there."""
+    """Further plans, or other limits for the built-in ones."""
     people: dict[str, Name] = Field(default={})
     """Plans by person: an id, or "platform:id"."""
 
@@ -135,22 +164,22 @@ class Plans(Section):
 
 
 class HeartbeatSource(Section):
-    """Where the figures of one project come from."""
+    """The source of one project's figures."""
 
     kind: Literal["http", "sql", "gateway"] = "gateway"
-    """`http` fetches JSON, `sql` asks a database, `gateway` tells of this assistant's own use."""
+    """`http` fetches JSON, `sql` queries a database, `gateway` reports the assistant's own use."""
     url: HttpUrl | None = None
-    """For `http`: an address that answers with a JSON object of figures."""
+    """For `http`: an address that returns a JSON object of figures."""
     token: SecretStr | None = None
     """For `http`: sent as a bearer token."""
     allow_private: bool = False
-    """For `http`: the address may be inside the own network."""
+    """For `http`: allow a private address."""
     database: SecretStr | None = None
-    """For `sql`: `sqlite:///FILE` (opened to read only) or `postgresql://…`."""
+    """For `sql`: `sqlite:///FILE` (opened read-only) or `postgresql://…`."""
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
     """For `sql`: one SELECT; the columns of its first row are the figures."""
     every_minutes: int = Field(default=60, ge=5, le=10_080)
-    """How often it is synced by itself."""
+    """Minutes between two automatic syncs."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -166,7 +195,7 @@ class HeartbeatSource(Section):
 
 
 class Heartbeat(Section):
-    """The current state of projects, told in a few sentences."""
+    """The status of projects (HEARTBEAT), in a few sentences."""
 
     sources: dict[str, HeartbeatSource] = Field(default={}, max_length=100)
     """By project, as `/project` names it: `slack:main:T0123`."""
@@ -176,4 +205,62 @@ class Heartbeat(Section):
         for project in self.sources:
             if not all(project.split(":", 2)) or project.count(":") < 2:
                 raise ValueError(f"{project!r} is no project: write platform:account:id")
+        return self
+
+
+class Grounding(Section):
+    """Sources that can prove a claim of the assistant: a claim whose citation is found there is
+    stored without asking. Nothing outside this list is ever requested."""
+
+    hosts: tuple[Host, ...] = Field(default=(), max_length=100)
+    """Hosts whose pages may be requested: `docs.example.org`, or `*.example.org` for all
+    subdomains; other ports than 80 and 443 as `docs.example.org:8443`."""
+    repositories: tuple[Folder, ...] = Field(default=(), max_length=20)
+    """Folders of git repositories on this machine, for commits and for decision records such as
+    `docs/adr/ADR-003-storage.md`. Commits need `git` on the path."""
+    trackers: dict[Name, TrackerUrl] = Field(default={}, max_length=20)
+    """Addresses of issues, by a name of your choice:
+    `https://api.github.com/repos/acme/app/issues/{number}` for `#12`, or with `{owner}` and
+    `{repo}` for `acme/app#12`."""
+    tracker_tokens: dict[Name, SecretStr] = Field(default={}, max_length=20)
+    """Tokens by the name of a tracker; sent over https only."""
+    networks: tuple[NetworkText, ...] = Field(default=(), max_length=20)
+    """Internal networks, such as `10.1.0.0/16`, that listed hosts and trackers may be in; other
+    hosts must be on the public internet."""
+    verify_claim_relevance: bool = False
+    """Read the cited text, and send a claim to review when it shares too few words with the
+    text."""
+    relevance_judge: Literal["words", "model"] = "words"
+    """With `verify_claim_relevance`: `words` compares words only, `model` also asks the model, once
+    for each citation that shares enough words. These calls cost money and count towards no
+    budget."""
+    dedup_method: Literal["jaccard", "vector"] = "jaccard"
+    """Detection of duplicates: by words, or with an embedding model also by meaning."""
+    dedup_threshold: float | None = Field(default=None, ge=0.8, le=1)
+    """Similarity from which two memories count as the same; empty takes 0.92 for `jaccard`, 0.95
+    for `vector`."""
+    auto_approve_ai_synthesis: bool = False
+    """Store conclusions of the assistant without a citation, without review."""
+
+    @property
+    def word_threshold(self) -> float:
+        """The share of common words from which two memories count as the same; always checked."""
+        chosen = self.dedup_threshold if self.dedup_method == "jaccard" else None
+        return WORDS if chosen is None else chosen
+
+    @property
+    def meaning_threshold(self) -> float | None:
+        """The cosine from which two memories count as the same; None when meaning is not
+        checked."""
+        if self.dedup_method == "jaccard":
+            return None
+        return MEANING if self.dedup_threshold is None else self.dedup_threshold
+
+    @model_validator(mode="after")
+    def _tokens_fit(self) -> Self:
+        for name in self.tracker_tokens:
+            if name not in self.trackers:
+                raise ValueError(f"tracker_tokens has {name}, which is not among trackers")
+            if not self.trackers[name].startswith("https:"):
+                raise ValueError(f"trackers.{name} needs https, because it has a token")
         return self

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration: every problem at once, each with its place and advice."""
+"""The problems of a configuration: all of them at once, each with its place and advice."""
 
 import difflib
 from collections.abc import Collection, Iterable
@@ -13,7 +13,7 @@ MAX_SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to put right. `origin` is a file with its line, or a variable; never a value."""
+    """One problem. `origin` is a file with its line, or a variable; never a value."""
 
     path: str
     text: str
@@ -22,7 +22,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """The path with where it stands."""
+        """The path with its origin."""
         return f"{self.path} ({self.origin})" if self.origin else self.path
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class Problem:
 
 
 class SettingsError(ConfigurationError):
-    """The configuration is refused. `problems` holds every reason, not only the first."""
+    """The configuration cannot be used; `problems` holds every reason."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -48,7 +48,7 @@ class SettingsError(ConfigurationError):
 
 
 def dotted(path: Path) -> str:
-    """`("model", "fallbacks", 0, "name")` as people write it: model.fallbacks[0].name."""
+    """The path in the form of the documentation: `model.fallbacks[0].name`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -59,14 +59,14 @@ def dotted(path: Path) -> str:
 
 
 def closest(wrong: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant, empty when none is close."""
+    """The most similar known name; empty when none is similar."""
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(wrong.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else ""
 
 
 def suggestion(wrong: str, known: Collection[str]) -> str:
-    """A sentence that names what was probably meant, or all there is when nothing is close."""
+    """A sentence with the most similar name, or with all names when none is similar."""
     close = closest(wrong, known)
     if close:
         return f'Did you mean "{close}"?'

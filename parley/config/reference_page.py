@@ -1,6 +1,6 @@
-"""The configuration's reference, made from the model, so that it cannot drift from it.
+"""The reference of the configuration, generated from the model.
 
-`python -m parley.config.reference_page` writes it into docs/configuration.md, between its markers.
+`python -m parley.config.reference_page` writes it to docs/configuration.md, between its markers.
 """
 
 import ast
@@ -37,7 +37,7 @@ _KINDS: Final = {bool: "true or false", int: "whole number", float: "number"}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: where it stands, what it takes, what it means."""
+    """One key: its path, type, default and meaning."""
 
     path: str
     kind: str
@@ -61,7 +61,7 @@ def groups(platforms: Discovery | None = None) -> Iterator[Group]:
 
 
 def key_paths(platforms: Discovery | None = None) -> set[str]:
-    """Every key there is; `<name>` stands for a name or id of one's own."""
+    """Every key; `<name>` stands for a name or id of the user's choice."""
     return {key.path for group in groups(platforms) for key in group.keys}
 
 
@@ -81,8 +81,8 @@ def markdown(platforms: Discovery | None = None) -> str:
 
 
 def documented(section: type[BaseModel]) -> dict[str, str]:
-    """The text under each field of a model, those of its bases included."""
-    found: dict[str, str] = {}
+    """The text under each field of a model, including those of its bases."""
+    texts: dict[str, str] = {}
     for base in reversed(section.__mro__):
         if not issubclass(base, BaseModel) or base is BaseModel:
             continue
@@ -95,9 +95,9 @@ def documented(section: type[BaseModel]) -> dict[str, str]:
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
                 name = field.target.id
                 if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                    found[name] = " ".join(str(text.value.value).split())
+                    texts[name] = " ".join(str(text.value.value).split())
     described = {n: f.description for n, f in section.model_fields.items() if f.description}
-    return {**found, **described}
+    return {**texts, **described}
 
 
 def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:
@@ -105,24 +105,24 @@ def _groups(section: type[BaseModel], path: KeyPath) -> Iterator[Group]:
     own: list[Key] = []
     below: list[tuple[type[BaseModel], KeyPath]] = []
     for name, field in section.model_fields.items():
-        here = (*path, name)
+        key_path = (*path, name)
         mapping, item = mapping_of(field.annotation), item_of(field.annotation)
         inner = section_of(field.annotation)
         if inner is None and mapping is not None:
-            inner, here = section_of(mapping[1]), (*here, "<name>")
+            inner, key_path = section_of(mapping[1]), (*key_path, "<name>")
         elif inner is None and item is not None:
-            inner, here = section_of(item), (*here, "0")
+            inner, key_path = section_of(item), (*key_path, "0")
         if inner is not None and not (item and inner in section.__mro__):
-            below.append((inner, here))
+            below.append((inner, key_path))
         if inner is None or mapping is not None or item is not None:
             own.append(_key(section, name, (*path, name), texts.get(name, "")))
     if own:
         meaning = " ".join((inspect.getdoc(section) or "").split()) if path else ""
         yield Group(".".join(map(str, path)), meaning, tuple(own))
-    for inner, here in below:
-        if here[-2:-1] == ("accounts",):
+    for inner, key_path in below:
+        if key_path[-2:-1] == ("accounts",):
             continue  # the same keys as the platform's own
-        yield from _groups(inner, here)
+        yield from _groups(inner, key_path)
 
 
 def _key(section: type[BaseModel], name: str, path: KeyPath, text: str) -> Key:

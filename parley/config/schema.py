@@ -1,4 +1,4 @@
-"""Walks the configuration's model: which keys there are, and what type a text is meant to be."""
+"""Inspects the model of the configuration: its keys, and the types of their values."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, g
 from pydantic import BaseModel
 
 from parley.config.problems import Path as KeyPath
-from parley.config.secret_references import ReferencedText
+from parley.config.secrets import ReferencedText
 from parley.config.sections import AccountName, Name
 from parley.config.yaml_file import Value
 
@@ -36,7 +36,7 @@ def shapes(annotation: Shape) -> list[Shape]:
 
 
 def section_of(annotation: Shape) -> type[BaseModel] | None:
-    """The model behind an annotation, None when it is something else."""
+    """The model of an annotation; None for other types."""
     for shape in shapes(annotation):
         if isinstance(shape, type) and issubclass(shape, BaseModel):
             return shape
@@ -44,7 +44,7 @@ def section_of(annotation: Shape) -> type[BaseModel] | None:
 
 
 def mapping_of(annotation: Shape) -> tuple[Shape, Shape] | None:
-    """Types of keys and values of a mapping, None when it is something else."""
+    """The types of a mapping's keys and values; None for other types."""
     for shape in shapes(annotation):
         if _origin(shape) in {dict, Mapping}:
             key, value = get_args(shape)
@@ -53,7 +53,7 @@ def mapping_of(annotation: Shape) -> tuple[Shape, Shape] | None:
 
 
 def item_of(annotation: Shape) -> Shape | None:
-    """The type of a list's items, None when it is something else."""
+    """The type of a list's items; None for other types."""
     for shape in shapes(annotation):
         if _origin(shape) in {list, tuple, set, frozenset, Sequence}:
             return get_args(shape)[0]
@@ -61,7 +61,7 @@ def item_of(annotation: Shape) -> Shape | None:
 
 
 def may_be_none(annotation: Shape) -> bool:
-    """True when the key can be left empty on purpose."""
+    """True when None is a valid value."""
     origin = _origin(annotation)
     if origin is Annotated:
         return may_be_none(get_args(annotation)[0])
@@ -71,24 +71,24 @@ def may_be_none(annotation: Shape) -> bool:
 
 
 def is_name(annotation: Shape) -> bool:
-    """True for names of our own choice, which are in lower case."""
+    """True for names of the user's choice, which are in lower case."""
     return annotation in (Name, AccountName)
 
 
 def child(annotation: Shape, step: str | int) -> Shape | None:
-    """The type of what stands under `step`, None when there is no such thing."""
+    """The type at `step`; None when there is no such key."""
     if isinstance(step, int):
         return item_of(annotation)
     section = section_of(annotation)
     if section is not None:
-        found = section.model_fields.get(step)
-        return None if found is None else found.annotation
+        field = section.model_fields.get(step)
+        return None if field is None else field.annotation
     mapping = mapping_of(annotation)
     return None if mapping is None else mapping[1]
 
 
 def at(root: type[BaseModel], path: KeyPath) -> Shape | None:
-    """The type at a path, None when the path leads nowhere."""
+    """The type at a path; None when there is no such key."""
     shape: Shape | None = root
     for step in path:
         shape = child(shape, step)
@@ -98,10 +98,10 @@ def at(root: type[BaseModel], path: KeyPath) -> Shape | None:
 
 
 def typed(value: Value, annotation: Shape) -> Value:
-    """`value` with texts from outside turned to the type that their key has.
+    """`value` with texts from outside converted to the type of their key.
 
-    A text that does not fit stays one, so that validation names the problem. An empty section
-    (`telegram:` with nothing under it) is one with its defaults.
+    A text that cannot be converted stays a text, so that validation reports it. An empty section
+    (`telegram:` alone) gets its defaults.
     """
     if annotation is None:
         return str(value) if isinstance(value, ReferencedText) else value
@@ -144,12 +144,12 @@ def _json(text: str, kind: type) -> Value:
 
 
 def paths(root: type[BaseModel], prefix: KeyPath = ()) -> Iterator[tuple[KeyPath, type[BaseModel]]]:
-    """Every key of the model with the section that has it; mappings show as `<key>`."""
-    for name, found in root.model_fields.items():
+    """Every key of the model with its section; names in mappings appear as `<key>`."""
+    for name, field in root.model_fields.items():
         path = (*prefix, name)
         yield path, root
-        mapping, item = mapping_of(found.annotation), item_of(found.annotation)
-        below = section_of(found.annotation)
+        mapping, item = mapping_of(field.annotation), item_of(field.annotation)
+        below = section_of(field.annotation)
         if mapping is not None:
             below, path = section_of(mapping[1]), (*path, "<key>")
         elif item is not None:
@@ -159,7 +159,7 @@ def paths(root: type[BaseModel], prefix: KeyPath = ()) -> Iterator[tuple[KeyPath
 
 
 def allowed_words(annotation: Shape) -> tuple[str, ...]:
-    """The words that a key takes, empty when it takes more than a set of words."""
+    """The words that a key accepts; empty when it accepts other values."""
     words: list[str] = []
     for shape in shapes(annotation):
         if _origin(shape) is Literal:

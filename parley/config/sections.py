@@ -1,6 +1,6 @@
 """Every key of the configuration, as frozen pydantic models: types, defaults, bounds, meaning.
 
-The text under a field is its documentation: `docs/configuration.md` is made from it.
+The text under a field is its documentation: `docs/configuration.md` is generated from it.
 """
 
 from ipaddress import ip_network
@@ -20,7 +20,7 @@ from pydantic import (
 
 from gateway.people import Audience, Role
 from gateway.policy.invocation import Trigger
-from parley.http.access import is_loopback_name
+from safety.http.addresses import is_loopback_name
 
 NAME_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,39}$"
 MAIN: Final = "main"
@@ -32,7 +32,7 @@ MAX_PERSONA: Final = 10_000
 MAX_FALLBACKS: Final = 4
 
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
-"""A name that we choose ourselves: lower case, so that the environment can spell it."""
+"""A name of the user's choice: lower case, because environment variables ignore case."""
 
 
 def _not_main(value: str) -> str:
@@ -95,7 +95,7 @@ DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 StorageUrl = Annotated[str, AfterValidator(_storage_url)]
 Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 IdList = Annotated[tuple[Id, ...], Field(min_length=1)]
-"""An empty list of who is allowed could mean nobody or everybody: it is refused."""
+"""An empty list of allowed ids is ambiguous (nobody or everybody), so it is refused."""
 
 
 class Section(BaseModel):
@@ -105,7 +105,7 @@ class Section(BaseModel):
 
 
 class ChannelAssistant(Section):
-    """What the assistant is in one channel."""
+    """The assistant in one channel."""
 
     persona: str | None = Field(default=None, max_length=MAX_PERSONA)
     """Replaces the general persona in this channel."""
@@ -114,13 +114,13 @@ class ChannelAssistant(Section):
 
 
 class Assistant(Section):
-    """Who answers."""
+    """The assistant that answers."""
 
     name: str = Field(default="Parley", min_length=1, max_length=80)
-    """What the assistant is called in its prompt and its messages."""
+    """Name of the assistant in its prompt and its messages."""
     persona: str = Field(default="", max_length=MAX_PERSONA)
-    """What it is for and how it speaks, in your words; part of every prompt and never cut: what the
-    smallest model has no room for is refused at the start."""
+    """Purpose and tone of the assistant, in your words. It is part of every prompt and never cut; a
+    persona that is too long for the smallest model is refused at the start."""
     channels: dict[Id, ChannelAssistant] = {}
     """By channel id ("platform:id" or bare): another persona or model there."""
 
@@ -129,22 +129,21 @@ class ModelChoice(Section):
     """One language model."""
 
     provider: Literal["offline", "anthropic", "openai"] = "offline"
-    """`anthropic`, `openai` (any OpenAI-compatible endpoint), or `offline`, which needs nothing
-    and says so. Without this key: `anthropic` when there is an API key, otherwise `offline`."""
+    """`anthropic`, `openai` (any OpenAI-compatible endpoint), or `offline`, which needs no service
+    and says so. Default: `anthropic` when there is an API key, otherwise `offline`."""
     name: str = Field(default="", max_length=200)
-    """Name of the model; empty takes the provider's default. Needed for `openai`."""
+    """Name of the model; empty takes the provider's default. Required for `openai`."""
     api_key: SecretStr | None = None
-    """Key of the service. Without it `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` is taken, by
-    provider."""
+    """Key of the service. Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, by provider."""
     base_url: HttpUrl | None = None
     """Another address of the service: a proxy, a local server."""
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
     """Longest answer, in tokens."""
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
-    """Tokens that the model takes at once; how much of it each block of a prompt may fill goes by
-    the smallest of all models."""
+    """Tokens in the context window of the model. The smallest window of all models sets the size of
+    the blocks of a prompt."""
     timeout: float = Field(default=60.0, gt=0, le=600)
-    """Seconds to wait for the service."""
+    """Seconds until a request to the service times out."""
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -162,10 +161,10 @@ class Model(ModelChoice):
     """The language model that answers."""
 
     patience: float = Field(default=90.0, ge=0, le=110)
-    """Seconds of a question for which models that do not answer are asked again, with growing
-    pauses; then one sentence says that there is no answer. A question may take 120 in all."""
+    """Seconds for which failing models are retried for one question, with growing pauses; after
+    that the reply says that there is no answer. The total for a question is 120."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
-    """Models that are asked in turn when the one before them does not answer; the same keys."""
+    """Models that are tried in this order when the one before fails; the same keys."""
 
 
 class McpServer(Section):
@@ -176,9 +175,9 @@ class McpServer(Section):
     args: tuple[str, ...] = ()
     """Arguments of the program."""
     env: dict[str, SecretStr] = {}
-    """Environment variables of the program, beside a minimal set of ours."""
+    """Environment variables of the program, in addition to a minimal set."""
     cwd: str | None = None
-    """Folder the program runs in."""
+    """Working folder of the program."""
     url: HttpUrl | None = None
     """Address of a server that speaks MCP over streamable HTTP."""
     headers: dict[str, SecretStr] = {}
@@ -196,7 +195,7 @@ class McpServer(Section):
 
 
 class Mcp(Section):
-    """Where tools come from."""
+    """The MCP servers that offer tools."""
 
     servers: dict[Name, McpServer] = {}
     """By a name of your choice; a server's tools are called `name__tool`."""
@@ -210,24 +209,24 @@ LoadText = Annotated[
 
 
 class Extensions(Section):
-    """Packages that add tenants, tracking, audit or access (docs/extensions.md). What is installed
-    is loaded by itself; where one cannot be loaded the program does not start."""
+    """Packages that add tenants, tracking, audit or access (docs/extensions.md). Installed
+    extensions are loaded automatically; the program does not start when one cannot be loaded."""
 
     load: dict[Name, LoadText] = {}
-    """Further ones, by a name of your choice: `package.module:function`."""
+    """Further extensions, by a name of your choice: `package.module:function`."""
     skip: tuple[Name, ...] = ()
-    """Installed ones that are not loaded, by the name of their entry point."""
+    """Installed extensions that are not loaded, by the name of their entry point."""
     options: dict[Name, dict[Name, SecretStr]] = {}
     """Options of each extension, by its name."""
 
 
 class ToolRule(Section):
-    """Who may use a tool, and in front of whom."""
+    """The people who may use a tool, and the audiences."""
 
     role: Role = Role.MEMBER
-    """The least role: guest, member, operator or owner."""
+    """The lowest role: guest, member, operator or owner."""
     audiences: tuple[Audience, ...] = tuple(Audience)
-    """Where: direct, private_room, public_room."""
+    """Audiences in which the tool may be used: direct, private_room, public_room."""
 
 
 class Price(Section):
@@ -244,37 +243,37 @@ class Price(Section):
 
 
 class Budgets(Section):
-    """Hard limits on money, in US dollars. Days and months are of UTC; empty is unlimited."""
+    """Hard limits on costs, in US dollars. Days and months are UTC; empty is unlimited."""
 
     user_per_day: Dollars | None = None
-    """What one person may cost in a day."""
+    """Maximum cost of one person in a day."""
     user_per_month: Dollars | None = None
-    """What one person may cost in a month."""
+    """Maximum cost of one person in a month."""
     workspace_per_day: Dollars | None = None
-    """What one workspace (server, team, or all of a platform's direct chats) may cost in a day."""
+    """Maximum cost of one workspace (server, team, or all direct chats of a platform) in a day."""
     workspace_per_month: Dollars | None = None
-    """What one workspace may cost in a month."""
+    """Maximum cost of one workspace in a month."""
     user_share: float = Field(default=0.25, gt=0, le=1)
-    """Share of a workspace's budget that one person may use where no limit of a person is set for
+    """Share of a workspace's budget that one person may use when no limit of a person is set for
     the same period."""
     prices: dict[str, Price] = {}
-    """By model name. The known models have theirs built in; where a budget is set, a model without
-    a price is not asked."""
+    """By model name. The prices of known models are built in; while a budget is set, a model
+    without a price is not called."""
 
 
 class Limits(Section):
-    """How many questions a minute are answered; 0 lifts a limit."""
+    """Limits of questions per minute; 0 removes a limit."""
 
     user_per_minute: int = Field(default=5, ge=0, le=10_000)
-    """Of one person."""
+    """Questions of one person."""
     channel_per_minute: int = Field(default=20, ge=0, le=100_000)
-    """In one channel."""
+    """Questions in one channel."""
     workspace_per_minute: int = Field(default=100, ge=0, le=1_000_000)
-    """In one workspace. Where a platform has none, as Telegram and WhatsApp, only the two limits
-    above hold."""
+    """Questions in one workspace. Telegram and WhatsApp have no workspaces: there only the two
+    limits above apply."""
     reserve_per_minute: int = Field(default=1, ge=0, le=100)
-    """What one person still gets answered when others have used up the channel or the workspace; in
-    all, the limit and as much for each person who writes."""
+    """Questions of one person that are answered although others have used up the limit of the
+    channel or the workspace. The total is the limit plus this number for each person who writes."""
     api_per_minute: int = Field(default=120, ge=0, le=100_000)
     """Requests of one person to the HTTP interface (docs/api.md)."""
 
@@ -283,7 +282,7 @@ Prefix = Annotated[str, StringConstraints(min_length=1, max_length=40)]
 
 
 class ChannelInvocation(Section):
-    """What makes the assistant answer in one channel."""
+    """The triggers of an answer in one channel."""
 
     triggers: tuple[Trigger, ...] | None = None
     """Replaces the general triggers in this channel; an empty list silences it."""
@@ -292,24 +291,25 @@ class ChannelInvocation(Section):
 
 
 class Invocation(Section):
-    """What makes the assistant answer at all. Everything else is forgotten unread."""
+    """The triggers of an answer. Other messages are discarded unread."""
 
     triggers: tuple[Trigger, ...] = (Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY)
-    """Any of mention, direct_message, reply (to the assistant), prefix, thread (it has spoken
-    there), all."""
+    """Any of mention, direct_message, reply (to the assistant), prefix, thread (in which the
+    assistant has written), all."""
     prefix: Prefix | None = None
-    """A beginning such as `!ask` that is meant for the assistant; setting it is enough."""
+    """Start of a message such as `!ask` that addresses the assistant; no trigger is needed for
+    it."""
     ignore_bots: bool = True
-    """Never answer other bots."""
+    """Do not answer other bots."""
     ignore_if_mentions_others: bool = False
-    """Stay out when a message mentions other people and not the assistant."""
+    """Do not answer a message that mentions other people and not the assistant."""
     channels: dict[Id, ChannelInvocation] = {}
     """By channel id ("platform:id" or bare): other triggers there."""
 
 
 class Access(Section):
-    """Who is served. Ids only, "platform:id" or bare; names decide nothing. A list that is set
-    refuses everybody else; leave it out to serve everybody."""
+    """The people, channels and workspaces that are served, by id: "platform:id" or bare. Names have
+    no effect. A list refuses everybody else; without a list everybody is served."""
 
     allowed_channels: IdList | None = None
     """Only these channels are served."""
@@ -318,116 +318,115 @@ class Access(Section):
     allowed_users: IdList | None = None
     """Only these people are served."""
     blocked_users: tuple[Id, ...] = ()
-    """These people, and accounts that are linked with theirs, are never served."""
+    """These people and their linked accounts are never served."""
     allowed_workspaces: IdList | None = None
     """Only these workspaces are served: ids of Discord's servers and Slack's teams, or "telegram:*"
-    for a whole platform. What is in none of them is refused, Discord's direct messages included,
-    but for those of people in `allowed_users`."""
+    for a whole platform. Messages outside of them are refused, Discord's direct messages included;
+    people in `allowed_users` are an exception."""
     blocked_workspaces: tuple[Id, ...] = ()
     """These workspaces are never served."""
     owners: tuple[Id, ...] = ()
-    """People with the role owner: everything."""
+    """People with the role owner, who may do everything."""
     operators: tuple[Id, ...] = ()
     """People with the role operator."""
     members: tuple[Id, ...] = ()
-    """People with the role member; needed only when `default_role` is guest."""
+    """People with the role member; only useful when `default_role` is guest."""
     default_role: Literal["member", "guest"] = "member"
-    """Everybody else's role."""
+    """Role of everybody else."""
 
 
 class Context(Section):
-    """How much of a conversation the model sees."""
+    """The part of a conversation that the model sees."""
 
     max_messages: int = Field(default=10, ge=1, le=200)
-    """Messages."""
+    """Maximum of messages."""
     max_tokens: int = Field(default=2000, ge=100, le=200_000)
-    """Tokens, estimated."""
+    """Maximum of tokens, estimated."""
     ttl_hours: float = Field(default=24, gt=0, le=8_760)
-    """Hours after which a quiet conversation is forgotten."""
+    """Hours without messages after which a conversation is deleted."""
     keep: Literal["history", "knowledge"] = "history"
-    """What stays longer where a prompt is too long for the model: what was said, which cannot be
-    recalled again, or what was recalled, where single questions are answered."""
+    """The block that is cut last when a prompt is too long: `history`, which recall cannot replace,
+    or `knowledge`, for assistants that answer single questions."""
 
 
 class Conversation(Section):
-    """What happens to messages that arrive while an answer is being written."""
+    """The treatment of messages that arrive while an answer is being written."""
 
     overlap: Literal["collect", "queue", "drop"] = "collect"
     """`collect` answers them together afterwards, `queue` one by one, `drop` not at all."""
 
 
 class Workers(Section):
-    """How much happens at once."""
+    """Limits of parallel work."""
 
     concurrency: int = Field(default=16, ge=1, le=1_000)
-    """Conversations answered side by side; one conversation is always answered in order. A
-    question that waits between two tries of a model that does not answer is not counted, as long as
-    no more than 256 of them wait, with 128 MB of pictures."""
+    """Conversations that are answered at the same time; one conversation is always answered in
+    order. Questions that wait to retry a failing model do not count, up to 256 questions and 128 MB
+    of pictures."""
 
 
 class Watchdog(Section):
-    """Ends a program that hangs, so that its supervisor starts it anew."""
+    """Ends a program that hangs, so that its supervisor restarts it."""
 
     seconds: float = Field(default=20, ge=0, le=3_600)
-    """Seconds for which the event loop may stand still; then the stacks of all threads are logged
-    and the process ends. Less than 5 may end a busy program that does not hang. 0 turns it off."""
+    """Seconds for which the event loop may block; then the stacks of all threads are logged and the
+    process ends. Less than 5 may end a busy program that does not hang. 0 turns it off."""
     folder: str | None = Field(default=None, min_length=1, max_length=1_000)
-    """Folder for the record of the work that a process has begun, which the next process reads
-    after a death. It has to outlive the process. Empty: beside the SQLite file, or without one the
-    folder the program runs in."""
+    """Folder for the record of started work, which the next process reads after a crash. It must
+    outlive the process. Empty: beside the SQLite file, or without one the working folder."""
 
 
 class Delivery(Section):
-    """How answers leave."""
+    """The delivery of answers."""
 
     chat_per_second: float | None = Field(default=None, gt=0, le=1_000)
-    """Messages a second into one chat; empty takes what the platform bears."""
+    """Messages per second to one chat; empty takes the platform's limit."""
     platform_per_second: float | None = Field(default=None, gt=0, le=1_000)
-    """Messages a second to one platform; empty takes what the platform bears."""
+    """Messages per second to one platform; empty takes the platform's limit."""
     lifetime_hours: float = Field(default=24, gt=0, le=168)
     """Hours after which an answer that could not be delivered is given up."""
     repeat_ambiguous: bool = True
-    """Send again, up to five times and below a note that says so, when nobody knows whether a
-    message arrived; off gives it up. Discord recognises repetitions and needs no note."""
+    """When it is unknown whether a message arrived, send it again, up to five times and with a note
+    that says so; off gives it up. Discord recognises repetitions and needs no note."""
     live: bool = True
-    """Show answers while they are written, where the platform can; off shows them when they are
-    complete."""
+    """Show answers while they are written, on platforms that support it; off shows complete answers
+    only."""
     acknowledge: str = Field(default="", max_length=16)
-    """An emoji, such as 👀, that stands under a message while its answer is made, where the
-    platform can; empty shows none."""
+    """A reaction, such as 👀, on a message while its answer is being written, on platforms that
+    support it; empty shows none."""
 
 
 class Database(Section):
-    """What lasts: conversations, usage, traces."""
+    """Long-lived data: conversations, memory, usage, traces."""
 
     url: DatabaseUrl = "sqlite:///data/parley.db"
-    """`sqlite:///FILE` or `postgresql://…`; a relative file counts from the folder the program runs
-    in. `?synchronous=full` behind it waits for the disk each time. `memory://` keeps nothing."""
+    """`sqlite:///FILE` or `postgresql://…`; a relative file begins at the working folder. The
+    suffix `?synchronous=full` waits for the disk at each commit. `memory://` stores nothing."""
 
 
 class Storage(Section):
-    """What moves: accepted messages, answers on their way, limits."""
+    """Short-lived data: accepted messages, answers to send, limits."""
 
     url: StorageUrl | None = None
-    """`sqlite:///FILE`, or `redis://…` which several processes can share; empty is the same as
-    `database.url` where that is a file, and otherwise `sqlite:///data/parley.db`."""
+    """`sqlite:///FILE`, or `redis://…`, which several processes can share. Empty takes
+    `database.url` when that is a file, otherwise `sqlite:///data/parley.db`."""
 
 
 class Server(Section):
-    """The local listener: page, health. Not for the public network."""
+    """The local listener: pages, API, health, metrics. Not for the public network."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Address to listen on. Anything but this machine needs a `token`."""
+    """Address to listen on. Any address beyond this machine requires a `token`."""
     port: int = Field(default=8081, ge=0, le=65_535)
     """Port; 0 takes a free one."""
     trusted_proxies: tuple[NetworkText, ...] = Field(default=LOOPBACK, max_length=100)
-    """Networks of reverse proxies in front of this port. Only theirs is the `X-Forwarded-For` that
-    names a sender, and the share of connections of one sender does not hold for them."""
+    """Networks of reverse proxies in front of this port. Only their `X-Forwarded-For` is trusted,
+    and the connection limit of one sender does not apply to them."""
     token: SecretStr | None = Field(default=None, min_length=16)
-    """What a caller has to show; at least 16 characters."""
+    """Token that every request must carry; at least 16 characters."""
     token_key: SecretStr | None = Field(default=None, min_length=32)
-    """Signs the tokens of `parley token`; at least 32 characters. Empty makes one in a file beside
-    the database; several machines, or PostgreSQL, need the same one here."""
+    """Key that signs the tokens of `parley token`; at least 32 characters. Empty creates one in a
+    file beside the database; several machines, or PostgreSQL, need the same key here."""
 
     @model_validator(mode="after")
     def _closed(self) -> Self:
@@ -441,26 +440,25 @@ class Webhooks(Section):
     needs it."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
-    """Address to listen on; behind a reverse proxy on the same machine leave it."""
+    """Address to listen on; keep the default behind a reverse proxy on the same machine."""
     port: int = Field(default=8080, ge=0, le=65_535)
     """Port; 0 takes a free one."""
     trusted_proxies: tuple[NetworkText, ...] = Field(default=LOOPBACK, max_length=100)
-    """Networks of reverse proxies in front of this port. Only theirs is the `X-Forwarded-For` that
-    names a sender, and the share of connections of one sender does not hold for them."""
+    """Networks of reverse proxies in front of this port. Only their `X-Forwarded-For` is trusted,
+    and the connection limit of one sender does not apply to them."""
 
 
 class Observe(Section):
-    """What can be seen of the program from outside. Figures for Prometheus are at `/metrics` of the
-    local listener."""
+    """Logs and traces. Metrics for Prometheus are at `/metrics` of the local listener."""
 
     log_format: Literal["text", "json"] = "text"
     """`text` for people, `json` for machines: one line per event, on standard error."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """The least important lines that are written. None of them holds what people write."""
+    """Lowest level that is logged. No log line contains the text of messages."""
     otlp_endpoint: HttpUrl | None = None
     """Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`, that
-    gets a trace of every exchange; empty takes `OTEL_EXPORTER_OTLP_ENDPOINT`, or sends none. Needs
-    `pip install -e '.[otel]'`."""
+    receives a trace of every turn; empty takes `OTEL_EXPORTER_OTLP_ENDPOINT`, or sends none.
+    Requires `pip install -e '.[otel]'`."""
 
 
 def _filled(secret: SecretStr | None) -> bool:
@@ -468,7 +466,7 @@ def _filled(secret: SecretStr | None) -> bool:
 
 
 def sqlite_file(url: str) -> str:
-    """The file behind `sqlite:///FILE?options`, empty when it is something else."""
+    """The file of `sqlite:///FILE?options`; empty for any other URL."""
     if not url.startswith("sqlite:///"):
         return ""
     return url.removeprefix("sqlite:///").partition("?")[0]

@@ -8,8 +8,7 @@ from pydantic import Field, SerializeAsAny, create_model
 
 from gateway.ports import AccountSettings, AdapterManifest
 from parley.config import sections
-from parley.config.grounding import Grounding
-from parley.config.memory import Heartbeat, Memory, Plans
+from parley.config.memory import Grounding, Heartbeat, Memory, Plans
 from parley.config.sections import MAIN, AccountName, Section
 
 
@@ -23,16 +22,16 @@ class Account:
 
     @property
     def path(self) -> str:
-        """Where it stands in the configuration."""
+        """The key of the account in the configuration."""
         section = f"platforms.{self.platform}"
         return section if self.name == MAIN else f"{section}.accounts.{self.name}"
 
 
 class Platforms(Section):
-    """Base of `platforms`; a subclass with one field per platform is made on loading."""
+    """Base of `platforms`; loading creates a subclass with one field per platform."""
 
     def accounts(self) -> Iterator[Account]:
-        """All accounts, switched off ones included; the main one of a platform first."""
+        """All accounts, including those without credentials; the main one of a platform first."""
         for platform in type(self).model_fields:
             section = getattr(self, platform)
             yield Account(platform, MAIN, section)
@@ -50,8 +49,8 @@ class Settings(Section):
     model: sections.Model = sections.Model()
     mcp: sections.Mcp = sections.Mcp()
     tools: dict[str, sections.ToolRule] = Field(default={})
-    """By tool name (`server__tool`) or MCP server name: who may use it. Without a rule, tools that
-    change something stay out of public rooms, and tools that handle secrets are for operators in
+    """Rules by tool name (`server__tool`) or MCP server name. Without a rule, tools that change
+    something are not available in public rooms, and tools that handle secrets are for operators in
     a direct message."""
     extensions: sections.Extensions = sections.Extensions()
     budgets: sections.Budgets = sections.Budgets()
@@ -75,12 +74,13 @@ class Settings(Section):
     platforms: SerializeAsAny[Platforms] = Platforms()
 
     def accounts(self) -> tuple[Account, ...]:
-        """The accounts that have their credentials; the others are off."""
+        """The accounts that have their credentials; others are off."""
         return tuple(a for a in self.platforms.accounts() if a.settings.configured())
 
     @property
     def storage_url(self) -> str:
-        """Where the hot state lives: `storage.url`, or else the database where that is a file."""
+        """The URL of short-lived data: `storage.url`, or else `database.url` when that is a
+        file."""
         if self.storage.url:
             return self.storage.url
         url = self.database.url
@@ -88,7 +88,7 @@ class Settings(Section):
 
 
 def settings_model(manifests: Mapping[str, AdapterManifest]) -> type[Settings]:
-    """The model of a configuration in which these platforms may be named."""
+    """The model of a configuration with these platforms."""
     fields = {}
     for platform, manifest in manifests.items():
         section = create_model(

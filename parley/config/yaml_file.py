@@ -1,7 +1,7 @@
-"""Reads a YAML file into plain values and remembers the line of every key.
+"""Reads a YAML file into plain values with the line of every key.
 
-Scalars follow YAML 1.2: only `true` and `false` are booleans, `yes`, `on`, `012`, `12:30` and
-dates stay text. Duplicate keys, custom tags and files beyond the bounds are refused.
+Scalars follow YAML 1.2: only `true` and `false` are booleans, `yes`, `on`, `012`, `12:30` and dates
+stay text. Duplicate keys, custom tags and files over the limits are refused.
 """
 
 import re
@@ -16,7 +16,7 @@ from parley.config.problems import Problem, SettingsError, dotted
 
 MAX_BYTES: Final = 256 * 1024
 MAX_VALUES: Final = 20_000
-"""Values of a whole file, those that aliases repeat included."""
+"""Values of a whole file, including those that aliases repeat."""
 MAX_DEPTH: Final = 20
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
@@ -30,7 +30,7 @@ _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
 _KINDS: Final = ("map", "seq", "bool", "int", "float", "null", "str")
 _TAGS: Final = {f"tag:yaml.org,2002:{kind}" for kind in _KINDS}
 _QUOTED: Final = re.compile(r"'[^'\s,]{4,}'")
-"""Pieces of the file in the parser's messages: they may be part of a secret."""
+"""Parts of the file in the parser's messages, which may belong to a secret."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -50,14 +50,14 @@ for _tag, _pattern, _first in (
 
 @dataclass(slots=True)
 class YamlDocument:
-    """The values of a file, and the line where each begins."""
+    """The values of a file, and the line of each."""
 
     values: dict[str, Value]
     lines: dict[KeyPath, int] = field(default_factory=dict)
 
 
 def read_yaml(path: Path) -> YamlDocument:
-    """Read and check a file. Raises `SettingsError`; its texts never quote the file."""
+    """Read and check a file. Raises `SettingsError`, whose texts never quote the file."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -91,7 +91,7 @@ def parse_yaml(text: str, name: str) -> YamlDocument:
 
 
 class _Builder:
-    """Turns nodes into values, counting them, and notes lines."""
+    """Turns nodes into values, counts them and records their lines."""
 
     def __init__(self, loader: _Loader, name: str) -> None:
         self._loader = loader
@@ -109,7 +109,7 @@ class _Builder:
             self._problem((), root, "should be sections with keys, such as `assistant:`.")
         if self._problems:
             raise SettingsError(self._problems)
-        assert isinstance(values, dict)  # noqa: S101 -- told to mypy; the problem above raised
+        assert isinstance(values, dict)  # noqa: S101 -- for mypy; the problem above raised
         return YamlDocument(values, self._lines)
 
     def _problem(self, path: KeyPath, node: yaml.Node | None, text: str, advice: str = "") -> None:
@@ -146,7 +146,7 @@ class _Builder:
             elif key_node.tag == _MERGE_TAG:
                 merged = {**self._merge(value_node, path, line), **merged}
             elif key in own:
-                text = f"stands here twice, first in line {self._lines[(*path, key)]}."
+                text = f"is duplicated; the first one is in line {self._lines[(*path, key)]}."
                 self._problem((*path, key), key_node, text, "Keep one of them.")
             else:
                 self._lines[(*path, key)] = line
@@ -154,7 +154,7 @@ class _Builder:
         return {**merged, **own}
 
     def _merge(self, node: yaml.Node, path: KeyPath, line: int) -> dict[str, Value]:
-        """What `<<:` brings in: a mapping, or several of which the first wins."""
+        """The values of `<<:`: a mapping, or several, of which the first has precedence."""
         nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
         result: dict[str, Value] = {}
         for each in nodes:

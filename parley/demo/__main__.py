@@ -89,7 +89,7 @@ async def _run(console: Console, once: bool, port: int | None) -> int:
 
 
 def _cancel_on_signals() -> None:
-    """Let Ctrl-C and SIGTERM end what runs, also where a script started it with SIGINT ignored."""
+    """Cancel the task at Ctrl-C and SIGTERM, also where a script started it with SIGINT ignored."""
     task = asyncio.current_task()
     if task is None:
         return

@@ -1,4 +1,4 @@
-"""What a person of the demo does, as validated requests, and how it is done on the simulator."""
+"""The actions of the demo's people: validated requests, performed on the simulators."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ MAX_TEXT: Final = 4_000
 MAX_FILE: Final = 2_000_000
 MAX_FILES: Final = 4
 MAX_REQUEST: Final = MAX_FILES * MAX_FILE * 4 // 3 + 100_000
-"""Bytes of one request: the files in base64, and room for the rest."""
+"""Bytes of one request: the files in base64 and the other fields."""
 
 SENDING: Final = {
     "discord": "POST /channels/{id}/messages",
@@ -22,14 +22,14 @@ SENDING: Final = {
     "telegram": "sendMessage",
     "whatsapp": "messages",
 }
-"""The request by which each platform takes an answer, as its simulator names it."""
+"""The request that delivers an answer on each platform, by its simulator's name."""
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 MessageId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Action(BaseModel, extra="forbid", frozen=True):
-    """What all actions say: where, and as whom."""
+    """The fields of all actions: the place and the person."""
 
     platform: Name
     room: Name
@@ -90,7 +90,7 @@ class Press(Action, extra="forbid", frozen=True):
 
 
 class Edit(Action, extra="forbid", frozen=True):
-    """Change a message of one's own."""
+    """Edit the person's own message."""
 
     do: Literal["edit"]
     message_id: MessageId
@@ -98,7 +98,7 @@ class Edit(Action, extra="forbid", frozen=True):
 
 
 class Delete(Action, extra="forbid", frozen=True):
-    """Delete a message of one's own."""
+    """Delete the person's own message."""
 
     do: Literal["delete"]
     message_id: MessageId
@@ -120,7 +120,7 @@ class OpenThread(Action, extra="forbid", frozen=True):
 
 
 class Trouble(Action, extra="forbid", frozen=True):
-    """Let something go wrong: with the next answer, the next event, or the connection."""
+    """Cause a failure of the next answer, the next event, or the connection."""
 
     do: Literal["trouble"]
     kind: Literal["duplicate", "rate_limit", "server_error", "drop_after", "disconnect"]
@@ -133,9 +133,9 @@ ACTIONS: Final[TypeAdapter[AnyAction]] = TypeAdapter(AnyAction)
 
 
 async def perform(world: World, action: AnyAction) -> dict[str, object]:
-    """Do it; the id of what was written, or the key of the thread, where there is one.
+    """Perform an action; returns the id of the new message, or the key of the new thread.
 
-    Raises `Refused`, and `NotSupported` for what the platform does not have.
+    Raises `Refused`, and `NotSupported` for actions that the platform does not have.
     """
     simulator = world.simulator(action.platform)
     person = world.person(action.platform, action.person)
@@ -189,12 +189,12 @@ async def _say(world: World, action: Say, person: SimPerson, room: SimRoom) -> s
 
 
 def as_sent(platform: str, typed: str) -> str:
-    """What the platform's app makes of what a person types: Slack's escapes its three signs."""
+    """The text as the platform's app sends it: Slack's app escapes three characters."""
     return html.escape(typed, quote=False) if platform == "slack" else typed
 
 
 def find(world: World, where: Where, message_id: str) -> Seen:
-    """The message, as far as this person sees it. Raises `Refused`."""
+    """The message, if this person can see it. Raises `Refused`."""
     for seen in world.seen(where):
         if seen.shown.id == message_id and not seen.shown.deleted:
             return seen

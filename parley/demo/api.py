@@ -25,7 +25,7 @@ from gateway.ports.local_routes import (
     json_response,
 )
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
-from parley.demo.demo_gateway import DemoGateway
+from parley.demo.player import DemoGateway
 from parley.demo.view import room_view, world_view
 from parley.demo.world import Refused, Where, World
 from simulators.base import NotSupported, SimFile
@@ -49,7 +49,7 @@ MAX_STREAMS: Final = 32
 
 
 class DemoPages:
-    """The handlers, over one world and one gateway."""
+    """The handlers for one world and one gateway."""
 
     def __init__(self, world: World, gateway: DemoGateway, *, assistant: str, model: str) -> None:
         self._world = world

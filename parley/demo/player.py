@@ -1,27 +1,34 @@
-"""Plays a story on the simulated platforms and notes what came of it."""
+"""Plays a story on the simulated platforms and records the outcome."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from gateway.ports.traces import Trace
-from parley.demo.demo_gateway import DemoGateway
 from parley.demo.story import Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall
 
 ANSWER_SECONDS: Final = 45.0
-"""The longest wait for a scene; a real model may take its time."""
+"""Time limit for the answer of a scene; a real model may be slow."""
 QUIET_SECONDS: Final = 0.3
-"""An answer is whole once nothing changed for so long."""
+"""An answer counts as complete after this time without a change."""
 LOOK_SECONDS: Final = 0.05
 TRACES: Final = 100
 
 
+class DemoGateway(Protocol):
+    """A running Parley with its latest decisions."""
+
+    async def decisions(self, limit: int) -> list[Trace]:
+        """The latest traces, newest first, those of ignored messages included."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a scene. `traces` and `calls` are oldest first."""
+    """The outcome of a scene. `traces` and `calls` are oldest first."""
 
     scene: Scene
     where: Where
@@ -34,7 +41,7 @@ class Outcome:
 
 
 class Player:
-    """Plays scenes one after the other; later ones can go on below earlier ones."""
+    """Plays scenes one after the other; later ones can continue the thread of earlier ones."""
 
     def __init__(self, world: World, gateway: DemoGateway) -> None:
         self._world = world
@@ -42,7 +49,7 @@ class Player:
         self._message_of: dict[str, str] = {}
 
     async def play(self, story: Sequence[Scene]) -> AsyncIterator[Outcome]:
-        """The outcome of every scene, as it is over. A scene that fails does not end the story."""
+        """The outcome of every scene, at its end. A failed scene does not end the story."""
         for scene in story:
             yield await self._play(scene)
 
@@ -86,7 +93,7 @@ class Player:
         return scene.where
 
     async def _write(self, scene: Scene, where: Where) -> tuple[str, ...]:
-        """Do what the scene says; the ids of the messages written."""
+        """Perform the scene; returns the ids of its messages."""
         simulator = self._world.simulator(where.platform)
         person = self._world.person(where.platform, where.person)
         room = self._world.room(where)
@@ -108,8 +115,8 @@ class Player:
     async def _wait(
         self, scene: Scene, where: Where, seen_before: set[str], decided_before: set[str]
     ) -> bool:
-        """True when the expected number of decisions was made, and an answer shown where one is
-        due. What is redelivered counts as decided once."""
+        """True when the expected number of decisions was made, and an answer appeared where one is
+        expected. A redelivered message counts as one decision."""
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 while len(await self._new_traces(where, decided_before)) < scene.times:
@@ -130,7 +137,7 @@ class Player:
 
 
 def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
-    """Whether these answers, after so many exchanges, are what the scene is to show."""
+    """True when these answers, after this number of turns, are what the scene expects."""
     limited = sum(is_limit_notice(answer) for answer in answers)
     texts = [answer.shown.text for answer in answers]
     match scene.expect:
@@ -145,12 +152,12 @@ def as_expected(scene: Scene, answers: Sequence[Seen], decided: int) -> bool:
 
 
 def is_limit_notice(answer: Seen) -> bool:
-    """True for the gateway's word about a limit."""
+    """True for the notice of a reached limit."""
     return "rate limit exceeded" in answer.shown.text.lower()
 
 
 def message_with_button(seen: Sequence[Seen], label: str) -> str:
-    """The newest message that has this button. Raises `Refused`."""
+    """The newest message with this button. Raises `Refused`."""
     for one in reversed(seen):
         if any(button.label == label for button in one.shown.buttons):
             return one.shown.id

@@ -1,4 +1,4 @@
-"""Starts the simulators, and Parley connected to them as to the real platforms."""
+"""Starts the simulators and a Parley that is connected to them."""
 
 import asyncio
 import tempfile
@@ -11,7 +11,7 @@ from typing import Final
 from parley.app import App
 from parley.config import Settings, from_mapping
 from parley.demo.api import DemoPages
-from parley.demo.demo_gateway import DemoGateway
+from parley.demo.player import DemoGateway
 from parley.demo.story import USER_PER_MINUTE
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
@@ -21,7 +21,7 @@ from simulators.telegram.simulator import TelegramSimulator
 from simulators.whatsapp.simulator import WhatsAppSimulator
 
 CHAT_PER_SECOND: Final = 20
-"""The simulated platforms bear more than the real ones, and nobody likes to wait in a demo."""
+"""The simulated platforms allow a higher rate than the real ones."""
 ASSISTANT: Final = "Parley"
 CONNECT_SECONDS: Final = 20.0
 DRAIN_SECONDS: Final = 2.0
@@ -29,7 +29,7 @@ DRAIN_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What runs: `url` is the page, `problems` say which platform did not connect."""
+    """The running demo: `url` is the page; `problems` has the platforms that did not connect."""
 
     world: World
     gateway: DemoGateway
@@ -40,9 +40,9 @@ class Demo:
 
 @asynccontextmanager
 async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
-    """Everything started, and stopped again at the end. Nothing outlives it, no file either.
+    """The demo, started here and stopped at the end; it leaves no files.
 
-    Of `env` only `ANTHROPIC_API_KEY` is looked at. Raises `StartError` when `port` is taken.
+    Only `ANTHROPIC_API_KEY` of `env` is used. Raises `StartError` when `port` is in use.
     """
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-demo-"))
@@ -65,7 +65,7 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
 def demo_settings(
     simulators: Mapping[str, PlatformSimulator], port: int, folder: Path, env: Mapping[str, str]
 ) -> Settings:
-    """An ordinary configuration that points every platform at its simulator."""
+    """A configuration that connects every platform to its simulator."""
     key = env.get("ANTHROPIC_API_KEY", "").strip()
     return from_mapping(
         {
@@ -87,7 +87,7 @@ def demo_settings(
 
 
 def model_label(settings: Settings) -> str:
-    """Which model answers, for people."""
+    """The model that answers, for people."""
     if settings.model.provider == "offline":
         return "Offline model: no key, no network"
     return f"{settings.model.provider} {settings.model.name}".strip()
@@ -107,7 +107,7 @@ async def _start_simulators(stack: AsyncExitStack) -> dict[str, PlatformSimulato
 
 
 async def _wait_connected(simulators: Mapping[str, PlatformSimulator]) -> dict[str, str]:
-    """Wait for all at once; the platforms that nobody connected to, and what was said of it."""
+    """Wait for all platforms in parallel; returns those that did not connect, with the reason."""
 
     async def connected(name: str, simulator: PlatformSimulator) -> tuple[str, str]:
         try:
@@ -116,5 +116,5 @@ async def _wait_connected(simulators: Mapping[str, PlatformSimulator]) -> dict[s
             return name, str(problem) or f"no client within {CONNECT_SECONDS:.0f} s"
         return name, ""
 
-    found = await asyncio.gather(*(connected(*item) for item in simulators.items()))
-    return {name: problem for name, problem in found if problem}
+    results = await asyncio.gather(*(connected(*item) for item in simulators.items()))
+    return {name: problem for name, problem in results if problem}

@@ -1,4 +1,4 @@
-"""The scripted conversation: what is written where, and what is to happen."""
+"""The scripted conversation: the messages, their places, and the expected outcomes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,26 +7,24 @@ from typing import Final
 from parley.demo.world import DIRECT, Where
 
 USER_PER_MINUTE: Final = 6
-"""The demo's limit for one person; small enough to be reached on purpose."""
+"""The demo's limit for one person, small enough to be reached on purpose."""
 
 
 class Expect(StrEnum):
-    """What a scene is to show."""
+    """The expected outcome of a scene."""
 
     ANSWER = "answered"
     SILENCE = "left alone"
     ONCE = "answered once"
-    LIMIT = "answered up to the limit, then told once"
+    LIMIT = "answered up to the limit, then one notice"
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One thing a person does.
-
-    `thread` opens a thread of that title and writes there; `below` names an earlier scene, below
-    whose message this one is written. `command` and `press` (a button's label) replace writing.
-    `deliveries` is how often the platform delivers the event, `times` how often it is written.
-    """
+    """One action of a person. `thread` opens a thread with that title; `below` names an earlier
+    scene, in whose thread this one takes place. `command` and `press` (a button's label) replace a
+    message. `deliveries` is the number of deliveries of the event, `times` the number of
+    messages."""
 
     name: str
     about: str
@@ -80,7 +78,7 @@ STORY: Final = (
     ),
     Scene(
         "slack-thread",
-        "Somebody else goes on in that thread, without a mention: the assistant takes part in it",
+        "Another person continues that thread without a mention: the assistant answers in it",
         Where("slack", "general", "Ben"),
         "What have we talked about so far?",
         below="slack-formats",
@@ -111,7 +109,7 @@ STORY: Final = (
     ),
     Scene(
         "nobody-elses",
-        "Somebody else, in a room: what is Ada's is not told",
+        "Another person in a room: Ada's memories stay private",
         Where("discord", "general", "Ben"),
         "What do you know about tabs?",
         mention=True,
@@ -126,7 +124,7 @@ STORY: Final = (
     ),
     Scene(
         "limit",
-        "Somebody is in a hurry: what arrives meanwhile is collected, and the limit speaks once",
+        "Many messages at once: they are collected, and the limit is announced once",
         Where("telegram", DIRECT, "Cleo"),
         "Question number {number}",
         times=USER_PER_MINUTE + 3,

@@ -1,4 +1,4 @@
-"""The scripted conversation in the terminal: written, decided, received, shown."""
+"""Shows the scripted conversation in the terminal: messages, decisions, requests, answers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ TEXT_FIELDS: Final = ("content", "text", "body")
 
 
 def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
-    """One scene."""
+    """Print one scene."""
     scene, platform = outcome.scene, outcome.where.platform
     colour = COLOURS.get(platform, "white")
     console.print()
@@ -58,20 +58,20 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
 
 
 def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
-    """What every platform took and gave."""
+    """Print a table of the results by platform."""
     table = Table(title="Four platforms, one gateway", title_justify="left", expand=False)
     for column in ("Platform", "Scenes", "As expected", "Answers shown", "Median wait"):
         table.add_column(column, justify="left" if column == "Platform" else "right")
     for platform, title in TITLES.items():
-        mine = [one for one in outcomes if one.where.platform == platform]
-        if not mine:
+        own_outcomes = [one for one in outcomes if one.where.platform == platform]
+        if not own_outcomes:
             continue
-        waits = sorted(one.seconds for one in mine)
+        waits = sorted(one.seconds for one in own_outcomes)
         table.add_row(
             f"[{COLOURS[platform]}]{title}[/]",
-            str(len(mine)),
-            str(sum(one.ok for one in mine)),
-            str(sum(len(one.answers) for one in mine)),
+            str(len(own_outcomes)),
+            str(sum(one.ok for one in own_outcomes)),
+            str(sum(len(one.answers) for one in own_outcomes)),
             f"{waits[len(waits) // 2] * 1000:,.0f} ms",
         )
     console.print()
@@ -79,19 +79,19 @@ def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
 
 
 def shown_calls(calls: Sequence[ApiCall]) -> list[ApiCall]:
-    """The requests worth showing: one of each kind that carries text, the last ones."""
-    telling = [call for call in calls if call.method not in BACKGROUND and _texts(call)]
-    return telling[-2:]
+    """The requests to show: the last two with text."""
+    calls_with_text = [call for call in calls if call.method not in BACKGROUND and _texts(call)]
+    return calls_with_text[-2:]
 
 
 def tally(traces: Sequence[Trace]) -> str:
-    """How often which outcome: "2 answered, 3 refused:limits"."""
+    """The number of each outcome: "2 answered, 3 refused:limits"."""
     counts = Counter(trace.outcome for trace in traces)
     return ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
 
 
 def _same(answer: Seen, call: ApiCall) -> bool:
-    """True when what is shown is what was sent, word for word, and nothing to press."""
+    """True when the shown text equals the sent text and there are no buttons."""
     return not answer.shown.buttons and answer.shown.text.split() == "\n".join(_texts(call)).split()
 
 
@@ -119,18 +119,18 @@ def _action(outcome: Outcome, assistant: str) -> str:
     return text
 
 
-def _line(who: str, content: RenderableType, style: str = "bold") -> Table:
+def _line(author: str, content: RenderableType, style: str = "bold") -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=INDENT - 1, justify="right", style=style)
     grid.add_column(overflow="fold")
-    grid.add_row(who, content)
+    grid.add_row(author, content)
     return grid
 
 
 def _decisions(trace: Trace, width: int) -> Text:
-    """All decisions, never broken within one."""
+    """All decisions, with line breaks only between them."""
     chips = [
-        Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _told(d))
+        Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _describe(d))
         for d in trace.decisions
     ]
     chips.append(Text(f"→ {trace.outcome} in {trace.milliseconds:.0f} ms", "bold"))
@@ -142,7 +142,7 @@ def _decisions(trace: Trace, width: int) -> Text:
     return Text("\n").join(lines)
 
 
-def _told(decision: Decision) -> str:
+def _describe(decision: Decision) -> str:
     detail = f" ({decision.detail})" if decision.detail else ""
     return f"{decision.stage}: {decision.reason}{detail}"
 
@@ -150,8 +150,8 @@ def _told(decision: Decision) -> str:
 def _request(call: ApiCall) -> Group:
     head = Text(f"{call.method} → {call.status}", "bold")
     kinds = block_kinds(call)
-    told = f"blocks: {kinds}" if kinds else clip("\n".join(_texts(call)))
-    return Group(head, Text(told, "dim"))
+    summary = f"blocks: {kinds}" if kinds else clip("\n".join(_texts(call)))
+    return Group(head, Text(summary, "dim"))
 
 
 def block_kinds(call: ApiCall) -> str:
@@ -163,18 +163,18 @@ def block_kinds(call: ApiCall) -> str:
 
 
 def _texts(call: ApiCall) -> list[str]:
-    """The texts that people will read, wherever the platform's request has them."""
-    found = [
+    """The texts for people in a platform's request."""
+    texts = [
         str(call.body[field]) for field in TEXT_FIELDS if isinstance(call.body.get(field), str)
     ]
     for nested in ("text", "interactive", "data"):
         inner = call.body.get(nested)
         if isinstance(inner, dict):
-            found += [str(inner[f]) for f in TEXT_FIELDS if isinstance(inner.get(f), str)]
+            texts += [str(inner[f]) for f in TEXT_FIELDS if isinstance(inner.get(f), str)]
             body = inner.get("body")
             if isinstance(body, dict) and isinstance(body.get("text"), str):
-                found.append(str(body["text"]))
-    return found
+                texts.append(str(body["text"]))
+    return texts
 
 
 def _content(answer: Seen) -> Text:
@@ -186,11 +186,11 @@ def _content(answer: Seen) -> Text:
 
 
 def clip(text: str, most: int = MAX_LINES) -> str:
-    """At most `most` lines of at most `MAX_WIDTH` characters, with a note of the rest."""
+    """At most `most` lines of at most `MAX_WIDTH` characters, with the number of omitted lines."""
     lines = text.strip("\n").rstrip().splitlines()
-    kept = [
+    clipped = [
         line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…" for line in lines[:most]
     ]
     if len(lines) > most:
-        kept.append(f"… {len(lines) - most} more lines")
-    return "\n".join(kept)
+        clipped.append(f"… {len(lines) - most} more lines")
+    return "\n".join(clipped)

@@ -1,4 +1,4 @@
-"""What the page shows, as JSON: rooms, messages, decisions, requests."""
+"""The content of the page as JSON: rooms, messages, decisions, requests."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -12,11 +12,11 @@ MAX_CALLS: Final = 25
 MAX_BODY: Final = 6_000
 """Characters of one request's body that the page shows."""
 BACKGROUND: Final = ("getUpdates", "getMe", "apps.connections.open", "auth.test")
-"""Requests that happen all the time and say nothing about a message."""
+"""Constant background requests that belong to no message."""
 
 
 def world_view(world: World, assistant: str, model: str) -> dict[str, object]:
-    """Everything that the page needs once."""
+    """The data that the page loads once."""
     return {
         "assistant": assistant,
         "model": model,
@@ -37,7 +37,7 @@ def world_view(world: World, assistant: str, model: str) -> dict[str, object]:
 
 
 def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, object]:
-    """A room as one person sees it, with the platform's decisions and requests beside it."""
+    """A room as one person sees it, with the platform's decisions and requests."""
     messages = [_message(seen) for seen in world.seen(where)]
     written = {message["id"] for message in messages}
     room = world.room(where)
@@ -53,14 +53,14 @@ def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, obje
 
 
 def latest_calls(world: World, platform: str) -> list[ApiCall]:
-    """The last requests of the client library, newest first, without the background's."""
+    """The last requests of the client library, newest first, without background requests."""
     calls = world.simulator(platform).calls
-    telling = [call for call in reversed(calls) if call.method not in BACKGROUND]
-    return telling[:MAX_CALLS]
+    calls_shown = [call for call in reversed(calls) if call.method not in BACKGROUND]
+    return calls_shown[:MAX_CALLS]
 
 
 def trace_view(trace: Trace) -> dict[str, object]:
-    """A trace as the page reads it."""
+    """A trace for the page."""
     return {
         "id": trace.id,
         "message_id": trace.message_id,
@@ -76,7 +76,7 @@ def trace_view(trace: Trace) -> dict[str, object]:
 
 
 def call_view(call: ApiCall) -> dict[str, object]:
-    """A request as the page reads it."""
+    """A request for the page."""
     return {
         "method": call.method,
         "status": call.status,
@@ -86,7 +86,7 @@ def call_view(call: ApiCall) -> dict[str, object]:
 
 
 def readable_body(body: Mapping[str, object]) -> str:
-    """A request's body as JSON; JSON inside of form fields is unfolded."""
+    """A request's body as JSON; JSON inside of form fields is expanded."""
     return json.dumps(
         {key: expanded_body(value) for key, value in body.items()},
         indent=2,
@@ -96,7 +96,7 @@ def readable_body(body: Mapping[str, object]) -> str:
 
 
 def expanded_body(value: object) -> object:
-    """What a form field holds: the value behind its JSON, or the field itself."""
+    """The value of a form field: parsed if it is JSON, otherwise unchanged."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return json.loads(value)
@@ -126,7 +126,7 @@ def _message(seen: Seen) -> dict[str, object]:
 
 
 def is_here(trace: Trace, where: Where, room: SimRoom, written: Collection[object]) -> bool:
-    """Whether a decision belongs to this room: to a message in it, or to its conversation."""
+    """True when a decision belongs to a message in this room, or to its conversation."""
     if trace.message_id in written:
         return True
     *_, channel, thread = json.loads(trace.conversation)

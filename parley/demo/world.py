@@ -18,7 +18,7 @@ TITLES: Final = {
     "whatsapp": "WhatsApp",
 }
 THREADS_UNDER_MESSAGES: Final = frozenset({"slack"})
-"""Where every message can begin a thread, shown below it."""
+"""Platforms on which every message can start a thread, which is shown below it."""
 
 MAX_THREADS: Final = 40
 MAX_SHOWN: Final = 150
@@ -26,12 +26,12 @@ MAX_SHOWN: Final = 150
 
 
 class Refused(Exception):
-    """There is no such platform, room, person or message, or nothing to do; the text says so."""
+    """A request for an unknown platform, room, person or message, or for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A place as the page names it. `thread` is the message whose thread is meant, or empty."""
+    """A place on the page. `thread` is the first message of the thread, or empty."""
 
     platform: str
     room: str
@@ -41,7 +41,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class RoomEntry:
-    """A room, or a thread inside the room `parent`, as the page lists it."""
+    """A room, or a thread in the room `parent`, in the list of the page."""
 
     key: str
     title: str
@@ -59,7 +59,8 @@ class Seen:
 
 
 class World:
-    """All simulators, and the names under which the script and the page know what is in them."""
+    """All simulators, with the names of their rooms, threads and people in the script and the
+    page."""
 
     def __init__(self, simulators: Mapping[str, PlatformSimulator]) -> None:
         self._simulators = dict(simulators)
@@ -89,15 +90,15 @@ class World:
     def entries(self, platform: str) -> list[RoomEntry]:
         """The rooms of a platform, each followed by its threads; the direct one first."""
         self.simulator(platform)
-        found = [RoomEntry(DIRECT, "Direct message", "direct")]
+        entries = [RoomEntry(DIRECT, "Direct message", "direct")]
         for key in self._rooms[platform]:
-            found.append(RoomEntry(key, key, ROOMS[key]))
-            found += [
+            entries.append(RoomEntry(key, key, ROOMS[key]))
+            entries += [
                 entry
                 for (where, _), (entry, _) in self._threads.items()
                 if where == platform and entry.parent == key
             ]
-        return found
+        return entries
 
     def room(self, where: Where) -> SimRoom:
         """Raises `Refused`."""
@@ -107,7 +108,7 @@ class World:
         return room
 
     async def open_thread(self, where: Where, title: str) -> str:
-        """Begin a thread; returns its key.
+        """Start a thread and return its key.
 
         Raises `Refused`, and `NotSupported` where there are no threads, or too many.
         """
@@ -124,7 +125,7 @@ class World:
         return key
 
     def seen(self, where: Where) -> list[Seen]:
-        """What this person sees there, oldest first, threads below their messages."""
+        """The messages that this person sees there, oldest first, threads below their messages."""
         me = self.person(where.platform, where.person)
         shown = self.simulator(where.platform).shown(self._top(where))
         mine = [message for message in shown if message.only_for in ("", me.id)]
@@ -133,7 +134,7 @@ class World:
         return [self._seen(where.platform, message) for message in mine[-MAX_SHOWN:]]
 
     async def changed(self, where: Where, seen: list[Seen], timeout: float) -> bool:
-        """True as soon as the person sees something else than `seen`, False after `timeout`."""
+        """True as soon as the person sees a change from `seen`, False after `timeout`."""
         simulator = self.simulator(where.platform)
         before = _fingerprint(seen)
 
@@ -146,8 +147,7 @@ class World:
         return False
 
     async def settled(self, where: Where, quiet: float, timeout: float) -> list[Seen]:
-        """What stands there once nothing changed for `quiet` seconds, at the latest after
-        `timeout`."""
+        """The messages after `quiet` seconds without a change, at the latest after `timeout`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 while await self.changed(where, self.seen(where), quiet):
@@ -167,7 +167,7 @@ class World:
         return thread[1]
 
     def _with_threads(self, platform: str, shown: list[Shown]) -> list[Seen]:
-        """Every message followed by the thread below it; a thread without its message stays."""
+        """Every message followed by its thread; a thread without its first message is included."""
         ids = {message.id for message in shown}
         below: dict[str, list[Shown]] = {}
         tops = []
@@ -176,12 +176,12 @@ class World:
                 tops.append(message)
             else:
                 below.setdefault(message.thread_id, []).append(message)
-        found = []
+        entries = []
         for top in tops[-MAX_SHOWN:]:
-            found.append(self._seen(platform, top))
+            entries.append(self._seen(platform, top))
             inside = below.get(top.id, [])[-MAX_SHOWN:]
-            found += [self._seen(platform, reply, root=top.id) for reply in inside]
-        return found
+            entries += [self._seen(platform, reply, root=top.id) for reply in inside]
+        return entries
 
     def _seen(self, platform: str, message: Shown, root: str = "") -> Seen:
         if message.by_bot:
@@ -192,7 +192,7 @@ class World:
 
 
 def _make_rooms(simulator: PlatformSimulator) -> dict[str, SimRoom]:
-    """The rooms of `ROOMS`, as far as the platform has rooms."""
+    """The rooms of `ROOMS`; none on platforms without rooms."""
     rooms: dict[str, SimRoom] = {}
     with suppress(NotSupported):
         for title, kind in ROOMS.items():

@@ -7,13 +7,13 @@ address nor the bound port decides, but the token, the name asked for and the pa
 
 import hashlib
 import hmac
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from parley.http.host_header import read_host
+from safety.http.addresses import is_loopback_name
 
 FORWARDING_HEADERS: Final = ("forwarded", "via", "x-real-ip")
 """With every `x-forwarded-*`, the marks of a proxy (RFC 7239, RFC 9110 section 7.6.3)."""
@@ -102,16 +102,6 @@ def same_secret(given: str, wanted: str) -> bool:
     # A header's bytes need not be text; aiohttp hands on what is none as lone surrogates.
     shown = given.encode("utf-8", "surrogateescape")
     return bool(wanted) and hmac.compare_digest(shown, wanted.encode())
-
-
-def is_loopback_name(name: str) -> bool:
-    """True for localhost and loopback addresses, as they stand in a Host header or a setting."""
-    if name.rstrip(".").lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _identify(facts: RequestFacts, token: str) -> Reason:

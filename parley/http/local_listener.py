@@ -22,7 +22,6 @@ from parley.http.access import (
     AccessDecision,
     RequestFacts,
     authorize,
-    is_loopback_name,
     is_same_origin,
     same_secret,
     session_value,
@@ -33,6 +32,7 @@ from parley.http.denied_requests import AUDITED, DENIED, Denied, note_denial
 from parley.http.host_header import has_valid_host
 from parley.http.local_routes import aiohttp_route
 from parley.http.tcp_ports import port_of, unusable
+from safety.http.addresses import is_loopback_name
 
 COOKIE: Final = "parley_session"
 COOKIE_DAYS: Final = 30

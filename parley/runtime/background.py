@@ -1,4 +1,4 @@
-"""Work that nobody waits for, and that makes way for answers: taking turns up, making vectors."""
+"""Background work that yields to answers: consolidation of turns, computation of vectors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,29 +10,28 @@ from db.errors import StoreUnavailable
 from gateway.ports import Clock
 
 REST: Final = 1.0
-"""Seconds until it is looked again for something to do, where there was nothing."""
+"""Seconds until the next step after one that found no work."""
 BREATH: Final = 0.02
 """Seconds between two steps."""
 LATE: Final = 0.005
-"""Seconds. Where a pause takes so much longer than it should, the program has better to do."""
+"""Seconds. A pause that takes so much longer than requested shows that the program is busy."""
 QUEUE: Final = 20
-"""Messages that wait for their turn while there is a rush."""
+"""Number of waiting messages from which the program is busy."""
 CALM: Final = 5
-"""Pauses in a row without a sign of a rush, after which it is over."""
+"""Number of pauses in a row without a sign of load, after which the program is no longer busy."""
 LOOK: Final = 0.005
-"""Seconds between two looks for a moment in which nobody is answered."""
+"""Seconds between two checks for a moment without answers."""
 LOOKS: Final = 10
 LATEST: Final = 60.0
-"""Seconds of a rush after which it goes on all the same: it may not end soon."""
+"""Seconds of load after which work continues anyway: the load may last."""
 AFTER_FAILURE: Final = 5.0
 
 log = structlog.get_logger(__name__)
 
 
 class Background:
-    """Calls `step` until it has nothing left, again and again, and makes way for answers; `name`
-    is what the log calls it, `queued` says how many messages wait for their turn, `answering` how
-    many are being answered."""
+    """Calls `step` repeatedly and yields to answers. `name` is its name in the log, `queued` the
+    number of waiting messages, `answering` the number of messages that are being answered."""
 
     def __init__(
         self,
@@ -54,7 +53,7 @@ class Background:
         self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
-        """End; what is left stays for the next start. Safe to call twice."""
+        """Stop; the next start continues. Safe to call twice."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -75,21 +74,21 @@ class Background:
             pause = await self._next()
 
     async def _paused(self, seconds: float) -> float:
-        """How much longer than asked the pause was."""
+        """Pause, and return by how much the pause was too long."""
         began = self._clock.monotonic()
         await self._clock.sleep(seconds)
         return self._clock.monotonic() - began - seconds
 
     async def _gap(self) -> None:
-        """Return when nobody is being answered. Not much later, because somebody may always be:
-        most of an answer's time goes into waiting for a model."""
+        """Return when no message is being answered, or after a short time: most of an answer's time
+        is waiting for a model."""
         for _ in range(LOOKS):
             if not self._answering():
                 return
             await self._clock.sleep(LOOK)
 
     async def _next(self) -> float:
-        """One step; how long to pause after it."""
+        """Run one step and return the pause after it."""
         try:
             return BREATH if await self._step() else REST
         except StoreUnavailable as error:

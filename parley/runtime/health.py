@@ -1,7 +1,8 @@
-"""What the program knows of its own state: figures, pulse, stores, and whether it is ready."""
+"""The state of the program: metrics, connections, stores and readiness."""
 
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gateway.inbound.conversation_queues import ConversationQueues
@@ -12,22 +13,25 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock, ServerState
 from gateway.ports.inbox import QueueDepths
 from gateway.ports.local_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.traces import Trace
 from parley.http.local_listener import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.store_health import Probe, StoreMonitor
 from parley.runtime.supervisor import Supervisor
 
 UP, DOWN = "ready", "unavailable"
-TOOLS_MISSING = "{}; its tools are missing until it answers, which is tried again"
-QUARANTINED = "{} in quarantine, not begun any more: `parley quarantine list` shows them"
+TOOLS_MISSING = "{}; its tools are missing until a retry succeeds"
+QUARANTINED = "{} in quarantine and no longer tried: `parley quarantine list` shows them"
+MAX_RECENT = 1_000
+MAX_COUNTERS = 5_000
 Phase = Literal["starting", "ready", "stopping"]
 
 
 @dataclass(frozen=True, slots=True)
 class HealthSources:
-    """What is looked at. `unwritten` is the work that waits for the database, `shared` what waits
-    where several processes share the work, `quarantined` how many pieces of work are not begun any
-    more, `tool_servers` how each MCP server is."""
+    """The sources of the state. `unwritten` counts the work that waits for the database, `shared`
+    what waits where several processes share the work, `quarantined` the entries in quarantine;
+    `tool_servers` has the state of each MCP server."""
 
     lanes: ConversationQueues
     deliverer: Deliverer
@@ -40,7 +44,7 @@ class HealthSources:
 
 
 class HealthMonitor:
-    """Figures from the beginning on; the state of the parts once they are there."""
+    """Metrics from the start on; the state of the parts once they are attached."""
 
     def __init__(
         self,
@@ -57,12 +61,12 @@ class HealthMonitor:
         self._parts: HealthSources | None = None
 
     def attach(self, parts: HealthSources) -> None:
-        """Look at these parts from now on."""
+        """Use these sources from now on."""
         self._parts = parts
         self.metrics.registry.register(Gauges(lambda: self._now(parts)))
 
     def routes(self) -> Iterable[LocalRoute]:
-        """The page that Prometheus fetches, for the local listener."""
+        """The page for Prometheus, on the local listener."""
 
         async def metrics(_request: LocalRequest) -> LocalResponse:
             return LocalResponse(self.metrics.page(), content_type=CONTENT_TYPE)
@@ -70,22 +74,22 @@ class HealthMonitor:
         yield LocalRoute("GET", "/metrics", metrics)
 
     async def start(self) -> None:
-        """Begin to look, the first time before this returns."""
+        """Start the checks; the first one ends before this returns."""
         await self._stores.round()
         self._stores.start()
         self._loop.start()
 
     async def stop(self) -> None:
-        """End. Safe to call twice, and before `start`."""
+        """Stop. Safe to call twice, and before `start`."""
         await self._stores.stop()
         await self._loop.stop()
 
     def health(self) -> Health:
-        """Whether the process does its work at all: it does not while its loop hangs."""
+        """The liveness of the process: it is not alive while its loop hangs."""
         return Health(not self._loop.stalled, self._loop.lag)
 
     def readiness(self) -> Readiness:
-        """Whether everything that is needed for an answer is there, and what is not."""
+        """The readiness to answer, with the state of every part."""
         parts: dict[str, str] = {"gateway": self.phase}
         problems: dict[str, str] = {}
         if self._parts is not None:
@@ -95,10 +99,10 @@ class HealthMonitor:
             if webhooks.paths:
                 parts["webhooks"] = UP if webhooks.listening else DOWN
             quarantined = self._parts.quarantined()
-            if quarantined:  # the rest of the work goes on: it is no reason to be unready
+            if quarantined:  # other work continues, so the program stays ready
                 problems["quarantine"] = QUARANTINED.format(quarantined)
             for server in self._parts.tool_servers():
-                if server.problem:  # answers are given without its tools meanwhile
+                if server.problem:  # the program answers without these tools meanwhile
                     problems[f"tools: {server.name}"] = TOOLS_MISSING.format(server.problem)
         for store in self._stores.names:
             problem = self._stores.problems.get(store)
@@ -125,3 +129,24 @@ class HealthMonitor:
             quarantined=parts.quarantined(),
             tool_servers=parts.tool_servers(),
         )
+
+
+@dataclass(slots=True)
+class RecentActivity:
+    """The latest decisions, and the number of events by name. Both are bounded and not stored.
+    `also` counts every event too."""
+
+    also: Callable[[str, str], None]
+    recent: deque[Trace] = field(default_factory=lambda: deque(maxlen=MAX_RECENT))
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def count(self, what: str, detail: str = "") -> None:
+        """Count an event by its name and detail."""
+        self.also(what, detail)
+        key = (what, detail)
+        if key in self.counts or len(self.counts) < MAX_COUNTERS:
+            self.counts[key] += 1
+
+    def observe(self, trace: Trace) -> None:
+        """Add a trace to the latest ones."""
+        self.recent.append(trace)

@@ -1,4 +1,4 @@
-"""Forgets what has served its time: expired ids, old conversations, old traces."""
+"""Deletes expired data: ids, old conversations, old traces."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,17 +12,17 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 EVERY = 300.0
 """Seconds between two rounds."""
 MAX_STEPS = 1_000
-"""Steps of one chore in a round; what is left then waits for the next one."""
+"""Maximum of steps of one chore in a round; the rest waits for the next round."""
 
 log = structlog.get_logger(__name__)
 
 Chore = Callable[[], Awaitable[int]]
-"""Forgets a bounded number of rows, because nothing else is done meanwhile; returns how many."""
+"""Deletes a bounded number of rows, because it blocks other statements; returns how many."""
 
 
 class Housekeeping:
-    """Runs its chores, by name, again and again; one that fails is tried again in the next round.
-    One that processes die of is left out for a day."""
+    """Runs its chores repeatedly. A failed one is retried in the next round; one that crashed the
+    process is skipped for a day."""
 
     def __init__(
         self,
@@ -40,22 +40,22 @@ class Housekeeping:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin, the first round at once."""
+        """Start, with the first round at once."""
         self._task = asyncio.create_task(self._run(), name="housekeeping")
 
     async def stop(self) -> None:
-        """End."""
+        """Stop."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def round(self) -> int:
-        """Run every chore until it has nothing left; returns how many rows went."""
+        """Run every chore until it is done; returns the number of deleted rows."""
         return sum([await self._finish(name, chore) for name, chore in self._chores.items()])
 
     async def _finish(self, name: str, chore: Chore) -> int:
-        gone, item = 0, WorkItem("chore", name)
+        deleted, item = 0, WorkItem("chore", name)
         try:
             if self._guard.exhausted(item):
                 return 0
@@ -64,12 +64,12 @@ class Housekeeping:
                     step = await chore()
                 if not step:
                     break
-                gone += step
+                deleted += step
         except StoreUnavailable as error:
             log.warning("chore_failed", chore=name, error=str(error))
         except Exception:
             log.exception("chore_failed", chore=name)
-        return gone
+        return deleted
 
     async def _run(self) -> None:
         while True:

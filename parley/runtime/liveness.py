@@ -1,4 +1,4 @@
-"""Feels the pulse of a connection: a socket that is open and deaf is noticed by its own proofs."""
+"""Detects deaf connections, whose socket is open but receives nothing, by the adapter's proofs."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,53 +8,54 @@ import structlog
 from gateway.errors import StartError
 from gateway.ports import CanCheckLiveness, CanReconnect, Clock, Liveness
 
-LOOK_EVERY = 5.0
-"""Seconds between two looks."""
+CHECK_EVERY = 5.0
+"""Seconds between two checks."""
 RESTART_AFTER = 60.0
-"""Seconds of deafness after which the adapter is started anew; until then it may recover by
+"""Seconds after which the adapter of a deaf connection is restarted. Until then it may recover by
 itself, which loses less."""
 REVIVE_SECONDS = 10.0
-"""How long an adapter may take to cut a deaf connection."""
+"""Time limit for an adapter to cut a deaf connection."""
 
 log = structlog.get_logger(__name__)
 
 
 async def wait_until_deaf(
-    name: str, adapter: CanCheckLiveness, clock: Clock, tell: Callable[[Liveness], None]
+    name: str, adapter: CanCheckLiveness, clock: Clock, report: Callable[[Liveness], None]
 ) -> StartError:
-    """Look again and again, `tell` what is seen, and return when nothing but a restart helps.
+    """Check repeatedly, report each result to `tell`, and return when only a restart helps.
 
-    Deaf is who has no proof. How long nobody wrote anything does not matter.
+    A connection without proof is deaf. Silence in its chats is no sign of that.
     """
-    since: float | None = None
+    deaf_since: float | None = None
     while True:
-        await clock.sleep(LOOK_EVERY)
-        found = look(name, adapter)
-        tell(found)
-        if found.ok:
-            if since is not None:
-                log.info("adapter_hears_again", account=name)
-            since = None
+        await clock.sleep(CHECK_EVERY)
+        liveness = look(name, adapter)
+        report(liveness)
+        if liveness.ok:
+            if deaf_since is not None:
+                log.info("adapter_recovered", account=name)
+            deaf_since = None
             continue
-        if since is None:
-            since = clock.monotonic()
+        if deaf_since is None:
+            deaf_since = clock.monotonic()
             log.warning(
                 "adapter_deaf",
                 account=name,
-                detail=found.detail,
-                seconds=round(found.seconds_since, 1),
+                detail=liveness.detail,
+                seconds=round(liveness.seconds_since, 1),
             )
             await _revive(name, adapter)
-        elif clock.monotonic() - since >= RESTART_AFTER:
-            return StartError(f"The connection is deaf: {found.detail}.", "It is made anew.")
+        elif clock.monotonic() - deaf_since >= RESTART_AFTER:
+            return StartError(f"The connection is deaf: {liveness.detail}.", "It is restarted.")
 
 
 def look(name: str, adapter: CanCheckLiveness) -> Liveness:
-    """What the adapter says of its connection; one that cannot say is taken to be well."""
+    """The adapter's report on its connection; an adapter that fails to report counts as
+    connected."""
     try:
         return adapter.alive()
     except Exception:
-        log.exception("pulse_not_felt", account=name)
+        log.exception("liveness_check_failed", account=name)
         return Liveness(True)
 
 
@@ -65,4 +66,4 @@ async def _revive(name: str, adapter: CanCheckLiveness) -> None:
         async with asyncio.timeout(REVIVE_SECONDS):
             await adapter.reconnect()
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-        log.warning("not_revived", account=name, error=error)
+        log.warning("revive_failed", account=name, error=error)

@@ -1,9 +1,8 @@
-"""A connected account in another process: a worker shows typing and live answers, and fetches
-files, through it.
+"""An account that another process is connected to. Through it a worker shows typing and live
+answers, and fetches files.
 
-The process that holds the connection serves these calls (`parley/runtime/remote_calls.py`); sends,
-the
-final answer among them, go through the outbox instead.
+The process with the connection serves these calls (`parley/runtime/remote_calls.py`). Sends,
+including the final answer, go through the outbox instead.
 """
 
 import asyncio
@@ -43,10 +42,11 @@ from parley.runtime.remote_calls import (
 SIGN_SECONDS = 5.0
 FETCH_SECONDS = 30.0
 FIRST_SECONDS = 30.0
-"""How long a live message may take to appear: one that is late is deleted again, and for that its
-handle has to be known."""
+"""Time limit for a live message to appear. A late message is deleted again, and that needs its
+handle."""
 CHANGE_SECONDS = LAST_WAIT
-"""How long a change of it may take: the final answer waits no longer, and must be the last."""
+"""Time limit for a change of a live message: the final answer waits no longer, and must come
+last."""
 
 
 class RemoteAdapter:
@@ -70,23 +70,23 @@ class RemoteAdapter:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the platform can do."""
+        """The platform's capabilities."""
         return self._manifest.capabilities
 
     async def connect(self, sink: EventSink) -> None:
-        """Nothing: the connection is held elsewhere."""
+        """Do nothing: another process holds the connection."""
         self._closed.clear()
 
     async def wait_closed(self) -> None:
-        """Return after `disconnect`. That the connection is lost is the other process's matter."""
+        """Return after `disconnect`. The other process handles a lost connection."""
         await self._closed.wait()
 
     async def disconnect(self) -> None:
-        """Nothing to close."""
+        """Let `wait_closed` return: there is no connection to close."""
         self._closed.set()
 
     async def send(self, outbound: Outbound) -> Receipt:
-        """Never: a worker's sends go through the outbox."""
+        """Always raises `Permanent`: a worker's sends go through the outbox."""
         raise Permanent("a worker does not send by itself")
 
     async def typing(self, place: Place, message_id: str) -> None:
@@ -99,39 +99,39 @@ class RemoteAdapter:
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment."""
-        asked = FETCH.dump_json(Fetch(attachment, limit))
-        return await self._calls.call("fetch", asked, FETCH_SECONDS)
+        payload = FETCH.dump_json(Fetch(attachment, limit))
+        return await self._calls.call("fetch", payload, FETCH_SECONDS)
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction. Raises a `DeliveryError`."""
-        asked = REACTION.dump_json(Reaction(place, message_id, emoji))
-        await self._deliver("react", asked, SIGN_SECONDS)
+        payload = REACTION.dump_json(Reaction(place, message_id, emoji))
+        await self._deliver("react", payload, SIGN_SECONDS)
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Take our reaction back. Raises a `DeliveryError`."""
-        asked = REACTION.dump_json(Reaction(place, message_id, emoji))
-        await self._deliver("unreact", asked, SIGN_SECONDS)
+        """Remove the assistant's reaction. Raises a `DeliveryError`."""
+        payload = REACTION.dump_json(Reaction(place, message_id, emoji))
+        await self._deliver("unreact", payload, SIGN_SECONDS)
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours. Raises a `DeliveryError`."""
+        """Delete a message of the assistant. Raises a `DeliveryError`."""
         await self._deliver("delete", SIGN.dump_json(Sign(place, message_id)), FIRST_SECONDS)
 
     async def is_member(self, space: str, person: str) -> bool:
         """True when a person belongs to a workspace or room. Raises a `DeliveryError`."""
-        asked = BELONGS.dump_json(Belongs(space, person))
-        return await self._deliver("is_member", asked, SIGN_SECONDS) == b"yes"
+        payload = BELONGS.dump_json(Belongs(space, person))
+        return await self._deliver("is_member", payload, SIGN_SECONDS) == b"yes"
 
     def live_style(self, place: Place) -> LiveStyle | None:
-        """As the platform's own; None where its manifest does not say it."""
+        """The platform's style; None when its manifest has none."""
         return self._manifest.live(place) if self._manifest.live is not None else None
 
     async def show_live(self, view: LiveView) -> str:
-        """Show what is written so far, if the chat has room for it. Raises a `DeliveryError`."""
+        """Show the answer so far, if the chat's send budget allows it. Raises a `DeliveryError`."""
         seconds = CHANGE_SECONDS if view.handle else FIRST_SECONDS
         return (await self._deliver("show_live", VIEW.dump_json(view), seconds)).decode()
 
     async def end_live(self, outbound: Outbound) -> Receipt:
-        """Never: the final answer goes through the outbox."""
+        """Always raises `Permanent`: the final answer goes through the outbox."""
         raise Permanent("a worker does not send by itself")
 
     async def _deliver(self, method: str, payload: bytes, seconds: float) -> bytes:
@@ -143,7 +143,7 @@ class RemoteAdapter:
             raise Permanent(str(error)) from error
 
     def connected(self) -> Connected:
-        """This account with the abilities that its manifest names."""
+        """This account with the abilities of its platform."""
         has = frozenset(self._manifest.abilities)
         return Connected(
             self._manifest,

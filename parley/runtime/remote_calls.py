@@ -1,6 +1,7 @@
-"""What workers ask of the process that holds an account's connection, and how it is answered."""
+"""The calls from workers to the process with an account's connection, and their handlers."""
 
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -12,11 +13,12 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.ports import CanDelete, LiveView
 
 Handler = Callable[[bytes], Awaitable[bytes]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Sign:
-    """A message of a place."""
+    """A message in a place."""
 
     place: Place
     message_id: str
@@ -24,7 +26,7 @@ class Sign:
 
 @dataclass(frozen=True)
 class Fetch:
-    """A file, and how many bytes of it are wanted at most."""
+    """A file, and the maximum of bytes."""
 
     attachment: Attachment
     limit: int
@@ -55,83 +57,77 @@ VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
 def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
-    """What is answered for one account, by method."""
+    """The handlers of one account, by method."""
+    adapter = connected.adapter
 
-    async def fetch(payload: bytes) -> bytes:
-        asked = FETCH.validate_json(payload)
-        if connected.files is None:
-            raise Permanent("this platform gives no files")
-        return await connected.files.fetch(asked.attachment, asked.limit)
+    async def typing(call: Sign) -> None:
+        sender = deliverer.sender_for(call.place)
+        refused = sender is not None and sender.pacer.penalised(call.place)
+        if connected.typing is not None and not refused:
+            await connected.typing.typing(call.place, call.message_id)
 
-    async def show_live(payload: bytes) -> bytes:
-        return (await shown(VIEW.validate_json(payload), connected, deliverer)).encode()
+    async def mark_read(call: Sign) -> None:
+        if connected.read_marks is not None:
+            await connected.read_marks.mark_read(call.place, call.message_id)
 
-    async def delete(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
-        if not isinstance(connected.adapter, CanDelete):
-            raise Permanent("this platform deletes nothing")
-        await connected.adapter.delete(asked.place, asked.message_id)
-        return b""
+    async def delete(call: Sign) -> None:
+        deletes = adapter if isinstance(adapter, CanDelete) else None
+        await _required(deletes, "deletion").delete(call.place, call.message_id)
 
-    async def is_member(payload: bytes) -> bytes:
-        asked = BELONGS.validate_json(payload)
-        if connected.members is None:
-            raise Permanent("this platform does not tell its members")
-        there = await connected.members.is_member(asked.space, asked.person)
-        return b"yes" if there else b"no"
+    async def react(call: Reaction) -> None:
+        reactions = _required(connected.reactions, "reactions")
+        await reactions.react(call.place, call.message_id, call.emoji)
+
+    async def unreact(call: Reaction) -> None:
+        reactions = _required(connected.reactions, "reactions")
+        await reactions.unreact(call.place, call.message_id, call.emoji)
+
+    async def fetch(call: Fetch) -> bytes:
+        return await _required(connected.files, "files").fetch(call.attachment, call.limit)
+
+    async def is_member(call: Belongs) -> bytes:
+        members = _required(connected.members, "list of members")
+        return b"yes" if await members.is_member(call.space, call.person) else b"no"
+
+    async def show_live(view: LiveView) -> bytes:
+        return (await shown(view, connected, deliverer)).encode()
 
     return {
-        "fetch": fetch,
-        "show_live": show_live,
-        "delete": delete,
-        "is_member": is_member,
-        **sign_handlers(connected, deliverer),
+        "typing": _handler(SIGN, typing),
+        "mark_read": _handler(SIGN, mark_read),
+        "delete": _handler(SIGN, delete),
+        "react": _handler(REACTION, react),
+        "unreact": _handler(REACTION, unreact),
+        "fetch": _handler(FETCH, fetch),
+        "is_member": _handler(BELONGS, is_member),
+        "show_live": _handler(VIEW, show_live),
     }
 
 
-def sign_handlers(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
-    """Those that show people that something is done."""
+def _handler(
+    payload_type: TypeAdapter[T], perform: Callable[[T], Awaitable[bytes | None]]
+) -> Handler:
+    async def handle(payload: bytes) -> bytes:
+        return await perform(payload_type.validate_json(payload)) or b""
 
-    async def typing(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
-        line = deliverer.sender_for(asked.place)
-        refused = line is not None and line.pacer.penalised(asked.place)
-        if connected.typing is not None and not refused:
-            await connected.typing.typing(asked.place, asked.message_id)
-        return b""
+    return handle
 
-    async def mark_read(payload: bytes) -> bytes:
-        asked = SIGN.validate_json(payload)
-        if connected.read_marks is not None:
-            await connected.read_marks.mark_read(asked.place, asked.message_id)
-        return b""
 
-    async def react(payload: bytes) -> bytes:
-        asked = REACTION.validate_json(payload)
-        if connected.reactions is None:
-            raise Permanent("this platform knows no reactions")
-        await connected.reactions.react(asked.place, asked.message_id, asked.emoji)
-        return b""
-
-    async def unreact(payload: bytes) -> bytes:
-        asked = REACTION.validate_json(payload)
-        if connected.reactions is None:
-            raise Permanent("this platform knows no reactions")
-        await connected.reactions.unreact(asked.place, asked.message_id, asked.emoji)
-        return b""
-
-    return {"typing": typing, "mark_read": mark_read, "react": react, "unreact": unreact}
+def _required(ability: T | None, name: str) -> T:
+    if ability is None:
+        raise Permanent(f"this platform has no {name}")
+    return ability
 
 
 async def shown(view: LiveView, connected: Connected, deliverer: Deliverer) -> str:
-    """Show a live answer within the send budget, which is kept here for all workers together; the
-    handle of what stands there. Raises a `DeliveryError`, `Busy` while there is no room."""
-    line, shower = deliverer.sender_for(view.place), connected.live
+    """Show a live answer within the send budget, which this process keeps for all workers; returns
+    its handle. Raises a `DeliveryError`, `Busy` while the budget is used up."""
+    sender, shower = deliverer.sender_for(view.place), connected.live
     style = shower.live_style(view.place) if shower is not None else None
-    if line is None or shower is None or style is None:
+    if sender is None or shower is None or style is None:
         raise Permanent("nothing can be shown live there")
-    pacer = line.pacer
-    if not (line.connected.is_set() and deliverer.quiet(view.place)):
+    pacer = sender.pacer
+    if not (sender.connected.is_set() and deliverer.quiet(view.place)):
         raise Busy("something else is on its way to this chat")
     if pacer.penalised(view.place) or (style.costs and not pacer.spare(view.place)):
         raise Busy("the chat's send budget is used up")

@@ -1,4 +1,4 @@
-"""Tells systemd how the program is: the protocol of sd_notify(3), a datagram to a Unix socket."""
+"""Reports the state of the program to systemd: sd_notify(3), a datagram to a Unix socket."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ log = structlog.get_logger(__name__)
 
 
 class ServiceManager:
-    """Sends to the socket of the service manager (`sd_notify`); no address: it sends nothing."""
+    """Sends states to the socket of the service manager; without an address it sends nothing."""
 
     def __init__(self, address: str = "") -> None:
         """`address`: a path, or "@name" in the abstract namespace of Linux."""
@@ -20,24 +20,24 @@ class ServiceManager:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Self:
-        """The one that `NOTIFY_SOCKET` names."""
+        """The service manager of `NOTIFY_SOCKET`."""
         address = environment.get("NOTIFY_SOCKET", "")
         return cls(address if address.startswith(("/", "@")) else "")
 
     def ready(self) -> None:
-        """The start is over."""
+        """Report the end of the start."""
         self._send("READY=1")
 
     def alive(self) -> None:
-        """The event loop turns."""
+        """Report that the event loop runs."""
         self._send("WATCHDOG=1")
 
     def stopping(self) -> None:
-        """The end has begun."""
+        """Report the beginning of the stop."""
         self._send("STOPPING=1")
 
     def close(self) -> None:
-        """Send nothing more. Safe to call twice."""
+        """Close the socket. Safe to call twice."""
         self._address = ""
         opened, self._socket = self._socket, None
         if opened is not None:
@@ -52,7 +52,7 @@ class ServiceManager:
                 self._socket = socket.socket(socket.AF_UNIX, kind)
             self._socket.sendto(state.encode(), self._address)
         except OSError as error:
-            # Nobody listens, or not fast enough: the next second says it again.
+            # The socket has no reader or is full: the state is sent again a second later.
             log.warning(
-                "service_manager_not_told", state=state, error=os.strerror(error.errno or 0)
+                "service_manager_unreachable", state=state, error=os.strerror(error.errno or 0)
             )

@@ -1,4 +1,4 @@
-"""One process's part in the work that several processes share through Redis."""
+"""The work of one process where several share it through Redis."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping
@@ -10,19 +10,19 @@ from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.outbound.deliverer import Deliverer
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.rpc import RpcServer
+from parley.runtime import Role
 from parley.runtime.remote_calls import handlers_of
-from parley.runtime.roles import Role
 
 MAX_TAKEN = 1_000
-"""Events, or sends, that one process has in hand; the rest waits in Redis for any process."""
+"""Maximum of events, or sends, in one process; the rest waits in Redis."""
 
 log = structlog.get_logger(__name__)
 
 Work = Coroutine[None, None, None]
 
 
-class Sharing:
-    """Takes work from Redis as this process's role asks for; every task outlives its absence."""
+class SharedWork:
+    """Takes work from Redis by the role of this process. Its tasks survive an outage of Redis."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Sharing:
         self._sending: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin to take what this role works on."""
+        """Start to take the work of this role."""
         if self._role != "adapter":
             self._intake.append(_task(self._take_events(), "take-events"))
         if self._role != "worker":
@@ -54,13 +54,13 @@ class Sharing:
                 self._sending.append(_task(calls.run(), f"calls-{':'.join(account)}"))
 
     def stop_taking(self) -> None:
-        """Take no more events. What is in hand goes on, and its leases are kept meanwhile."""
+        """Take no more events. Current work continues, and its leases are kept."""
         self._taking = False
 
     async def stop(self) -> None:
-        """Take nothing more, and let other processes go on at once with what is left."""
-        await _end(self._intake)
-        await _end(self._sending)
+        """Stop, and release the remaining work to other processes at once."""
+        await _cancel(self._intake)
+        await _cancel(self._sending)
         if self._role != "adapter":
             await self._shared.work.release()
         if self._role != "worker":
@@ -82,16 +82,16 @@ class Sharing:
 
 def _task(work: Work, name: str) -> "asyncio.Task[None]":
     task = asyncio.create_task(work, name=name)
-    task.add_done_callback(_ended)
+    task.add_done_callback(_log_failure)
     return task
 
 
-def _ended(task: "asyncio.Task[None]") -> None:
+def _log_failure(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and task.exception() is not None:
         log.error("sharing_failed", task=task.get_name(), error=repr(task.exception()))
 
 
-async def _end(tasks: "list[asyncio.Task[None]]") -> None:
+async def _cancel(tasks: "list[asyncio.Task[None]]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Whether the stores take and give, asked of them again and again."""
+"""Checks repeatedly that the stores can be read and written."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ from gateway.ports.usage import UsageLedger
 EVERY = 5.0
 """Seconds between two rounds."""
 ANSWER_SECONDS = 3.0
-"""How long a store may take to answer."""
+"""Time limit for the answer of a store."""
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,8 @@ Probe = Callable[[], Awaitable[object]]
 
 
 class StoreMonitor:
-    """Asks each store by its probe. `problems` has, by store, why one is not available."""
+    """Calls the probe of each store. `problems` has, by store, the reason why one is not
+    available."""
 
     def __init__(self, probes: Mapping[str, Probe], clock: Clock) -> None:
         self._probes = probes
@@ -32,22 +33,22 @@ class StoreMonitor:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is asked."""
+        """The names of the stores."""
         return tuple(self._probes)
 
     def start(self) -> None:
-        """Begin, the first round at once."""
+        """Start, with the first round at once."""
         self._task = asyncio.create_task(self._run(), name="store-watch")
 
     async def stop(self) -> None:
-        """End. Safe to call twice, and before `start`."""
+        """Stop. Safe to call twice, and before `start`."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
     async def round(self) -> None:
-        """Ask all of them, side by side."""
+        """Call all probes in parallel."""
         await asyncio.gather(*(self._ask(name, probe) for name, probe in self._probes.items()))
 
     async def _run(self) -> None:
@@ -56,20 +57,20 @@ class StoreMonitor:
             await self._clock.sleep(EVERY)
 
     async def _ask(self, name: str, probe: Probe) -> None:
-        asked = asyncio.ensure_future(probe())
+        answer = asyncio.ensure_future(probe())
         try:
-            await asyncio.wait((asked,), timeout=ANSWER_SECONDS)
-            if not asked.done():  # told first: giving up may take a driver seconds more
+            await asyncio.wait((answer,), timeout=ANSWER_SECONDS)
+            if not answer.done():  # reported first: the driver may take seconds to cancel
                 self._down(name, f"no answer within {ANSWER_SECONDS:.0f} s")
             else:
-                self._answered(name, asked)
+                self._answered(name, answer)
         finally:
-            asked.cancel()
-            await asyncio.gather(asked, return_exceptions=True)
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
 
-    def _answered(self, name: str, asked: "asyncio.Future[object]") -> None:
+    def _answered(self, name: str, answer: "asyncio.Future[object]") -> None:
         try:
-            asked.result()
+            answer.result()
         except Exception as error:  # noqa: BLE001 - whatever it is, the store is not available
             self._down(name, str(error).partition("\n")[0][:200])
         else:
@@ -83,8 +84,8 @@ class StoreMonitor:
 
 
 def storage_probe(buckets: Buckets, also: Probe | None = None) -> Probe:
-    """Writes a row that is gone a second later: a full disk can still be read. `also` is asked
-    after that."""
+    """A probe that writes a row which expires a second later: a full disk can still be read. It
+    calls `also` after that."""
 
     async def ask() -> None:
         await buckets.once("watch", timedelta(seconds=1))
@@ -95,6 +96,6 @@ def storage_probe(buckets: Buckets, also: Probe | None = None) -> Probe:
 
 
 def database_probe(usage: UsageLedger) -> Probe:
-    """Writes a row, always the same, that sets nothing aside: a database that can only be read, a
-    standby for one, keeps no answer."""
+    """A probe that writes a row, always the same, with an empty reservation: a read-only database,
+    such as a standby, can store no answer."""
     return lambda: usage.reserve("watch", (Account("watch", "watch", 0),), 0)

@@ -1,4 +1,5 @@
-"""Keeps every account connected, each in a task of its own: one failure never takes the others."""
+"""Keeps every account connected, each in its own task, so that a failure affects one account
+only."""
 
 import asyncio
 import math
@@ -16,16 +17,17 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds between attempts to connect, doubled each time."""
 JITTER = 0.5
-"""By how much of itself a pause is shortened at most, so that not all come back at once."""
+"""Maximum share by which a pause is shortened at random, so that accounts do not reconnect all at
+once."""
 STABLE_SECONDS = 60.0
-"""A connection that held as long counts as a success; one that dies sooner makes pauses grow on:
-platforms count connections (Discord takes the token away after 1,000 in a day)."""
+"""A connection of this length counts as a success. After a shorter one the pauses keep growing,
+because platforms limit connections (Discord revokes the token after 1,000 in a day)."""
 CONNECT_SECONDS = 120.0
-"""How long one attempt to connect may take."""
+"""Time limit for one attempt to connect."""
 DISCONNECT_SECONDS = 10.0
-"""How long an adapter may take to let go."""
+"""Time limit for an adapter to disconnect."""
 START_SECONDS = 30.0
-"""How long a start waits for accounts; what takes longer goes on in the background."""
+"""Time for which a start waits for accounts; slower ones continue in the background."""
 
 State = Literal["starting", "ready", "deaf", "reconnecting", "failed", "stopped"]
 
@@ -33,8 +35,8 @@ log = structlog.get_logger(__name__)
 
 
 class Supervisor:
-    """Connects adapters and connects them again. `on_ready` is told each account that connected,
-    `on_lost` each that no longer is; `chance` gives numbers from 0 to 1 that spread the pauses."""
+    """Connects adapters and reconnects them. `on_ready` and `on_lost` receive the name of an
+    account; `chance` returns numbers from 0 to 1 that vary the pauses."""
 
     def __init__(
         self,
@@ -56,14 +58,14 @@ class Supervisor:
         self._settled: dict[str, asyncio.Event] = {name: asyncio.Event() for name in adapters}
         self.states: dict[str, State] = dict.fromkeys(adapters, "starting")
         self.errors: dict[str, str] = {}
-        """Why an account is not connected, in words for the person who runs the program."""
+        """By account: the reason why it is not connected, for the operator."""
         self.proofs: dict[str, Liveness] = {}
-        """What each connection last proved, where it can prove anything."""
+        """By account: the last proof of its connection, where its adapter can prove it."""
         self.reconnects: dict[str, int] = dict.fromkeys(adapters, 0)
-        """How often each was lost and is to be made anew."""
+        """By account: the number of lost connections."""
 
     async def start(self) -> None:
-        """Begin connecting all accounts; returns once each has connected or failed once, after
+        """Start to connect all accounts. Returns once each has connected or failed once, after
         `START_SECONDS` at the latest."""
         self._tasks = [
             asyncio.create_task(self._keep_connected(name, adapter), name=f"adapter-{name}")
@@ -102,8 +104,8 @@ class Supervisor:
             except Exception as error:
                 log.exception("adapter_crashed", account=name)
                 problem = StartError(f"unexpected {type(error).__name__}", "See the log.")
-            held = self._clock.monotonic() - connected
-            attempt = 1 if held >= STABLE_SECONDS else attempt + 1
+            duration = self._clock.monotonic() - connected
+            attempt = 1 if duration >= STABLE_SECONDS else attempt + 1
             self._failed(name, problem)
             await self._disconnect(name, adapter)
             if problem.permanent:
@@ -113,7 +115,7 @@ class Supervisor:
             await self._clock.sleep(pause * (1 - JITTER * self._chance()))
 
     async def _connect(self, name: str, adapter: PlatformAdapter) -> None:
-        """Connect once, and tell. Raises `StartError`, and whatever else an adapter raises."""
+        """Connect once. Raises `StartError`, and anything that an adapter raises."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS) as bound:
                 await adapter.connect(self._sink)
@@ -127,11 +129,11 @@ class Supervisor:
         self._settled[name].set()
 
     async def _until_lost(self, name: str, adapter: PlatformAdapter) -> StartError:
-        """Why the connection is no longer of use. Raises what the adapter raises."""
+        """The reason why the connection ended. Raises anything that the adapter raises."""
         waiting: list[asyncio.Task[StartError]] = [asyncio.create_task(_end_of(adapter))]
         if isinstance(adapter, CanCheckLiveness):
             pulse = wait_until_deaf(
-                name, adapter, self._clock, lambda found: self._on_liveness(name, found)
+                name, adapter, self._clock, lambda liveness: self._on_liveness(name, liveness)
             )
             waiting.append(asyncio.create_task(pulse, name=f"pulse-{name}"))
         try:
@@ -142,16 +144,16 @@ class Supervisor:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
 
-    def _on_liveness(self, name: str, found: Liveness) -> None:
-        self.proofs[name] = found
-        self.states[name] = "ready" if found.ok else "deaf"
-        if found.ok:
+    def _on_liveness(self, name: str, liveness: Liveness) -> None:
+        self.proofs[name] = liveness
+        self.states[name] = "ready" if liveness.ok else "deaf"
+        if liveness.ok:
             self.errors.pop(name, None)
         else:
-            self.errors[name] = found.detail
+            self.errors[name] = liveness.detail
 
     async def _disconnect(self, name: str, adapter: PlatformAdapter) -> None:
-        """Disconnect; an adapter that cannot is left behind."""
+        """Disconnect; an adapter that fails to is abandoned."""
         try:
             async with asyncio.timeout(DISCONNECT_SECONDS):
                 await adapter.disconnect()

@@ -1,11 +1,11 @@
-"""Ends the process when its event loop stands still, also while the interpreter's lock is held.
+"""Ends the process when its event loop hangs, also while the interpreter's lock is held.
 
-Two timers of the operating system are set anew from the loop, `TICKS` times within the limit:
+The loop resets two timers of the operating system, `TICKS` times within the limit:
 
 * SIGALRM after the limit. Its handler in C (`faulthandler.register`) writes the stacks of all
   threads to standard error at once, whoever holds the interpreter's lock. The handler in Python
-  follows: `re` and the interpreter's own loop let signals in, so that it runs in the middle of what
-  hangs, names the work that runs, and ends the process.
+  follows: `re` and the interpreter's own loop let signals in, so it can run while they hang. It
+  names the current work and ends the process.
 * `faulthandler.dump_traceback_later` some seconds after that, a thread in C: for C code that lets
   no signal in, and for a thread that holds the lock. It writes the stacks to a file beside the
   record of work, and ends the process.
@@ -33,11 +33,11 @@ import structlog
 from gateway.inbound.work_record import WorkRecord
 
 TICKS: Final = 8
-"""How often the timers are set anew within the limit."""
+"""Number of times that the timers are reset within the limit."""
 LONGEST_TICK: Final = 1.0
-"""Seconds between two of these at most; systemd is told as often."""
+"""Maximum of seconds between two resets; systemd is notified as often."""
 GRACE_SHARE: Final = 0.25
-"""Share of the limit by which the second timer is later than the first."""
+"""Delay of the second timer after the first, as a share of the limit."""
 BUSY_SHARE: Final = 0.25
 """Share of the limit for which a hanging process computed or waited for a processor, at least. A
 process that was stopped did neither."""
@@ -45,7 +45,7 @@ SCHEDULED: Final = Path("/proc/thread-self/schedstat")
 """Linux: nanoseconds that the thread ran, nanoseconds that it waited for a processor, and a count
 (https://docs.kernel.org/scheduler/sched-stats.html)."""
 STATUS: Final = 1
-"""The exit status, the same as that of `faulthandler`."""
+"""The exit status, the same as `faulthandler`'s."""
 
 log = structlog.get_logger(__name__)
 
@@ -61,7 +61,7 @@ class Watchdog:
         alive: Callable[[], None] = lambda: None,
         errors: TextIO | None = None,
     ) -> None:
-        """`seconds`: how long the loop may stand still, 0 for as long as it likes."""
+        """`seconds`: the limit for which the loop may block; 0 for no limit."""
         self._seconds = seconds
         self._tick = min(LONGEST_TICK, seconds / TICKS) if seconds else LONGEST_TICK
         self._grace = seconds * GRACE_SHARE
@@ -75,7 +75,7 @@ class Watchdog:
         self._warned = False
 
     def start(self) -> None:
-        """Begin; called within the loop."""
+        """Start to watch; called within the loop."""
         self._loop = asyncio.get_running_loop()
         if self._seconds:
             self._stacks = _opened(self._record.stack_file)
@@ -84,7 +84,7 @@ class Watchdog:
         self._turn()
 
     def close(self) -> None:
-        """End. Safe to call twice, and before `start`."""
+        """Stop. Safe to call twice, and before `start`."""
         following, self._next = self._next, None
         if following is not None:
             following.cancel()
@@ -105,7 +105,7 @@ class Watchdog:
         self.close()
 
     def _turn(self) -> None:
-        """The loop turns: set the timers anew."""
+        """Reset the timers: the loop runs."""
         if self._loop is None:
             return
         self._warned = False
@@ -134,11 +134,11 @@ class Watchdog:
             faulthandler.dump_traceback(self._stacks, all_threads=True)
         try:
             log.critical(
-                "event_loop_stands_still",
+                "event_loop_blocked",
                 seconds=self._seconds,
                 ran=" ".join(item.key for item in ran),
                 in_work=" ".join(item.key for item in self._record.in_work()),
-                hint="The stacks are above. The process ends; its supervisor has to restart it.",
+                hint="The stacks are above. The process ends, so that its supervisor restarts it.",
             )
             self._errors.flush()
         finally:
@@ -155,7 +155,7 @@ def _busy_seconds() -> float:
 
 
 def _opened(path: Path | None) -> IO[bytes] | None:
-    """The file for the stacks, made now: there is no time for it later."""
+    """The file for the stacks, opened in advance: a hanging process cannot do it any more."""
     if path is None:
         return None
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW

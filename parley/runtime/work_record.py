@@ -1,4 +1,4 @@
-"""The record of what this process has in work: where it is, and what processes before it left."""
+"""Opens the record of the current work of this process."""
 
 import hashlib
 from pathlib import Path
@@ -13,8 +13,9 @@ log = structlog.get_logger(__name__)
 
 
 def work_record(settings: Settings) -> tuple[WorkRecord, list[Death]]:
-    """Open the record of this process. Where its folder cannot be written, the record is kept in
-    memory: a hang is logged all the same, and does not count at the next start."""
+    """Open the record, with the crashes that processes before this one left. Where its folder
+    cannot be written, the record stays in memory: a hang is logged, but does not count at the next
+    start."""
     folder, name = record_location(settings)
     try:
         return open_record(folder, name)
@@ -29,13 +30,12 @@ def work_record(settings: Settings) -> tuple[WorkRecord, list[Death]]:
 
 
 def record_location(settings: Settings) -> tuple[Path, str]:
-    """The folder and the beginning of the file's name. Programs that share their stores share the
-    name, programs with other stores have another one."""
+    """The folder and the prefix of the file's name, which programs share only with their stores."""
     storage, database = settings.storage_url, settings.database.url
     file = sqlite_file(storage) or sqlite_file(database)
-    wanted = settings.watchdog.folder
+    configured = settings.watchdog.folder
     if file:
         path = Path(file).resolve()
-        return Path(wanted) if wanted else path.parent, path.name
+        return Path(configured) if configured else path.parent, path.name
     digest = hashlib.blake2b(f"{storage}\0{database}".encode(), digest_size=4).hexdigest()
-    return Path(wanted or "."), f"parley-{digest}"
+    return Path(configured or "."), f"parley-{digest}"

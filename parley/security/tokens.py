@@ -1,7 +1,7 @@
-"""Tokens that speak for one person: signed, expiring, and without any right of their own.
+"""Tokens that stand for one person: signed, expiring, without rights of their own.
 
-`parley_PAYLOAD.SIGNATURE`: base64url of a small JSON object, and of the HMAC-SHA256 over it. What
-the person may do is looked up in the configuration each time a token is shown.
+`parley_PAYLOAD.SIGNATURE`: base64url of a small JSON object, and of the HMAC-SHA256 over it. The
+rights of the person are looked up in the configuration at each request.
 """
 
 import base64
@@ -28,8 +28,8 @@ TokenProblem = Literal["token_wrong", "token_expired"]
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """For whom a token speaks, and until when. `id` is what it is taken back by; without one it is
-    good until it expires, or all are revoked."""
+    """The person of a token, and its expiry. It is revoked by its `id`; without one it is valid
+    until it expires, or all tokens are revoked."""
 
     person: PersonId
     tenant: str
@@ -38,7 +38,7 @@ class TokenClaims:
 
 
 class BadToken(BadInput):
-    """A token that opens nothing; `problem` says why as far as its bearer may know."""
+    """An invalid token; `problem` is the reason as far as the client may know it."""
 
     def __init__(self, problem: TokenProblem) -> None:
         super().__init__(problem)
@@ -55,26 +55,26 @@ class _Payload(BaseModel):
     id: Annotated[str, Field(max_length=MAX_ID)] = ""
 
 
-def issue(key: bytes, holder: TokenClaims) -> str:
-    """A token for this person. Raises `ValueError` without a key."""
+def issue(key: bytes, claims: TokenClaims) -> str:
+    """A signed token with these claims. Raises `ValueError` without a key."""
     if not key:
         raise ValueError("a token needs a key")
     payload = {
-        "person": str(holder.person),
-        "tenant": holder.tenant,
-        "until": int(holder.until.timestamp()),
+        "person": str(claims.person),
+        "tenant": claims.tenant,
+        "until": int(claims.until.timestamp()),
         "key": key_id(key),
     }
-    if holder.id:
-        payload["id"] = holder.id
+    if claims.id:
+        payload["id"] = claims.id
     body = _text(json.dumps(payload, separators=(",", ":")).encode())
     return f"{PREFIX}{body}.{_signature(key, body)}"
 
 
 def read(key: bytes, token: str, now: datetime) -> TokenClaims:
-    """Whom a token speaks for. Raises `BadToken` for one that is not ours, or not any more.
+    """The claims of a token. Raises `BadToken` for an invalid or expired one.
 
-    Nothing of it is looked at before its signature was compared, in constant time.
+    The signature is compared first, in constant time.
     """
     if not key or not token.startswith(PREFIX) or len(token) > MAX_TOKEN or not token.isascii():
         raise BadToken("token_wrong")
@@ -95,7 +95,7 @@ def read(key: bytes, token: str, now: datetime) -> TokenClaims:
 
 
 def person_of(text: str) -> PersonId:
-    """A person as `str(PersonId)` writes them. Raises `BadInput` for anything else."""
+    """The person in the form of `str(PersonId)`. Raises `BadInput` for anything else."""
     platform, _, rest = text.partition(":")
     account, _, inside = rest.partition(":")
     if not (platform and account and inside) or len(text) > MAX_PERSON or not text.isprintable():
@@ -104,7 +104,7 @@ def person_of(text: str) -> PersonId:
 
 
 def key_id(key: bytes) -> str:
-    """A name for a key that tells nothing of it."""
+    """A name of a key that reveals nothing of it."""
     return hashlib.sha256(b"parley person token key\0" + key).hexdigest()[:8]
 
 

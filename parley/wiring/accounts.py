@@ -1,21 +1,22 @@
-"""The accounts of a configuration, each with what sends and receives for it."""
+"""The accounts of a configuration, each with its adapter."""
 
 from typing import TYPE_CHECKING
 
+from gateway.commands.catalogue import REGISTERED
 from gateway.connected import Connected
 from gateway.platforms import adapter_class, discover
-from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
+from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
-from parley.wiring.commands import offered_commands
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
 
 
 def account_name(key: tuple[str, str]) -> str:
-    """What an account is called: "telegram" for the main one, "telegram/second" for another."""
+    """The name of an account: "telegram" for the main one, "telegram/second" for another."""
     platform, account = key
     return platform if account == MAIN else f"{platform}/{account}"
 
@@ -29,8 +30,8 @@ def local_accounts(
     count: Counter,
     guard: WorkGuard = UNGUARDED,
 ) -> dict[tuple[str, str], Connected]:
-    """Adapters of this process's own, not connected yet; those of one platform where `only` names
-    it."""
+    """The accounts of this process with their adapters, not connected yet; `only` restricts them to
+    one platform."""
     manifests = discover().manifests
     connected = {}
     for account in settings.accounts():
@@ -55,7 +56,7 @@ def local_accounts(
 def remote_accounts(
     settings: Settings, shared: "RedisHotState"
 ) -> dict[tuple[str, str], Connected]:
-    """The accounts that adapter processes are connected to."""
+    """The accounts that adapter processes keep connected."""
     from gateway.stores.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
     from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - likewise
 
@@ -65,3 +66,8 @@ def remote_accounts(
         key: RemoteAdapter(manifests[key[0]], key[1], RpcClient(shared.client, key)).connected()
         for key in keys
     }
+
+
+def offered_commands(*, with_memory: bool) -> tuple[CommandSpec, ...]:
+    """The commands to register with the platforms: the gateway's, and memory's where it is on."""
+    return (*REGISTERED, *SPECS) if with_memory else REGISTERED

@@ -1,8 +1,10 @@
-"""Puts memory together: from the configuration and the stores to what the gateway is handed."""
+"""Builds memory from the configuration and the stores."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -23,7 +25,8 @@ from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.relevance import RelevanceJudge
-from memory.grounding.verifier import ConfiguredVerifier
+from memory.grounding.trackers import Tracker
+from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.model.plans import BUILT_IN, Plan, Plans
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
@@ -39,21 +42,22 @@ from memory.write.consolidation import Consolidation
 from memory.write.path import WritePath, WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
 from parley.config import Settings
-from parley.security.audit_key import audit_key
-from parley.wiring.grounding import grounding_sources
+from parley.config.memory import Grounding as GroundingSection
+from parley.security.keys import audit_key
 from parley.wiring.recall_models import RecallModels
 from parley.wiring.storage.memory_stores import MemoryStores
 from parley.wiring.watched_recall import WatchedRecall
+from safety.http.addresses import HostRule
 
 log = structlog.get_logger(__name__)
 
 NEVER: Final = datetime.fromtimestamp(0, UTC)
-"""Nothing had expired or been replaced by then."""
+"""A time before any memory expired or was replaced."""
 
 
 @dataclass(frozen=True, slots=True)
 class WiredMemory:
-    """What the rest of the program uses. `chores` forget what served its time."""
+    """Memory as the rest of the program uses it. `chores` delete expired memories."""
 
     remembering: MemoryPort
     commands: CommandSet
@@ -80,31 +84,28 @@ def wire_memory(
     working: WorkingMemory | None = None,
     judge: RelevanceJudge | None = None,
 ) -> WiredMemory:
-    """`holders` are all stores that hold something of a person; `states` keep open questions, and
-    figures of projects; `history` is what conversations keep; `models` are those that recall may
-    use; `watch` is told of every recall.
-    `check` says who belongs to a project; without one nobody reaches a project in private.
-    `working` keeps conversations; `judge` reads what is cited, where that is configured."""
-    wanted = settings.memory
-    if not wanted.enabled:
+    """The memory of a configuration; without it where it is off.
+
+    `holders` are all stores with data of a person; `states` keep open questions and the figures of
+    projects; `watch` receives a measurement of every recall; `check` knows the members of a
+    project, and without it nobody can use a project in private; `judge` reads citations, where
+    that is configured.
+    """
+    section = settings.memory
+    if not section.enabled:
         return WiredMemory(NoMemory(), NoCommands())
+    models = models or RecallModels()
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
-    seen_for = timedelta(days=wanted.seen_in_days)
-    projects = ProjectRules(seen_for, frozenset(wanted.shared_rooms))
+    seen_for = timedelta(days=section.seen_in_days)
+    projects = ProjectRules(seen_for, frozenset(section.shared_rooms))
     people = People(stores.people, clock, check or PlatformMembership({}, clock), projects)
     links = Links(stores.links, audit, clock)
-    chosen = models or RecallModels()
-    path = _write_path(settings, stores, audit, chosen, clock, judge)
+    path = _write_path(settings, stores, audit, models, clock, judge)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
-    questions = Questions(states.of("parley", "memory-questions"))
     consolidation = Consolidation(stores.waiting, path, guard)
-    retriever: Recall = Retriever(
-        stores.recall, stores.memories, chosen.embedder, chosen.reranker, recall_rules(settings)
-    )
-    if watch is not None:
-        retriever = WatchedRecall(retriever, clock, watch)
+    recall = _recall(settings, stores, models, clock, watch)
     memory = Memory(
         MemoryParts(
             stores.memories,
@@ -115,30 +116,25 @@ def wire_memory(
             clock,
             brain,
             consolidation,
-            retriever,
+            recall,
             links,
             history,
             holders,
             working,
         )
     )
-    rules = TurnRules(
-        wanted.episodic,
-        wanted.notes,
-        BriefLimits(wanted.max_brief_entries, wanted.max_brief_chars),
-    )
-    days = min(wanted.episodic_ttl_days, wanted.episodic_max_ttl_days)
+    purge_after = timedelta(days=section.purge_superseded_days)
     return WiredMemory(
-        remembering=Remembrance(memory, stores.memories, brain, rules, retriever),
+        remembering=Remembrance(memory, stores.memories, brain, _turn_rules(settings), recall),
         commands=MemoryCommands(
             memory,
             people,
-            questions,
+            Questions(states.of("parley", "memory-questions")),
             LinkCommands(links, clock),
             sync.problem,
-            episodic_days=days,
-            notes=wanted.notes,
-            episodic=wanted.episodic,
+            episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
+            notes=section.notes,
+            episodic=section.episodic,
         ),
         humans=links,
         memory=memory,
@@ -147,29 +143,46 @@ def wire_memory(
         consolidation=consolidation,
         links=links,
         chores={
-            "memories": _forgetting(
-                stores, audit, timedelta(days=wanted.purge_superseded_days), clock
-            ),
+            "memories": _deletion_of_old_memories(stores, audit, purge_after, clock),
             "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
         },
     )
 
 
+def _recall(
+    settings: Settings,
+    stores: MemoryStores,
+    models: RecallModels,
+    clock: Clock,
+    watch: Callable[[RecallMeasurement], None] | None,
+) -> Recall:
+    retriever = Retriever(
+        stores.recall, stores.memories, models.embedder, models.reranker, recall_rules(settings)
+    )
+    return retriever if watch is None else WatchedRecall(retriever, clock, watch)
+
+
+def _turn_rules(settings: Settings) -> TurnRules:
+    section = settings.memory
+    brief = BriefLimits(section.max_brief_entries, section.max_brief_chars)
+    return TurnRules(section.episodic, section.notes, brief)
+
+
 def recall_rules(settings: Settings) -> RecallRules:
-    """What recall goes by: as measured, but for what is configured."""
-    wanted, usual = settings.memory.recall, RecallRules()
+    """The rules of recall: the measured ones with the configured changes."""
+    section, measured = settings.memory.recall, RecallRules()
     return replace(
-        usual,
-        arms=replace(usual.arms, lexical=wanted.bm25_weight, vector=wanted.vector_weight),
-        weights=replace(usual.weights, recency=wanted.recency_weight),
+        measured,
+        arms=replace(measured.arms, lexical=section.bm25_weight, vector=section.vector_weight),
+        weights=replace(measured.weights, recency=section.recency_weight),
         limits=Limits(
-            wanted.max_episodic_results, wanted.max_semantic_results, wanted.max_total_tokens
+            section.max_episodic_results, section.max_semantic_results, section.max_total_tokens
         ),
     )
 
 
 def plans_of(settings: Settings) -> Plans:
-    """Who may keep how much."""
+    """The plans, with the limit of each."""
     own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
     return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
 
@@ -182,11 +195,11 @@ def _write_path(
     clock: Clock,
     judge: RelevanceJudge | None,
 ) -> WritePath:
-    wanted = settings.memory
+    section = settings.memory
     rules = WriteRules(
-        wanted.fail_on_secret,
-        timedelta(days=wanted.episodic_ttl_days),
-        timedelta(days=wanted.episodic_max_ttl_days),
+        section.fail_on_secret,
+        timedelta(days=section.episodic_ttl_days),
+        timedelta(days=section.episodic_max_ttl_days),
         settings.grounding.word_threshold,
     )
     return WritePath(
@@ -202,14 +215,16 @@ def _write_path(
 
 
 def _grounding(settings: Settings, judge: RelevanceJudge | None) -> Grounding:
-    wanted = settings.grounding
-    verifier = ConfiguredVerifier(grounding_sources(wanted), excerpts=wanted.verify_claim_relevance)
+    section = settings.grounding
+    verifier = ConfiguredVerifier(
+        grounding_sources(section), excerpts=section.verify_claim_relevance
+    )
     return Grounding(
         verifier,
         WritePolicy(settings.memory.write_policy),
-        wanted.auto_approve_ai_synthesis,
-        wanted.verify_claim_relevance,
-        judge if wanted.relevance_judge == "model" else None,
+        section.auto_approve_ai_synthesis,
+        section.verify_claim_relevance,
+        judge if section.relevance_judge == "model" else None,
     )
 
 
@@ -223,13 +238,13 @@ def _meaning(settings: Settings, stores: MemoryStores, models: RecallModels) -> 
     return MeaningCheck(models.embedder, stores.recall, stores.memories, threshold)
 
 
-def _forgetting(
-    stores: MemoryStores, audit: Audit, superseded_for: timedelta, clock: Clock
+def _deletion_of_old_memories(
+    stores: MemoryStores, audit: Audit, purge_after: timedelta, clock: Clock
 ) -> Callable[[], Awaitable[int]]:
-    async def forget() -> int:
+    async def delete() -> int:
         now = clock.now()
         expired = len(await stores.memories.prune(now, NEVER))
-        replaced = len(await stores.memories.prune(NEVER, now - superseded_for))
+        replaced = len(await stores.memories.prune(NEVER, now - purge_after))
         if expired or replaced:
             await audit.append(
                 "memory_ttl_cleanup",
@@ -241,4 +256,18 @@ def _forgetting(
             )
         return expired + replaced
 
-    return forget
+    return delete
+
+
+def grounding_sources(section: GroundingSection) -> GroundingSources:
+    """The configured sources of citations; a relative folder begins at the working folder."""
+    tokens = section.tracker_tokens
+    return GroundingSources(
+        hosts=tuple(HostRule.parse(host) for host in section.hosts),
+        repositories=tuple(Path(folder) for folder in section.repositories),
+        trackers=tuple(
+            Tracker(template, tokens[name].get_secret_value() if name in tokens else "")
+            for name, template in section.trackers.items()
+        ),
+        networks=frozenset(ip_network(network) for network in section.networks),
+    )

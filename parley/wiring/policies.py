@@ -1,4 +1,4 @@
-"""From the configuration to the values that the gateway decides with."""
+"""Turns the configuration into the values of the gateway."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -23,7 +23,7 @@ from parley.config import Settings, sections
 
 
 def policies_of(settings: Settings) -> Policies:
-    """Every rule of the configuration."""
+    """The policies of the gateway."""
     access, limits, budgets = settings.access, settings.limits, settings.budgets
     return Policies(
         invocation=_invocation(settings.invocation),
@@ -70,7 +70,7 @@ def policies_of(settings: Settings) -> Policies:
 
 
 def assistant_of(settings: Settings) -> Assistant:
-    """Who answers, and where differently."""
+    """The assistant, with its personas and models by channel."""
     return Assistant(
         name=settings.assistant.name,
         voice=Voice(settings.assistant.persona),
@@ -85,19 +85,19 @@ def assistant_of(settings: Settings) -> Assistant:
 
 
 def window_of(settings: Settings) -> int:
-    """Tokens that every configured model takes at once."""
+    """The smallest context window of all configured models."""
     return min(model.window for model in (settings.model, *settings.model.fallbacks))
 
 
 def model_name(choice: sections.ModelChoice) -> str:
-    """The name of a configured model, its provider's default where none is given."""
+    """The name of a configured model; by default the provider's."""
     if choice.provider == "anthropic":
         return choice.name or DEFAULT_MODEL
     return choice.name or choice.provider
 
 
 def choice_of(choice: sections.ModelChoice) -> ModelChoice:
-    """A configured model as the factory takes it."""
+    """A configured model for the provider factory."""
     key = choice.api_key.get_secret_value() if choice.api_key else ""
     return ModelChoice(
         choice.provider, choice.name, key, choice.base_url or "", timeout=choice.timeout
@@ -105,7 +105,7 @@ def choice_of(choice: sections.ModelChoice) -> ModelChoice:
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:
-    """The price table: the known models, and the configured ones over them."""
+    """The prices of the known models, replaced or extended by the configured ones."""
     configured = {
         model: {name: value for name, value in price.model_dump().items() if value is not None}
         for model, price in settings.budgets.prices.items()
@@ -114,15 +114,15 @@ def prices_of(settings: Settings) -> dict[str, Price]:
 
 
 def delivery_rules(settings: Settings) -> DeliveryRules:
-    """How long answers are worth sending, and what to do when nobody knows."""
+    """The lifetime of answers, and the rule for sends with an unknown result."""
     return DeliveryRules(
         timedelta(hours=settings.delivery.lifetime_hours), settings.delivery.repeat_ambiguous
     )
 
 
 def pace_of(platform_pace: SendPace, settings: Settings) -> SendPace:
-    """What the platform bears, unless the configuration says otherwise. A configured rate of a
-    chat replaces the platform's room limit as well."""
+    """The platform's pace with the configured changes. A configured rate of a chat also replaces
+    the platform's room limit."""
     pace, delivery = platform_pace, settings.delivery
     if delivery.platform_per_second is not None:
         pace = replace(pace, platform_per_second=delivery.platform_per_second)
@@ -132,7 +132,7 @@ def pace_of(platform_pace: SendPace, settings: Settings) -> SendPace:
 
 
 def mcp_servers_of(settings: Settings) -> list[McpServer]:
-    """The configured MCP servers as the gateway takes them."""
+    """The configured MCP servers."""
     return [
         McpServer(
             name=name,
@@ -148,7 +148,7 @@ def mcp_servers_of(settings: Settings) -> list[McpServer]:
 
 
 def rules_for_tools_of(settings: Settings, server: str) -> frozenset[str]:
-    """The tools of a server that rules name."""
+    """The tools of a server for which there are rules."""
     return frozenset(name for name in settings.tools if name.startswith(f"{server}__"))
 
 

@@ -1,4 +1,4 @@
-"""Chooses the models of recall by the configuration, and says what stands in the way of them."""
+"""Chooses the models of recall by the configuration, and explains why one cannot be used."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ Action = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class RecallModels:
-    """What recall may use; None is done without. `behind` is the same model as `embedder`, for
-    work that nobody waits for."""
+    """The models of recall; each may be None. `behind` is the same model as `embedder`, for
+    background work."""
 
     embedder: Embedder | None = None
     behind: BackgroundEmbedder | None = None
@@ -37,42 +37,44 @@ class RecallModels:
     closes: tuple[Action, ...] = ()
 
     async def warm(self) -> None:
-        """Load what there is, which takes seconds. Raises `ModelError` subclasses."""
+        """Load the models, which takes seconds. Raises `ModelError` subclasses."""
         for warm in self.warms:
             await warm()
 
     async def close(self) -> None:
-        """Let go of threads and connections."""
+        """Release threads and connections."""
         for close in self.closes:
             await close()
 
 
 def recall_models(settings: Settings) -> RecallModels:
-    """The configured models, as far as they are here. Nothing is loaded and nothing is fetched.
-    Raises `ConfigurationError` where the library of `openai` is not installed."""
-    wanted = settings.memory
-    if not wanted.enabled:
+    """The configured models that are installed. They are neither loaded nor downloaded. Raises
+    `ConfigurationError` where the library of `openai` is not installed."""
+    section = settings.memory
+    if not section.enabled:
         return RecallModels()
-    for model in _wanted_here(settings):
+    for model in _local_models(settings):
         if problem := problem_of(settings, model):
             log.info("model_not_used", problem=problem, effect=BY_WORDS, hint=advice_for(settings))
-    reranker = LocalReranker(models_folder(settings)) if _here(settings, RERANKING) else None
+    reranker = LocalReranker(models_folder(settings)) if _is_usable(settings, RERANKING) else None
     closes = (reranker.close,) if reranker else ()
     warms = (reranker.warm,) if reranker else ()
-    made: LocalEmbedder | OpenAiEmbedder
-    if wanted.embedding_provider == "openai":
-        key = wanted.embedding.api_key
+    embedder: LocalEmbedder | OpenAiEmbedder
+    if section.embedding_provider == "openai":
+        key = section.embedding.api_key
         text = key.get_secret_value() if key else ""
-        made = OpenAiEmbedder(text, wanted.embedding.name, wanted.embedding.base_url or "")
-    elif _here(settings, EMBEDDING):
-        made = LocalEmbedder(models_folder(settings))
+        embedder = OpenAiEmbedder(text, section.embedding.name, section.embedding.base_url or "")
+    elif _is_usable(settings, EMBEDDING):
+        embedder = LocalEmbedder(models_folder(settings))
     else:
         return RecallModels(reranker=reranker, warms=warms, closes=closes)
-    return RecallModels(made, made, reranker, (made.warm, *warms), (*closes, made.close))
+    return RecallModels(
+        embedder, embedder, reranker, (embedder.warm, *warms), (*closes, embedder.close)
+    )
 
 
 def models_folder(settings: Settings) -> Path:
-    """Where the models of this machine lie: the configured folder, or one beside the database."""
+    """The folder of the models: the configured one, or one beside the database."""
     if settings.memory.models_folder:
         return Path(settings.memory.models_folder).expanduser()
     database = sqlite_file(settings.database.url)
@@ -80,23 +82,23 @@ def models_folder(settings: Settings) -> Path:
 
 
 def problem_of(settings: Settings, model: LocalModel) -> str:
-    """What stands in the way of a model on this machine; empty for nothing."""
+    """The reason why a model cannot be used on this machine; empty when it can."""
     if missing := model.missing(models_folder(settings)):
         return f"{model.folder(models_folder(settings))} has no {missing[0]}"
     return "" if installed() else f"the libraries for {model.name} are not installed"
 
 
 def advice_for(settings: Settings) -> str:
-    """What to do so that the wanted models can be used."""
-    fetch = any(model.missing(models_folder(settings)) for model in _wanted_here(settings))
+    """The steps that make the configured models usable."""
+    fetch = any(model.missing(models_folder(settings)) for model in _local_models(settings))
     steps = ["`parley models pull`"] if fetch else []
     return "Run " + " and ".join(steps if installed() else [*steps, f"`{INSTALL}`"])
 
 
-def _wanted_here(settings: Settings) -> list[LocalModel]:
-    wanted = [EMBEDDING] if settings.memory.embedding_provider == "local" else []
-    return [*wanted, RERANKING] if settings.memory.rerank else wanted
+def _local_models(settings: Settings) -> list[LocalModel]:
+    section = [EMBEDDING] if settings.memory.embedding_provider == "local" else []
+    return [*section, RERANKING] if settings.memory.rerank else section
 
 
-def _here(settings: Settings, model: LocalModel) -> bool:
-    return model in _wanted_here(settings) and not problem_of(settings, model)
+def _is_usable(settings: Settings, model: LocalModel) -> bool:
+    return model in _local_models(settings) and not problem_of(settings, model)

@@ -1,4 +1,4 @@
-"""Asks the configured model whether what is cited supports a claim."""
+"""Asks the configured model whether a cited text supports a claim."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from gateway.ports.usage import UsageLedger, UsageRow
 
 SECONDS: Final = 15.0
 MAX_TOKENS: Final = 1_000
-"""More than a word needs: models think before they write."""
+"""More than one word needs, because models think before they write."""
 MAX_CLAIM: Final = 2_000
 SYSTEM: Final = (
     "You check citations. You are given a claim, and text of the source that it cites, as JSON. "
@@ -32,8 +32,7 @@ SYSTEM: Final = (
 
 
 class ModelJudge:
-    """Implements `memory.grounding.relevance.RelevanceJudge`. Each call is in the books, of
-    nobody."""
+    """Implements `memory.grounding.relevance.RelevanceJudge`. Its usage belongs to no person."""
 
     def __init__(
         self,
@@ -42,17 +41,17 @@ class ModelJudge:
         prices: Mapping[str, Price],
         clock: Clock,
     ) -> None:
-        """`provider` is asked for at the first question: memory is there before the model is."""
+        """`provider` is called at the first question: memory is built before the model."""
         self._provider = provider
         self._ledger = ledger
         self._prices = prices
         self._clock = clock
 
     async def supports(self, claim: str, material: str) -> bool:
-        """True where the model says so within 15 seconds. Raises `ModelError`, `TimeoutError` and
+        """True if the model answers YES within 15 seconds. Raises `ModelError`, `TimeoutError` and
         `StoreUnavailable`."""
-        asked = json.dumps({"claim": claim[:MAX_CLAIM], "text": material}, ensure_ascii=False)
-        messages = (ModelMessage("user", (TextBlock(asked),)),)
+        text = json.dumps({"claim": claim[:MAX_CLAIM], "text": material}, ensure_ascii=False)
+        messages = (ModelMessage("user", (TextBlock(text),)),)
         request = ModelRequest(SYSTEM, messages, max_tokens=MAX_TOKENS)
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider().stream(request))
         async with asyncio.timeout(SECONDS), aclosing(stream) as events:

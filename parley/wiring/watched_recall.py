@@ -1,4 +1,4 @@
-"""Recall that is watched: what it took and found becomes figures, whoever asked."""
+"""Measures every recall."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,20 +11,21 @@ from memory.ports.recall import Query, Recall
 
 
 class WatchedRecall:
-    """Implements `memory.ports.recall.Recall` around another; `tell` neither waits nor raises."""
+    """Implements `memory.ports.recall.Recall` around another one, and passes a measurement of each
+    call to `report`, which neither waits nor raises."""
 
     def __init__(
-        self, recall: Recall, clock: Clock, tell: Callable[[RecallMeasurement], None]
+        self, recall: Recall, clock: Clock, report: Callable[[RecallMeasurement], None]
     ) -> None:
         self._recall = recall
         self._clock = clock
-        self._tell = tell
+        self._report = report
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
-        """What the other finds. Raises `StoreUnavailable`."""
-        began, ended, found = self._clock.monotonic(), "ok", Recollection()
+        """The result of the other recall. Raises `StoreUnavailable`."""
+        began, ended, recollection = self._clock.monotonic(), "ok", Recollection()
         try:
-            found = await self._recall.recall(access, query)
+            recollection = await self._recall.recall(access, query)
         except asyncio.CancelledError:
             ended = "stopped"
             raise
@@ -32,17 +33,17 @@ class WatchedRecall:
             ended = type(error).__name__
             raise
         finally:
-            self._tell(told(found, ended, self._clock.monotonic() - began))
-        return found
+            self._report(measurement_of(recollection, ended, self._clock.monotonic() - began))
+        return recollection
 
 
-def told(found: Recollection, ended: str, seconds: float) -> RecallMeasurement:
-    """Figures of what was found; nothing of its content."""
+def measurement_of(recollection: Recollection, ended: str, seconds: float) -> RecallMeasurement:
+    """The measurement of a recall, without content."""
     return RecallMeasurement(
         seconds,
         ended,
-        steps=[(stage.name, stage.ms / 1000) for stage in found.stages],
-        candidates=found.arms.items(),
-        results=len(found.results),
-        notes=found.notes,
+        steps=[(stage.name, stage.ms / 1000) for stage in recollection.stages],
+        candidates=recollection.arms.items(),
+        results=len(recollection.results),
+        notes=recollection.notes,
     )

@@ -137,3 +137,13 @@ class HostRule:
         """`host` as `read_host` gives it."""
         named = host.endswith(f".{self.name}") if self.below else host == self.name
         return named and (port in {80, 443} if self.port is None else port == self.port)
+
+
+def is_loopback_name(name: str) -> bool:
+    """True for localhost and loopback addresses, as they stand in a Host header or a setting."""
+    if name.rstrip(".").lower() == "localhost":
+        return True
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -18,7 +18,7 @@ from gateway.ports.memory import Caller
 from memory.model.record import Record
 from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue
 from simulators.base import PlatformSimulator, Shown, SimFile, SimPerson, SimRoom
 from simulators.slack import SlackSimulator
@@ -292,7 +292,7 @@ class Scene:
 
     def token(self, name: str, *, tenant: str = DEFAULT_TENANT, days: float = 1) -> str:
         """A person's token for the API, as `parley token` prints it."""
-        key = token_key(self.stage.app.settings).made()
+        key = token_key(self.stage.app.settings).get_or_create()
         until = SystemClock().now() + timedelta(days=days)
         return issue(key, TokenClaims(self.person_id(name), tenant, until))
 

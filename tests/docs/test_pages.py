@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 from typer.core import TyperCommand, TyperGroup
 
-from parley.cli.main import app
+from parley.cli.main import LazyCommand, app
 from parley.config.reference_page import own_platforms
 
 ROOT = Path(__file__).parents[2]
@@ -79,11 +78,11 @@ def commands(path: tuple[str, ...], group: TyperGroup) -> Commands:
     for name, below in group.commands.items():
         if isinstance(below, TyperGroup):
             yield from commands((*path, name), below)
-        elif isinstance(below, TyperCommand):
-            yield (*path, name), below
+        elif isinstance(below, LazyCommand):
+            yield (*path, name), below.load()
 
 
-COMMANDS = dict(commands((), typer.main.get_group(app)))
+COMMANDS = dict(commands((), app))
 GROUPS = {path[:1] for path in COMMANDS if len(path) > 1}
 
 

@@ -48,7 +48,7 @@ async def test_buttons_whose_time_is_over_go_by_themselves(
     await ada.command("remember", "I prefer tabs")
     asked = await ada.command("forget", "tabs")
     assert asked.buttons
-    await lab.app.button_expiry.round()
+    await lab.app.jobs.button_expiry.round()
     await now(ada, asked, lambda one: not one.buttons and one.text == asked.text)
 
 

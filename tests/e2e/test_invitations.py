@@ -103,7 +103,7 @@ async def test_a_reaction_is_seen_and_not_answered(lab: Lab) -> None:
     await lab.platform.say(ada, room, "hello")
     answer = await lab.answer(room)
     await lab.platform.react(ada, room, answer.id, "👍")
-    await eventually(lambda: lab.app.observed.counts["noted", "reaction"])
+    await eventually(lambda: lab.app.activity.counts["noted", "reaction"])
     assert len(await lab.quiet(room)) == 1
 
 

@@ -127,8 +127,8 @@ async def test_a_question_that_is_too_old_ends_and_both_are_told(tmp_path: Path)
 
         await app.storage.long_lived.run_job(age)
         assert "No link waits" in (await ada.press(question, "Yes, link both")).text
-        assert app.link_expiry is not None
-        await app.link_expiry.round()
+        assert app.jobs.link_expiry is not None
+        await app.jobs.link_expiry.round()
         for person in (ada, bob):
             assert "was not completed" in (await latest(person)).text
 

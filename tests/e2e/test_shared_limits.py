@@ -8,7 +8,7 @@ import pytest
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.ports.clock import SystemClock
 from parley.app import App
-from parley.cli.why import described
+from parley.cli.why import describe
 from simulators.anthropic import Answer, AnthropicSimulator
 from tests.e2e.test_linking import code_of, latest, two
 from tests.e2e.test_memory import Talk
@@ -27,7 +27,7 @@ async def link(ada: Talk, bob: Talk) -> None:
 async def why(app: App, stage: str) -> str:
     """What `parley why` shows of the latest message that this stage refused."""
     (trace, *_) = await app.storage.stores.traces.ended(f"refused:{stage}", 1)
-    return described(trace)
+    return describe(trace)
 
 
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:

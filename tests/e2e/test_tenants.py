@@ -17,9 +17,9 @@ from gateway.people import Audience, PersonId
 from gateway.policy.budgets import Budgets, accounts_for
 from parley.app import App
 from parley.config import from_mapping
-from parley.extensions import load_extensions
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue
+from parley.wiring.extensions import load_extensions
 from simulators.anthropic import Answer, AnthropicSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
@@ -119,7 +119,7 @@ async def memories(lab: Lab, person: PersonId, tenant: str) -> tuple[int, str]:
     """What the HTTP interface gives for a token of this tenant."""
     clock, settings = lab.app.services.clock, lab.app.settings
     holder = TokenClaims(person, tenant, clock.now() + timedelta(hours=1))
-    headers = {"Authorization": f"Bearer {issue(token_key(settings).made(), holder)}"}
+    headers = {"Authorization": f"Bearer {issue(token_key(settings).get_or_create(), holder)}"}
     url = f"{lab.app.local.base_url}/api/v1/brain/memories"
     async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as answer:
         return answer.status, await answer.text()
@@ -194,7 +194,7 @@ async def test_people_of_two_tenants_in_one_room_share_nothing(setup: Setup) -> 
         await lab.answers(room, 4)
         assert len(setup.bodies) == asked + 1
         assert "and me?" not in setup.prompt()
-        assert lab.app.observed.counts["tenant_unknown", "telegram"] == 1
+        assert lab.app.activity.counts["tenant_unknown", "telegram"] == 1
 
 
 async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) -> None:

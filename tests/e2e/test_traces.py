@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from parley.cli.why import described
+from parley.cli.why import describe
 from simulators.anthropic.answers import Answer, UseTool
 from simulators.base import PlatformSimulator
 from tests.e2e.conftest import only, open_lab, open_lab_with_model
@@ -42,7 +42,7 @@ async def test_every_decision_on_the_way_is_kept_and_no_word_of_the_message(lab:
     assert [decision.stage for decision in trace.decisions] == STAGES
     assert all(decision.allowed for decision in trace.decisions)
     assert (trace.outcome, trace.platform) == ("answered", lab.platform.platform)
-    text = described(trace)
+    text = describe(trace)
     assert "direct_message" in text
     assert "keys" not in text
 
@@ -59,7 +59,7 @@ async def test_a_refusal_names_the_decision_that_made_it(variant: str, tmp_path:
         assert trace.outcome == "refused:access"
         (refused,) = [decision for decision in trace.decisions if not decision.allowed]
         assert (refused.stage, refused.reason) == ("access", "user_blocked")
-        assert "NO   access" in described(trace)
+        assert "NO   access" in describe(trace)
 
 
 @only("discord", "telegram-polling")

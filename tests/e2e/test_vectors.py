@@ -58,7 +58,7 @@ async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
 async def test_without_a_model_nothing_is_made_and_nothing_waits(tmp_path: Path) -> None:
     async with open_lab("telegram-polling", tmp_path) as lab:
         assert lab.app.models.embedder is None
-        assert lab.app.embedding is None
+        assert lab.app.jobs.embedding is None
         await direct(lab).say(TELLS[0])
 
 
@@ -115,5 +115,5 @@ async def test_a_service_that_speaks_openai_s_embeddings_makes_the_vectors(
         service.status = 500
         await ada.say("and which car does he drive nowadays")
         assert "Her automobile is green" not in str(model.bodies[-1]["messages"][-1])
-        page = lab.app.watching.metrics.page().decode()
+        page = lab.app.health.metrics.page().decode()
         assert 'parley_recall_notes_total{note="model_failed"} 1.0' in page

@@ -132,7 +132,7 @@ async def test_a_message_that_hangs_the_program_is_quarantined(place: str, tmp_p
         (line,) = program.lines(1, "earlier_process_died")
         assert "hanging.py" in str(line["stack"])
         if place == "turn":
-            (named,) = program.lines(0, "event_loop_stands_still")
+            (named,) = program.lines(0, "event_loop_blocked")
             assert named["ran"] == line["ran"]
             assert str(line["ran"]).startswith("message:")
     assert "message" in listed.out

@@ -13,7 +13,7 @@ from gateway.errors import BadInput
 from gateway.people import PersonId
 from parley.app import App
 from parley.cli.known_people import resolve_person
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue
 from simulators.base import SimPerson
 from simulators.whatsapp import WhatsAppSimulator
@@ -46,7 +46,7 @@ async def known(app: App, id_: str) -> PersonId | None:
 async def memories(app: App, person: PersonId) -> str:
     """What HTTP gives for this person's token."""
     until = app.services.clock.now() + timedelta(days=1)
-    token = issue(token_key(app.settings).made(), TokenClaims(person, "default", until))
+    token = issue(token_key(app.settings).get_or_create(), TokenClaims(person, "default", until))
     url = f"{app.local.base_url}/api/v1/brain/memories"
     headers = {"Authorization": f"Bearer {token}"}
     async with aiohttp.ClientSession() as http, http.get(url, headers=headers) as answer:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -23,8 +23,9 @@ from gateway.ports import AccountSettings, AdapterContext, EventSink
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.observer import CombinedObserver, SendAttempt
 from parley.app import MAX_UNFINISHED, App
+from parley.cli.serve import serve
 from parley.config import Settings, from_mapping
-from parley.runtime.serve import serve
+from parley.runtime.supervisor import Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
 from tests.support.messages import message, place
@@ -222,20 +223,60 @@ async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: A
 
 @pytest.mark.parametrize("failure", ["raises", "hangs"])
 async def test_a_part_that_does_not_close_leaves_the_others_to_close(
-    app: App, failure: str, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def close() -> None:
+    async def close(supervisor: Supervisor) -> None:
         if failure == "raises":
             raise RuntimeError("cannot close")
         await asyncio.Event().wait()
 
     monkeypatch.setattr("parley.app.CLOSE_SECONDS", 2.0)
-    await app.start()
+    real = Supervisor.stop
     with monkeypatch.context() as patched:
-        patched.setattr(app.supervisor, "stop", close)
-        await app.stop()
+        patched.setattr(Supervisor, "stop", close)
+        app = App(settings)
+        await app.start()
+        with capture_logs() as logs:
+            await app.stop()
+    await real(app.supervisor)
+    assert "not_closed" in [line["event"] for line in logs]
     with pytest.raises(Exception, match="not open"):
         await app.services.stores.inbox.unfinished(1)
+
+
+async def test_parts_close_in_the_order_of_a_message_and_stores_last(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[object] = []
+
+    async def record(close: Callable[[], Awaitable[object]]) -> None:
+        closed.append(getattr(close, "func", close))
+        await close()
+
+    monkeypatch.setattr("parley.app._close", record)
+    app = App(settings)
+    await app.start()
+    await app.stop()
+    services = app.services
+    assert closed == [
+        app._dispatcher.stop,
+        services.deliverer.stop,
+        services.signs.drain,
+        services.signs.stop,
+        app.supervisor.stop,
+        *(job.stop for job in app.jobs.active),
+        app.models.close,
+        app.webhooks.stop,
+        app.local.stop,
+        services.toolbox.close,
+        services.provider.close,
+        app.health.stop,
+        app._save_calibrations,
+        app.security.stop,
+        app.storage.stop,
+    ]
+    await app.stop()
+    assert closed[-1] == app.storage.stop
 
 
 async def test_a_signal_ends_it_also_while_an_account_hangs(

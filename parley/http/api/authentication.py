@@ -18,7 +18,7 @@ from gateway.turn.services import Services
 from memory.ports.api_tokens import TokenStore
 from parley.http.api.errors import Refused
 from parley.http.denied_requests import HOLDER
-from parley.security.token_key import TokenKey
+from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
 
 PLATFORM: Final = "api"

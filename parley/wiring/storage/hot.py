@@ -1,4 +1,4 @@
-"""What moves: inbox, outbox, buckets and adapter state, in SQLite or in Redis."""
+"""Opens the short-lived state: inbox, outbox, buckets and adapter state, in SQLite or in Redis."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -90,4 +90,4 @@ def _redis(url: str, clock: Clock) -> HotState:
 
 
 async def _nothing() -> None:
-    """The long-lived state opens and closes the file for both."""
+    """Do nothing: the long-lived state opens and closes the shared file."""

@@ -1,4 +1,4 @@
-"""What lasts: conversations, usage, traces and memory, in SQLite or in PostgreSQL."""
+"""Opens the long-lived state: conversations, usage, traces and memory, in SQLite or PostgreSQL."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ from parley.wiring.storage.schemas import SCHEMAS
 KEEP_TRACES = timedelta(days=30)
 KEEP_REFUSALS = timedelta(days=1)
 KEEP_USAGE = timedelta(days=400)
-"""A year, and the month that it is compared with. No sum of money runs longer than a month."""
+"""A year, and the month with which it is compared. Budgets cover a month at most."""
 
 Step = Callable[[], Awaitable[None]]
 
@@ -59,8 +59,8 @@ class LongLived:
     database: SqliteDatabase | None = None
 
     def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
-        """The tasks that forget, by name: conversations after `ttl`, traces after `KEEP_TRACES`,
-        thumbs after `KEEP_FEEDBACK`, what was spent after `KEEP_USAGE`, and those of memory."""
+        """The chores by name: they delete conversations after `ttl`, traces after `KEEP_TRACES`,
+        feedback after `KEEP_FEEDBACK`, usage after `KEEP_USAGE`, and expired data of memory."""
         return {
             "conversations": lambda: self.conversations.prune(clock.now() - ttl),
             "traces": lambda: self.traces.prune(

@@ -1,4 +1,4 @@
-"""The stores of memory, on the database that holds what lasts."""
+"""The stores of memory on the long-lived database."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ from memory.stores.waiting_turns import SqlWaitingTurns
 
 @dataclass(frozen=True, slots=True)
 class MemoryStores:
-    """What memory keeps. `audit_on` takes the key that seals the audit; `personal` gives out and
-    erases what is somebody's, `census` counts; `upkeep` are the chores that need no setting."""
+    """The stores of memory. `audit_on` takes the key that seals the audit; `personal` exports and
+    erases the data of a person, `census` counts; `upkeep` are the chores without settings."""
 
     memories: MemoryStore
     recall: RecallStore

@@ -1,4 +1,4 @@
-"""The tables of all domains, in the order in which a database gets them."""
+"""The tables of all domains, in the order of their creation."""
 
 from typing import Final
 

@@ -5,22 +5,18 @@ from datetime import timedelta
 from pathlib import Path
 
 from db.sqlite import SqliteDatabase
-from gateway.ports import ActivityLog, Clock
-from gateway.ports.history import History
-from gateway.ports.quarantine import QuarantineStore
+from gateway.ports import Clock
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TwoStepUnitOfWork
 from gateway.turn.services import Stores
-from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from parley.config import Settings
 from parley.wiring.storage.hot import open_hot
 from parley.wiring.storage.long_lived import open_long_lived
-from parley.wiring.storage.memory_stores import MemoryStores
 
 
 class Storage:
-    """Hot and long-lived state; one SQLite file when both URLs name the same."""
+    """The short-lived and the long-lived state; one SQLite file when both URLs are the same."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._clock = clock
@@ -46,53 +42,31 @@ class Storage:
             feedback=self._lasting.feedback,
             journal=self._journal(),
         )
-
-    @property
-    def memory(self) -> MemoryStores:
-        """The stores of memory."""
-        return self._lasting.memory
-
-    @property
-    def history(self) -> History:
-        """The words of people in stored conversations."""
-        return self._lasting.history
-
-    @property
-    def quarantine(self) -> QuarantineStore:
-        """Work that is not begun any more."""
-        return self._lasting.quarantine
-
-    @property
-    def activity(self) -> ActivityLog:
-        """What the assistant did, in sums."""
-        return self._lasting.activity
-
-    @property
-    def personal(self) -> tuple[PersonalDataStore, ...]:
-        """Every store that holds something of a person."""
-        return (self._lasting.memory.personal, self._lasting.personal, self.hot.personal)
-
-    @property
-    def working(self) -> WorkingMemory:
-        """Conversations that are going on."""
-        return self._lasting.personal
+        self.memory = self._lasting.memory
+        self.history = self._lasting.history
+        self.quarantine = self._lasting.quarantine
+        self.activity = self._lasting.activity
+        self.working = self._lasting.personal
+        self.personal = (self.memory.personal, self.working, self.hot.personal)
+        """Every store with data of a person."""
 
     @property
     def long_lived(self) -> SqliteDatabase:
-        """The SQLite database of what lasts. Raises `LookupError` where that is PostgreSQL."""
+        """The SQLite database of the long-lived state. Raises `LookupError` where that is
+        PostgreSQL."""
         if self._lasting.database is None:
             raise LookupError("database.url is not SQLite")
         return self._lasting.database
 
     @property
     def unwritten(self) -> int:
-        """Pieces of work that wait for an SQLite file."""
+        """The number of writes that wait for an SQLite file."""
         databases = {self._lasting.database, self.hot.database} - {None}
         return sum(database.waiting for database in databases if database is not None)
 
     async def start(self, *, exclusive: bool = True) -> None:
-        """Open everything; `exclusive` for a gateway, which shares its SQLite files with no other
-        one. Raises `StoreUnavailable`."""
+        """Open everything; `exclusive` for a gateway, which locks its SQLite files against other
+        gateways. Raises `StoreUnavailable`."""
         if exclusive:
             for lock in self._locks:
                 lock.acquire()
@@ -107,7 +81,7 @@ class Storage:
             lock.release()
 
     def chores(self) -> dict[str, Callable[[], Awaitable[int]]]:
-        """The tasks that forget, by the name of the store."""
+        """The chores that delete expired data, by the name of the store."""
         return {**self.hot.chores, **self._lasting.chores(self._clock, self._ttl)}
 
     def _journal(self) -> UnitOfWork:

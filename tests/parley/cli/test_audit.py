@@ -7,9 +7,9 @@ from pathlib import Path
 
 from gateway.ports.clock import SystemClock
 from memory.ports.audit import AuditEntry
-from parley.cli import audit_trail
+from parley.cli import audit
 from parley.config import from_mapping
-from parley.security.audit_key import audit_key
+from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
 
@@ -46,7 +46,7 @@ async def test_a_sound_chain_is_told_with_its_last_entry(tmp_path: Path) -> None
     ended = await parley_alone("audit", "verify", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("7 entries, ")
-    assert "all of them are as they were written.\nThe last is number 7, " in ended.out
+    assert "none of them was changed.\nThe last is number 7, " in ended.out
     rest = json.loads((await parley("audit", "verify", "--from", "5", "--json", cwd=tmp_path)).out)
     assert (rest["entries"], rest["last"], rest["broken"]) == (3, 7, None)
     missing = await parley("audit", "verify", "--from", "9", cwd=tmp_path)
@@ -58,8 +58,8 @@ async def test_the_first_entry_that_was_changed_is_named(tmp_path: Path) -> None
     changed(file, "UPDATE memory_audit SET person = 'x' WHERE number = 4")
     ended = await parley("audit", "verify", cwd=tmp_path)
     assert ended.status == 1
-    assert ended.out.startswith("Entry 4 is not what was written")
-    assert "3 entries before it are sound" in ended.out
+    assert ended.out.startswith("Entry 4 was changed")
+    assert "3 entries before it are correct" in ended.out
     behind = await parley("audit", "verify", "--from", "5", cwd=tmp_path)
     assert behind.status == 0
 
@@ -74,7 +74,7 @@ async def test_an_entry_that_was_taken_out_is_found_whichever_page_it_was_on(
         storage = Storage(wanted, SystemClock())
         await storage.start()
         key = audit_key(wanted)
-        walked = await audit_trail.walk(storage.memory.audit_on(key), key, page=page)
+        walked = await audit.walk(storage.memory.audit_on(key), key, page=page)
         await storage.stop()
         assert (walked.broken, walked.entries, walked.last) == (9, 8, 8)
 
@@ -83,7 +83,7 @@ async def test_without_its_key_nothing_is_said_of_it(tmp_path: Path) -> None:
     await noted(tmp_path, 2)
     (tmp_path / "data" / "audit.key").unlink()
     ended = await parley("audit", "verify", cwd=tmp_path)
-    assert (ended.status, "audit.key is not there" in ended.err) == (1, True)
+    assert (ended.status, "audit.key is missing" in ended.err) == (1, True)
     assert not (tmp_path / "data" / "audit.key").exists()
 
 

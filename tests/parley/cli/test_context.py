@@ -6,7 +6,7 @@ from pathlib import Path
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
 from gateway.ports.traces import Trace
-from parley.cli.context import described, figures_of
+from parley.cli.context import describe, figures_of
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
@@ -59,7 +59,7 @@ ANSWERED = Trace(
 def test_the_blocks_are_shown_with_what_is_missing_and_what_to_look_at() -> None:
     (figures,) = figures_of(ANSWERED)
 
-    assert described(ANSWERED, figures).splitlines() == [
+    assert describe(ANSWERED, figures).splitlines() == [
         "message 4711 on telegram, 2026-11-21 09:30:00 UTC, a window of 8192",
         "  block       tokens  budget  used",
         "  system         412     500   82%",
@@ -94,6 +94,6 @@ async def test_it_finds_the_figures_in_the_database(tmp_path: Path) -> None:
     unknown = await parley("context", "4712", cwd=tmp_path)
     await storage.stop()
 
-    assert (known.status, known.out) == (0, described(ANSWERED, figures_of(ANSWERED)[0]) + "\n")
+    assert (known.status, known.out) == (0, describe(ANSWERED, figures_of(ANSWERED)[0]) + "\n")
     assert unknown.status == 1
     assert "No prompt is known for message 4712" in unknown.err

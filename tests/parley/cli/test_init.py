@@ -69,7 +69,7 @@ async def test_without_questions_and_credentials_it_names_what_it_looked_for(
     tmp_path: Path,
 ) -> None:
     ended = await parley("init", "--yes", cwd=tmp_path)
-    assert "No platform is set up: there is none of DISCORD_TOKEN, SLACK_BOT_TOKEN," in ended.out
+    assert "No platform is set up: none of DISCORD_TOKEN, SLACK_BOT_TOKEN," in ended.out
     assert ended.status == 0
 
 
@@ -107,7 +107,7 @@ async def test_the_questions_lead_to_a_configuration_that_works(tmp_path: Path) 
     assert ended.status == 0, ended.out + ended.err
     assert "open a chat with @BotFather and send /newbot." in ended.out
     assert "BROKEN  bot token" in ended.out
-    assert "What is left to do:" in ended.out
+    assert "Remaining steps:" in ended.out
     settings = load(tmp_path / "config" / "parley.yaml", {})
     assert settings.assistant.name == "Ada"
     assert settings.model.provider == "anthropic"

@@ -194,8 +194,8 @@ async def test_what_would_become_of_a_text_is_said_and_nothing_is_stored(small: 
     )
     assert (ended.status, ended.out.splitlines()[0].split(":")[0]) == (0, "tier_1, stored at once")
     for arguments, told in (
-        (("ada owns a boat",), "tier_2, waits for the person's word"),
-        (("ada owns a boat", "--source", "file"), "tier_2, waits for the person's word"),
+        (("ada owns a boat",), "tier_2, waits for the person's decision"),
+        (("ada owns a boat", "--source", "file"), "tier_2, waits for the person's decision"),
         (("Maybe ada owns a boat", "--source", "user"), "tier_3, not stored"),
         (("ada has a dog named Rex", "--source", "user"), "tier_3, not stored"),
     ):
@@ -253,7 +253,7 @@ async def test_clearing_asks_as_often_as_it_must(
         assert len(await contents(small)) == left
     else:
         ended = await parley("memory", "list", *MINE, cwd=small)
-        assert (ended.status, ended.err.startswith("Nothing is remembered of")) == (1, True)
+        assert (ended.status, "has no memories" in ended.err) == (1, True)
 
 
 async def test_on_a_terminal_it_asks_and_shows_tables(small: Path) -> None:
@@ -284,7 +284,7 @@ async def test_what_waits_is_decided_by_name(small: Path) -> None:
     (waits,) = await lines(small, "memory", "review", *MINE)
     assert waits["memory"]["content"] == "ada likes cats a lot"
     theirs = await parley("memory", "review", "--person", BOB, "--approve", waits["id"], cwd=small)
-    assert (theirs.status, "Nothing waits under" in theirs.err) == (1, True)
+    assert (theirs.status, "No memory waits under" in theirs.err) == (1, True)
     (told,) = await lines(small, "memory", "review", *MINE, "--approve", waits["id"][:12])
     assert (told["kept"], told["told"]) == (True, "Stored.")
     assert "ada likes cats a lot" in await contents(small)
@@ -348,7 +348,7 @@ async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: P
     [
         (("list",), 2, "memory people"),
         (("list", "--person", "ada"), 2, "memory people"),
-        (("list", "--person", "telegram:main:nobody"), 1, "Nothing is remembered of"),
+        (("list", "--person", "telegram:main:nobody"), 1, "has no memories"),
         (("clear", "all", "--yes", "--yes"), 2, "--person"),
         (("clear", "working", *MINE), 2, "Invalid value"),
         (("import", "missing", *MINE), 1, "cannot read missing"),

@@ -18,7 +18,7 @@ async def test_what_is_missing_is_listed_and_the_doctor_says_what_to_do(tmp_path
     listed = await parley_alone("models", "list", cwd=tmp_path)
     assert listed.status == 0
     assert "all-MiniLM-L6-v2          missing, 91 MB" in listed.out
-    assert "Vectors: there is no database yet" in listed.out
+    assert "Vectors: There is no database at data/parley.db yet" in listed.out
     asked = await parley("doctor", cwd=tmp_path)
     assert "note    recall: memories are found by their words only" in asked.out
     assert "Run `parley models pull`, or set memory.embedding_provider to none." in asked.out

@@ -47,10 +47,10 @@ async def test_it_lists_what_was_given_up_without_its_text(tmp_path: Path) -> No
 async def test_it_forgets_what_it_is_told_to(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "b:0", "c:0")
     one = await parley("outbox", "drop", "a:0", "unknown", cwd=tmp_path)
-    assert (one.status, one.out) == (1, "1 forgotten.\n")
+    assert (one.status, one.out) == (1, "1 deleted.\n")
     assert "1 were not among" in one.err
     rest = await parley("outbox", "drop", "--all", cwd=tmp_path)
-    assert (rest.status, rest.out) == (0, "2 forgotten.\n")
+    assert (rest.status, rest.out) == (0, "2 deleted.\n")
     assert (await parley("outbox", "list", cwd=tmp_path)).out == "Nothing was given up.\n"
 
 

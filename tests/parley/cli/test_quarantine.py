@@ -57,7 +57,7 @@ async def test_the_list_says_what_since_when_whose_and_where(
         for kind, id_ in (("message", "m1"), ("waiting_turn", "t1"))
     ]
     shown = await parley("quarantine", "show", "message:m1", "-c", "parley.yaml", cwd=tmp_path)
-    assert "Its author was told" in shown.out
+    assert "Its author was notified" in shown.out
     assert "parley quarantine discard message:m1" in shown.out
 
 

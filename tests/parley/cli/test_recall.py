@@ -63,8 +63,8 @@ async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
     by_meaning = await parley(*own, "--limit", "1", cwd=folder, env=with_models)
     best, more = by_meaning.out.splitlines()
     assert "ada has a dog named Rex" in best
-    assert more.endswith("more that fit less")
-    assert (await parley(*own, cwd=folder)).out == "Nothing fits.\n"
+    assert more.endswith("more that match less")
+    assert (await parley(*own, cwd=folder)).out == "No memory matches.\n"
     assert "candidates from bm25 and vector" in shown.out
     assert "by words only" not in shown.out
 
@@ -75,6 +75,6 @@ async def test_nothing_is_said_to_be_nothing(tmp_path: Path) -> None:
     nothing = await parley("recall", "submarines", "--person", ADA, cwd=folder)
     nobody = await parley("recall", "dogs", cwd=folder)
     assert nothing.status == 1
-    assert nothing.out.startswith("Nothing fits.\n0 candidates from bm25\n")
+    assert nothing.out.startswith("No memory matches.\n0 candidates from bm25\n")
     assert nobody.status == 2
     assert "--person" in nobody.err

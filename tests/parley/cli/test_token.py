@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from gateway.ports.clock import SystemClock
-from parley.security.key_file import read_key
+from parley.security.keys import read_key
 from parley.security.tokens import read
 from tests.parley.cli.kit import parley, parley_alone
 
@@ -66,7 +66,7 @@ async def test_what_cannot_be_is_refused_with_a_reason(tmp_path: Path) -> None:
     config = configured(tmp_path)
     for arguments, status, said in (
         (("ada",), 1, "PLATFORM:ACCOUNT:ID"),
-        (("telegram:main:1",), 1, "There is: web:main"),
+        (("telegram:main:1",), 1, "The accounts are: web:main"),
         ((), 2, "--revoke-all"),
         (("revoke",), 2, "revoke NAME"),
         (("web:main:ada", "x"), 2, "revoke NAME"),

@@ -7,7 +7,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
 from gateway.ports.feedback import Feedback, Thumbs
 from gateway.ports.traces import Trace
-from parley.cli.why import described
+from parley.cli.why import describe
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
@@ -30,7 +30,7 @@ REFUSED = Trace(
 
 
 def test_a_trace_reads_from_top_to_bottom() -> None:
-    assert described(REFUSED).splitlines() == [
+    assert describe(REFUSED).splitlines() == [
         "message 4711 on telegram, 2026-11-21 09:30:00 UTC",
         "  conversation default:telegram:main::-100:",
         "  exchange t1 (the log names it)",
@@ -53,7 +53,7 @@ async def test_it_finds_the_trace_of_a_message_in_the_database(tmp_path: Path) -
     known = await parley_alone("why", "4711", cwd=tmp_path)
     unknown = await parley("why", "4712", cwd=tmp_path)
     await storage.stop()
-    assert (known.status, known.out) == (0, described(REFUSED, Thumbs(1, 2)) + "\n")
+    assert (known.status, known.out) == (0, describe(REFUSED, Thumbs(1, 2)) + "\n")
     assert "  feedback: 1 👍, 2 👎" in known.out.splitlines()
     assert unknown.status == 1
-    assert "Nothing is known of message 4712" in unknown.err
+    assert "Message 4712 has no trace" in unknown.err

@@ -102,7 +102,7 @@ def test_every_key_of_ours_says_what_it_means() -> None:
 
 
 def test_the_words_under_a_field_are_its_documentation() -> None:
-    assert documented(Limits)["user_per_minute"] == "Of one person."
+    assert documented(Limits)["user_per_minute"] == "Questions of one person."
 
 
 @pytest.mark.parametrize("block", BLOCKS)

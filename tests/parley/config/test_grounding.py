@@ -8,8 +8,8 @@ import pytest
 from memory.grounding.trackers import TRACKER_PLACES, Tracker
 from memory.text.similarity import JACCARD_THRESHOLD, LOWEST_THRESHOLD, VECTOR_THRESHOLD
 from parley.config import SettingsError
-from parley.config.grounding import MEANING, PLACES, WORDS, Grounding
-from parley.wiring.grounding import grounding_sources
+from parley.config.memory import MEANING, PLACES, WORDS, Grounding
+from parley.wiring.memory import grounding_sources
 from safety.http.addresses import HostRule
 from tests.parley.config.kit import load_text
 

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from parley.config import from_mapping
-from parley.config.personas import oversized_personas
+from parley.config.consistency import oversized_personas
 
 LONG = "You are a guide to the harbour, and you know every pier of it. " * 60
 

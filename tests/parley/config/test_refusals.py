@@ -157,7 +157,7 @@ def test_a_reference_that_leads_nowhere_is_refused(
     ("text", "sentence"),
     [
         ("a: [", "is not valid YAML"),
-        ("limits: {user_per_minute: 1}\nlimits: {}\n", "stands here twice, first in line 1"),
+        ("limits: {user_per_minute: 1}\nlimits: {}\n", "is duplicated; the first one is in line 1"),
         ("- a\n- b\n", "should be sections with keys"),
         ("limits: !!python/object:os.system {}", "limits.*YAML tag"),
         ("assistant: {name: !env X}", "YAML tag"),

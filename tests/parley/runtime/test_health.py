@@ -141,8 +141,8 @@ async def test_the_figures_are_for_those_who_may_enter(
 async def test_a_deaf_socket_is_not_ready_and_says_so(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parley.runtime.liveness.LOOK_EVERY", 0.05)
-    monkeypatch.setattr("adapters.discord.socket.ACK_SECONDS", 1.5)
+    monkeypatch.setattr("parley.runtime.liveness.CHECK_EVERY", 0.05)
+    monkeypatch.setattr("adapters.discord.liveness.ACK_SECONDS", 1.5)
     discord, telegram = DiscordSimulator(), TelegramSimulator()
     discord.gateway.heartbeat_ms = 400
     async with running({"discord": discord, "telegram": telegram}, tmp_path) as app:
@@ -166,7 +166,7 @@ async def test_a_store_that_is_gone_is_not_ready(
 ) -> None:
     monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.02)
     async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
-        app.watching._stores._probes = {"storage": gone}
+        app.health._stores._probes = {"storage": gone}
         found = await becomes(http, app, ready=False)
         assert found["problems"] == {"storage": "the disk is full"}
         assert (await figures(http, app))["parley_up{storage}"] == 0
@@ -214,8 +214,8 @@ async def test_quarantined_work_is_told_and_is_no_reason_to_be_unready(tmp_path:
         await app.guard.quarantine(WorkItem("chore", "memories"))
         state = app.readiness()
         assert state.ready
-        assert state.problems["quarantine"].startswith("1 in quarantine, not begun any more")
-        assert b"parley_quarantined 1.0" in app.watching.metrics.page()
+        assert state.problems["quarantine"].startswith("1 in quarantine and no longer tried")
+        assert b"parley_quarantined 1.0" in app.health.metrics.page()
 
 
 async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from memory.brain.figure_sources import (
 )
 from parley.app import App
 from parley.config import SettingsError, from_mapping
-from parley.runtime.heartbeats import EARLY, ROUND, Heartbeats, Site, sites_of
+from parley.runtime.heartbeats import EARLY, ROUND, Heartbeats, Site
+from parley.wiring.heartbeats import sites_of
 from parley.wiring.storage import Storage
 from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, rig_on
@@ -224,7 +225,7 @@ def test_without_memory_nothing_is_synced(tmp_path: Path) -> None:
             }
         )
     )
-    assert app.heartbeats is None
+    assert app.jobs.heartbeats is None
 
 
 async def test_a_project_that_processes_died_of_is_left_out_and_the_others_are_marked() -> None:

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from gateway.message import InboundEvent
 from gateway.ports import EventSink, Liveness
-from parley.runtime.liveness import LOOK_EVERY, RESTART_AFTER
+from parley.runtime.liveness import CHECK_EVERY, RESTART_AFTER
 from parley.runtime.supervisor import LONGEST_PAUSE, Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
@@ -113,12 +113,12 @@ async def test_a_deaf_connection_is_told_within_seconds_and_made_anew() -> None:
         await watch.clock.advance(HOUR)
         watch.socket.hears = False
         with capture_logs() as logs:
-            await watch.clock.advance(LOOK_EVERY)
+            await watch.clock.advance(CHECK_EVERY)
         assert watch.state == "deaf"
         assert watch.supervisor.errors == {"slack": "no ping answered"}
         assert [line["event"] for line in logs] == ["adapter_deaf"]
         assert watch.told == []
-        await watch.clock.advance(RESTART_AFTER + LOOK_EVERY)
+        await watch.clock.advance(RESTART_AFTER + CHECK_EVERY)
         watch.socket.hears = True
         await watch.clock.advance(LONGEST_PAUSE)
         assert watch.told == ["lost slack", "ready slack"]
@@ -132,10 +132,10 @@ async def test_one_that_recovers_by_itself_is_not_restarted() -> None:
     async with Watch() as watch:
         for _ in range(20):
             watch.socket.hears = False
-            await watch.clock.advance(RESTART_AFTER - LOOK_EVERY)
+            await watch.clock.advance(RESTART_AFTER - CHECK_EVERY)
             assert watch.state == "deaf"
             watch.socket.hears = True
-            await watch.clock.advance(LOOK_EVERY)
+            await watch.clock.advance(CHECK_EVERY)
             assert watch.state == "ready"
         assert watch.told == []
         assert len(watch.socket.connects) == 1
@@ -145,7 +145,7 @@ async def test_one_that_can_resume_is_cut_once_instead_of_restarted() -> None:
     async with Watch(Reviving) as watch:
         watch.socket.recovers = True
         watch.socket.hears = False
-        await watch.clock.advance(LOOK_EVERY * 3)
+        await watch.clock.advance(CHECK_EVERY * 3)
         assert (watch.state, watch.socket.cuts, watch.told) == ("ready", 1, [])
 
 
@@ -153,9 +153,9 @@ async def test_one_that_can_resume_is_cut_once_instead_of_restarted() -> None:
 async def test_one_that_stays_deaf_after_the_cut_is_restarted(uncuttable: bool) -> None:
     async with Watch(Reviving) as watch:
         watch.socket.hears, watch.socket.uncuttable = False, uncuttable
-        await watch.clock.advance(LOOK_EVERY)
+        await watch.clock.advance(CHECK_EVERY)
         assert (watch.socket.cuts, watch.told) == (1, [])
-        await watch.clock.advance(RESTART_AFTER + LOOK_EVERY)
+        await watch.clock.advance(RESTART_AFTER + CHECK_EVERY)
         assert "lost slack" in watch.told
 
 
@@ -168,7 +168,7 @@ async def test_a_cut_that_hangs_does_not_stop_the_watch(monkeypatch: pytest.Monk
 
     async with Watch(Hanging) as watch:
         watch.socket.hears = False
-        await watch.clock.advance(LOOK_EVERY)
+        await watch.clock.advance(CHECK_EVERY)
         async with asyncio.timeout(PATIENCE):
             while "lost slack" not in watch.told:
                 await watch.clock.advance(RESTART_AFTER)
@@ -181,7 +181,7 @@ async def test_an_adapter_that_cannot_say_how_it_is_is_taken_to_be_well() -> Non
         with capture_logs() as logs:
             await watch.clock.advance(HOUR)
         assert (watch.state, watch.told) == ("ready", [])
-        assert {line["event"] for line in logs} == {"pulse_not_felt"}
+        assert {line["event"] for line in logs} == {"liveness_check_failed"}
 
 
 async def test_pauses_are_spread_and_never_longer_than_without() -> None:

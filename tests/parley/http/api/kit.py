@@ -17,7 +17,7 @@ from memory.service.handle import MemoryHandle
 from parley.app import App
 from parley.config import Settings, from_mapping
 from parley.http.api.openapi import PREFIX
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
@@ -94,7 +94,7 @@ class Program:
     def token(self, name: str, *, days: float = 1, tenant: str = "default", known: str = "") -> str:
         """What `parley token` prints."""
         until = SystemClock().now() + timedelta(days=days)
-        key = token_key(self.settings).made()
+        key = token_key(self.settings).get_or_create()
         return issue(key, TokenClaims(person_of(f"web:main:{name}"), tenant, until, known))
 
     def api_client(self, name: str, token: str | None = None) -> ApiClient:

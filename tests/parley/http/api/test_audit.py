@@ -12,7 +12,7 @@ import pytest
 from gateway.observe.logs import configure_logs
 from memory.audit import first_broken
 from memory.ports.audit import AuditEntry
-from parley.security.audit_key import audit_key
+from parley.security.keys import audit_key
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import running as connected
 from tests.parley.http.api.kit import Program, running, settings_in

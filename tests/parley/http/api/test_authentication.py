@@ -11,7 +11,7 @@ import pytest
 from gateway.ports.clock import SystemClock
 from memory.ports.api_tokens import ApiToken
 from parley.http.api.app import OPERATIONS
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in
 
 DAY = timedelta(days=1)

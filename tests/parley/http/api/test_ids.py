@@ -14,7 +14,7 @@ from parley.app import App
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
 from parley.http.api.errors import Refused
-from parley.security.token_key import token_key
+from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from tests.parley.http.api.kit import ApiClient, Program, running, settings_in
 
@@ -102,7 +102,7 @@ async def wrote(program: Program, known: KnownIds) -> None:
 
 def held(settings: Settings) -> str:
     until = SystemClock().now() + timedelta(days=1)
-    key = token_key(settings).made()
+    key = token_key(settings).get_or_create()
     return issue(key, TokenClaims(person_of("whatsapp:main:DE.eve"), "default", until))
 
 

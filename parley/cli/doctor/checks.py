@@ -1,0 +1,107 @@
+"""Checks of `parley doctor` on this machine; they change nothing."""
+
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from gateway.platforms import Discovery
+from parley.config import Problem, Settings
+from parley.config.load import DEFAULT_FOLDER
+from parley.config.sections import MEMORY, sqlite_file
+
+MINIMUM_PYTHON: Final = (3, 11)
+MINIMUM_SQLITE: Final = (3, 38)
+"""The stores use RETURNING, UPSERT and the JSON functions."""
+Status = Literal["ok", "note", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's report; `advice` says what to do when it is not ok."""
+
+    status: Status
+    name: str
+    detail: str
+    advice: str = ""
+
+
+def versions() -> list[Finding]:
+    """The versions of Python and SQLite in this process."""
+    python = ".".join(str(number) for number in sys.version_info[:3])
+    python_status: Status = "ok" if sys.version_info[:2] >= MINIMUM_PYTHON else "broken"
+    sqlite_status: Status = "ok" if sqlite3.sqlite_version_info[:2] >= MINIMUM_SQLITE else "broken"
+    advice = "Use a Python with SQLite 3.38 or newer."
+    return [
+        Finding(python_status, "Python", python, "Install Python 3.11 or newer."),
+        Finding(sqlite_status, "SQLite", sqlite3.sqlite_version, advice),
+    ]
+
+
+def plugins(platforms: Discovery) -> list[Finding]:
+    """Packages whose platform could not be loaded."""
+    advice = "Repair or uninstall the package."
+    return [Finding("note", "plugin", problem, advice) for problem in platforms.problems]
+
+
+def refused(problems: Iterable[Problem]) -> list[Finding]:
+    """Every problem of a configuration."""
+    return [
+        Finding("broken", "configuration", f"{problem.place}: {problem.text}", problem.advice)
+        for problem in problems
+    ]
+
+
+def secrets_file(config: Path | None) -> list[Finding]:
+    """The permissions of the file that holds the secrets."""
+    path = (DEFAULT_FOLDER if config is None else config.parent) / ".env"
+    if not path.exists() or os.name != "posix":
+        return []
+    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+        return [Finding("note", "secrets", f"{path} can be read by others", f"chmod 600 {path}")]
+    return [Finding("ok", "secrets", f"{path} is readable to you alone")]
+
+
+def stores(settings: Settings) -> list[Finding]:
+    """The database files: can they be written? `store_checks` asks the servers."""
+    urls = dict.fromkeys((settings.database.url, settings.storage_url))
+    return [finding for finding in map(_store, urls) if finding is not None]
+
+
+def _store(url: str) -> Finding | None:
+    if url == MEMORY:
+        return Finding("note", "database", f"{url} keeps nothing over a restart")
+    file = sqlite_file(url)
+    if not file:
+        return None
+    path = Path(file)
+    advice = f"Give this user the right to write to {path.parent}, or choose another database.url."
+    try:
+        if path.exists():
+            with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as database:
+                database.execute("BEGIN IMMEDIATE")
+                database.execute("ROLLBACK")
+            return Finding("ok", "database", f"{path} can be written")
+    except sqlite3.Error as error:
+        if "locked" in str(error):
+            return Finding("ok", "database", f"{path} is in use by a running Parley")
+        return Finding("broken", "database", f"{path}: {error}", advice)
+    folder = next(p for p in (path.parent, *path.absolute().parents) if p.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding("broken", "database", f"{folder} cannot be written", advice)
+    return Finding("ok", "database", f"{path} will be created")
+
+
+def listeners(settings: Settings) -> list[Finding]:
+    """The addresses of the two listeners, and their protection."""
+    server, webhooks = settings.server, settings.webhooks
+    protected = "with a token" if server.token else "this machine only"
+    return [
+        Finding("ok", "local listener", f"{server.host}:{server.port}, {protected}"),
+        Finding("ok", "public listener", f"{webhooks.host}:{webhooks.port}, webhooks only"),
+    ]

@@ -1,0 +1,106 @@
+"""Asks each platform to check its credentials, without connecting."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from gateway.errors import ParleyError
+from gateway.platforms import Discovery, adapter_class
+from gateway.ports import (
+    AdapterContext,
+    AdapterManifest,
+    CanDiagnose,
+    Check,
+    CommandSpec,
+    PlatformAdapter,
+    WebhookHandler,
+)
+from gateway.ports.clock import SystemClock
+from parley.config import Account, Settings
+from parley.wiring.accounts import offered_commands
+
+SECONDS: Final = 20.0
+"""Time limit for all checks of one platform."""
+MAX_VALUES: Final = 100
+
+
+class _State:
+    """An adapter's durable state, for the length of a check."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        return self._values.get(key)
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        if len(self._values) < MAX_VALUES:
+            self._values[key] = value
+
+
+class _NoListener:
+    """The public listener, which does not run during a check."""
+
+    def add(
+        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
+    ) -> None: ...
+
+    def remove(self, path: str) -> None: ...
+
+
+def build(
+    account: Account,
+    manifest: AdapterManifest,
+    assistant_name: str,
+    commands: tuple[CommandSpec, ...],
+) -> PlatformAdapter:
+    """The account's adapter, not connected. Raises `ConfigurationError`."""
+    context = AdapterContext(
+        account=account.name,
+        assistant_name=assistant_name,
+        clock=SystemClock(),
+        state=_State(),
+        webhooks=_NoListener(),
+        count=lambda what, detail="": None,
+        commands=commands,
+    )
+    return adapter_class(manifest)(account.settings, context)
+
+
+async def diagnose(
+    account: Account,
+    manifest: AdapterManifest,
+    assistant_name: str,
+    commands: tuple[CommandSpec, ...],
+) -> list[Check]:
+    """The platform's own checks of one account, in at most `SECONDS`. Never raises."""
+    try:
+        adapter = build(account, manifest, assistant_name, commands)
+        if not isinstance(adapter, CanDiagnose):
+            return [Check("credentials", True, "set; this adapter has no check of its own")]
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await adapter.diagnose()
+        finally:
+            await adapter.disconnect()
+    except TimeoutError:
+        detail = f"no answer within {SECONDS:.0f} seconds"
+        return [Check("connection", False, detail, "Check the network and the platform's status.")]
+    except ParleyError as error:
+        return [Check("adapter", False, str(error))]
+    except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+        detail = f"the check itself failed: {type(error).__name__}"
+        return [Check("adapter", False, detail, "Report it to the authors of the adapter.")]
+
+
+async def diagnose_all(
+    settings: Settings, platforms: Discovery
+) -> Sequence[tuple[Account, list[Check]]]:
+    """The checks of all accounts, side by side."""
+    accounts, name = settings.accounts(), settings.assistant.name
+    commands = offered_commands(with_memory=settings.memory.enabled)
+    checks = await asyncio.gather(
+        *(diagnose(a, platforms.manifests[a.platform], name, commands) for a in accounts)
+    )
+    return list(zip(accounts, checks, strict=True))

@@ -1,0 +1,81 @@
+"""Checks that a language model's service accepts the key and knows the model, without cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import httpx
+
+from parley.cli.doctor.checks import Finding
+from parley.config import Settings
+from parley.config.sections import ModelChoice
+from parley.wiring.policies import model_name
+
+SECONDS: Final = 10.0
+ANTHROPIC: Final = "https://api.anthropic.com"
+ANTHROPIC_VERSION: Final = "2023-06-01"
+OPENAI: Final = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    base: str
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, object] | None = None
+
+
+async def check_models(settings: Settings) -> list[Finding]:
+    """One finding for the model and each of its fallbacks."""
+    choices = (settings.model, *settings.model.fallbacks)
+    return [await _check(choice) for choice in choices]
+
+
+async def _check(choice: ModelChoice) -> Finding:
+    name = f"model: {choice.provider}"
+    if choice.provider == "offline":
+        advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."
+        return Finding("note", name, "no language model is configured", advice)
+    request = _anthropic(choice) if choice.provider == "anthropic" else _openai(choice)
+    url = f"{request.base.rstrip('/')}/{request.path}"
+    try:
+        async with httpx.AsyncClient(timeout=SECONDS) as client:
+            answer = await client.request(
+                request.method, url, headers=request.headers, json=request.body
+            )
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        detail = f"{request.base} is not reachable ({type(error).__name__})"
+        return Finding("broken", name, detail, "Check the network and model.base_url.")
+    return _finding(name, model_name(choice), answer.status_code)
+
+
+def _anthropic(choice: ModelChoice) -> _Request:
+    """Counting tokens checks the key and the model, and is free."""
+    headers = {"x-api-key": _key(choice), "anthropic-version": ANTHROPIC_VERSION}
+    message = {"role": "user", "content": "hello"}
+    body = {"model": model_name(choice), "messages": [message]}
+    base = choice.base_url or ANTHROPIC
+    return _Request("POST", base, "v1/messages/count_tokens", headers, body)
+
+
+def _openai(choice: ModelChoice) -> _Request:
+    key = _key(choice)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return _Request("GET", choice.base_url or OPENAI, "models", headers)
+
+
+def _key(choice: ModelChoice) -> str:
+    return choice.api_key.get_secret_value() if choice.api_key else ""
+
+
+def _finding(name: str, model: str, status: int) -> Finding:
+    if status in {401, 403}:
+        advice = "Create a new key and set it as model.api_key."
+        return Finding("broken", name, f"the key is refused (HTTP {status})", advice)
+    if status == 404 and name.endswith("anthropic"):
+        return Finding("broken", name, f"there is no model {model}", "Correct model.name.")
+    if status == 200:
+        return Finding("ok", name, f"the key is accepted, for {model}")
+    advice = "Try again later; if it stays, check model.base_url."
+    return Finding("note", name, f"the service answers with HTTP {status}", advice)

@@ -1,0 +1,87 @@
+"""Asks a Parley that runs on this machine for its state, for `parley doctor`."""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Final
+
+from parley.cli.doctor.checks import Finding
+from parley.config import Settings
+from parley.http.tcp_ports import tried
+
+SECONDS: Final = 3.0
+MAX_ANSWER: Final = 100_000
+NAME: Final = "running"
+LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to ask, not to listen
+
+
+def check_running(settings: Settings) -> list[Finding]:
+    """The readiness that the local listener reports; one finding per problem or unready part."""
+    server = settings.server
+    if server.port == 0:
+        return []
+    host = LOCAL.get(server.host, server.host)
+    address = f"http://[{host}]" if ":" in host else f"http://{host}"
+    request = urllib.request.Request(f"{address}:{server.port}/readyz")  # noqa: S310 - always http
+    if server.token is not None:
+        request.add_header("Authorization", f"Bearer {server.token.get_secret_value()}")
+    try:
+        state = _fetch(request)
+    except (OSError, ValueError):
+        return _not_running(settings, f"no Parley answers on {host}:{server.port}")
+    if state.get("ready") is True:
+        return [Finding("ok", NAME, "it is ready"), *_notes(state.get("problems"))]
+    return _unready(state)
+
+
+def _not_running(settings: Settings, detail: str) -> list[Finding]:
+    """Findings about ports that other programs use."""
+    local, public = settings.server, settings.webhooks
+    conflict = tried(local.host, local.port)
+    if conflict:
+        advice = "Choose another server.port, or stop the program that has it."
+        return [Finding("broken", NAME, f"{detail}, and {conflict}", advice)]
+    findings = [Finding("ok", NAME, detail)]
+    conflict = tried(public.host, public.port)
+    if conflict:
+        advice = "Webhooks need another webhooks.port, or the program that has it must stop."
+        findings.append(Finding("note", "public listener", conflict, advice))
+    return findings
+
+
+def _fetch(request: urllib.request.Request) -> Mapping[str, object]:
+    # Never through a proxy: the token is meant for this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=SECONDS) as answer:
+            body = answer.read(MAX_ANSWER)
+    except urllib.error.HTTPError as error:
+        with error:
+            body = error.read(MAX_ANSWER)
+    answer = json.loads(body)
+    return answer if isinstance(answer, dict) else {}
+
+
+def _notes(problems: object) -> list[Finding]:
+    """Problems that do not stop the program, such as work in quarantine."""
+    named = problems if isinstance(problems, dict) else {}
+    return [
+        Finding("note", f"{NAME}: {part}", str(problem), "See docs/operations.md, and its log.")
+        for part, problem in named.items()
+    ]
+
+
+def _unready(state: Mapping[str, object]) -> list[Finding]:
+    parts, problems = state.get("parts"), state.get("problems")
+    if not isinstance(parts, dict):
+        advice = "Something else may use server.port, or server.token differs from the running one."
+        return [Finding("note", NAME, "the program on server.port does not tell its state", advice)]
+    texts = problems if isinstance(problems, dict) else {}
+    return [
+        Finding(
+            "broken", f"{NAME}: {part}", f"{status}. {texts.get(part, '')}".rstrip(), "See its log."
+        )
+        for part, status in parts.items()
+        if status != "ready"
+    ]

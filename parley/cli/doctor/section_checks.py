@@ -1,0 +1,189 @@
+"""Checks of `parley doctor` on single sections of the configuration: recall, tools, heartbeat and
+grounding. They write nothing."""
+
+import asyncio
+import difflib
+import shutil
+import socket
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from gateway.errors import ConfigurationError
+from gateway.turn.mcp_server import Probed, probe
+from memory.brain.figure_sources import SourceFailed
+from memory.brain.heartbeat import read_figures
+from memory.embeddings.catalogue import EMBEDDING, RERANKING
+from memory.grounding.repositories import is_repository
+from memory.grounding.verifier import GroundingSources
+from parley.cli.doctor.checks import Finding
+from parley.cli.models import vector_model
+from parley.config import Settings
+from parley.config.memory import HeartbeatSource
+from parley.runtime.heartbeats import AT_ONCE
+from parley.wiring.heartbeats import external_source
+from parley.wiring.memory import grounding_sources
+from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
+from parley.wiring.recall_models import advice_for, problem_of
+from safety.http.addresses import HostRule, may_connect
+
+RESOLVE_SECONDS: Final = 3.0
+"""Time limit for the address of one host."""
+REVIEW: Final = "Until then claims that cite it go to review."
+BY_WORDS: Final = "memories are found by their words"
+MAX_TOOLS: Final = 20
+
+Resolve = Callable[[str], Awaitable[list[str]]]
+
+
+def recall_models(settings: Settings) -> list[Finding]:
+    """The models that recall is configured to use."""
+    memory, name = settings.memory, "recall"
+    if not memory.enabled:
+        return []
+    if memory.embedding_provider == "none":
+        return [Finding("ok", name, f"{BY_WORDS} (memory.embedding_provider: none)")]
+    if memory.embedding_provider == "openai":
+        return [Finding("ok", name, f"by words, and by {vector_model(settings)}")]
+    findings = []
+    for model in (EMBEDDING, RERANKING) if memory.rerank else (EMBEDDING,):
+        problem = problem_of(settings, model)
+        if problem:
+            advice = f"{advice_for(settings)}, or set memory.embedding_provider to none."
+            findings.append(Finding("note", name, f"{BY_WORDS} only; {problem}", advice))
+        else:
+            findings.append(Finding("ok", name, f"{model.name} is here"))
+    return findings
+
+
+async def tool_servers(settings: Settings) -> list[Finding]:
+    """A finding for each MCP server, and for each rule that names none of its tools. Each server is
+    contacted once, as `parley run` does it."""
+    servers = mcp_servers_of(settings)
+    probes = await asyncio.gather(*(probe(server) for server in servers))
+    return [
+        finding
+        for server, probed in zip(servers, probes, strict=True)
+        for finding in (
+            _tool_server(server.name, probed),
+            *_tool_rules(settings, server.name, probed),
+        )
+    ]
+
+
+def _tool_server(name: str, probed: Probed) -> Finding:
+    title = f"tools: {name}"
+    if probed.problem:
+        advice = f"Correct mcp.servers.{name}, or start what it names; its log may say more."
+        return Finding("broken", title, probed.problem, advice)
+    count, seconds = len(probed.tools), f"{probed.seconds:.1f} s"
+    detail = f"{count} tool{'' if count == 1 else 's'}, answers in {seconds}"
+    if probed.left_out:
+        advice = "The log of `parley run` names them, with the reason."
+        return Finding("note", title, f"{detail}, {probed.left_out} cannot be used", advice)
+    if not count:
+        return Finding("note", title, detail, "It offers nothing: is it the right server?")
+    return Finding("ok", title, detail)
+
+
+def _tool_rules(settings: Settings, server: str, probed: Probed) -> list[Finding]:
+    if probed.problem:
+        return []
+    findings = []
+    for name in sorted(rules_for_tools_of(settings, server) - set(probed.tools)):
+        near = difflib.get_close_matches(name, probed.tools, n=1)
+        advice = f'Did you mean "{near[0]}"?' if near else f"It has: {_tool_names(probed.tools)}."
+        detail = f"{server} has no such tool, so the rule has no effect"
+        findings.append(Finding("broken", f"tools.{name}", detail, advice))
+    return findings
+
+
+def _tool_names(tools: tuple[str, ...]) -> str:
+    rest = f" and {len(tools) - MAX_TOOLS} more" if len(tools) > MAX_TOOLS else ""
+    return ", ".join(tools[:MAX_TOOLS]) + rest if tools else "none"
+
+
+async def heartbeats(settings: Settings) -> list[Finding]:
+    """One finding per project, `AT_ONCE` side by side."""
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def check(project: str, source: HeartbeatSource) -> Finding:
+        async with slots:
+            return await _heartbeat(project, source)
+
+    return await asyncio.gather(
+        *(check(project, source) for project, source in settings.heartbeat.sources.items())
+    )
+
+
+async def _heartbeat(project: str, section: HeartbeatSource) -> Finding:
+    name = f"heartbeat: {project}"
+    try:
+        source = external_source(section)
+        if source is None:
+            return Finding("ok", name, "figures of this assistant's own use")
+        content = read_figures(await source.figures(), datetime.now(UTC))
+    except (SourceFailed, ConfigurationError, ValueError) as error:
+        advice = f"Correct heartbeat.sources.{project}; until then its status stays unchanged."
+        return Finding("broken", name, str(error), advice)
+    return Finding("ok", name, f"{len(content.figures)} figures")
+
+
+async def addresses_of(host: str) -> list[str]:
+    """The addresses that the system's resolver gives. Raises `OSError`."""
+    entries = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return sorted({str(each[4][0]) for each in entries})
+
+
+async def grounding(settings: Settings, resolve: Resolve = addresses_of) -> list[Finding]:
+    """One finding per folder, host and tracker. No page and no tracker is contacted."""
+    section = settings.grounding
+    sources = grounding_sources(section)
+    hosts = {host: f"grounding: {host}" for host in section.hosts}
+    for name, template in section.trackers.items():
+        hosts.setdefault(urlsplit(template).hostname or "", f"grounding: tracker {name}")
+    folders = await asyncio.gather(*(_folder(Path(folder)) for folder in section.repositories))
+    return [
+        *folders,
+        *await asyncio.gather(
+            *(_host(host, name, sources, resolve) for host, name in hosts.items())
+        ),
+    ]
+
+
+async def _folder(folder: Path) -> Finding:
+    name = f"grounding: {folder}"
+    if not await asyncio.to_thread(folder.is_dir):
+        advice = f"Correct grounding.repositories, or mount the folder. {REVIEW}"
+        return Finding("broken", name, "there is no such folder", advice)
+    if shutil.which("git") is None:
+        advice = f"Install git. Decision records are found without it. {REVIEW}"
+        return Finding("note", name, "git is not installed: no commit is found", advice)
+    try:
+        known = await is_repository(await asyncio.to_thread(folder.resolve))
+    except (OSError, TimeoutError) as error:
+        return Finding("note", name, f"git could not read it: {error}", REVIEW)
+    if not known:
+        advice = f"Name the folder that holds .git. {REVIEW}"
+        return Finding("note", name, "it is not a git repository: no commit is found", advice)
+    return Finding("ok", name, "commits and decision records can be looked up")
+
+
+async def _host(host: str, name: str, sources: GroundingSources, resolve: Resolve) -> Finding:
+    rule = HostRule.parse(host)
+    if rule.below:
+        return Finding("ok", name, "every host below it; not looked up")
+    advice = f"Correct grounding.hosts or grounding.trackers, or the network. {REVIEW}"
+    try:
+        async with asyncio.timeout(RESOLVE_SECONDS):
+            addresses = await resolve(rule.name)
+    except (OSError, TimeoutError):
+        return Finding("note", name, "it has no address here", advice)
+    refused = [each for each in addresses if not may_connect(ip_address(each), sources.networks)]
+    if refused:
+        networks = "List its network under grounding.networks if it is meant to be internal."
+        return Finding("note", name, f"{refused[0]} is no public address", f"{networks} {REVIEW}")
+    return Finding("ok", name, "its address is public, or in a listed network")

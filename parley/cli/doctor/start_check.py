@@ -1,0 +1,131 @@
+"""Finds the problems that would stop `parley run`: builds the same parts from the configuration and
+drops them again. It contacts nobody and writes nothing."""
+
+import importlib.util
+import os
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from db.errors import StoreUnavailable
+from gateway.errors import ParleyError
+from gateway.llm.prices import price_of
+from gateway.platforms import Discovery
+from gateway.policy.budgets import UNLIMITED
+from gateway.ports.clock import SystemClock
+from parley.app import provider_of, toolbox_of
+from parley.cli.doctor.credentials import build
+from parley.config import Account, Problem, Settings, SettingsError
+from parley.wiring.accounts import offered_commands
+from parley.wiring.extensions import load_extensions
+from parley.wiring.heartbeats import sites_of
+from parley.wiring.observe import endpoint_of, open_tracing
+from parley.wiring.policies import assistant_of, policies_of, prices_of
+from parley.wiring.storage import Storage
+
+Part = tuple[str, Callable[[], Awaitable[None]]]
+"""Its place in the configuration, and a function that builds and drops it."""
+
+
+async def startup_problems(settings: Settings, platforms: Discovery) -> list[Problem]:
+    """A problem with advice for every part that cannot be built."""
+    problems = [*_libraries(settings), *_prices(settings)]
+    for place, build_part in (*_parts(settings), *_adapters(settings, platforms)):
+        try:
+            await build_part()
+        except SettingsError as error:
+            problems += error.problems
+        except (ParleyError, StoreUnavailable) as error:
+            problems.append(_problem(place, str(error)))
+        except ImportError as error:
+            text = f"needs the library {error.name}, which is not installed."
+            problems.append(Problem(place, text, "Install it into Parley's environment."))
+        except Exception as error:  # noqa: BLE001 - a library or a plugin may raise anything
+            text = f"cannot be used: {type(error).__name__}."
+            problems.append(Problem(place, text, "Check the values of this section."))
+    return list(dict.fromkeys(problems))
+
+
+def _parts(settings: Settings) -> Sequence[Part]:
+    clock = SystemClock()
+
+    async def model() -> None:
+        await provider_of(settings, clock).close()
+
+    async def tools() -> None:
+        await toolbox_of(settings, clock).close()
+
+    async def extensions() -> None:
+        registry = load_extensions(settings)
+        if settings.memory.enabled:
+            sites_of(settings, Storage(settings, clock).activity, registry, clock)
+
+    async def tracing() -> None:
+        exporter = open_tracing(endpoint_of(settings.observe.otlp_endpoint, os.environ), clock)
+        if exporter is not None:
+            await exporter.close()
+
+    return (
+        ("model", model),
+        ("mcp.servers", tools),
+        ("extensions", extensions),
+        ("observe.otlp_endpoint", tracing),
+    )
+
+
+def _adapters(settings: Settings, platforms: Discovery) -> Iterable[Part]:
+    name = settings.assistant.name
+    commands = offered_commands(with_memory=settings.memory.enabled)
+
+    async def adapter(account: Account) -> None:
+        plugin = build(account, platforms.manifests[account.platform], name, commands)
+        await plugin.disconnect()
+
+    for account in settings.accounts():
+        yield account.path, partial(adapter, account)
+
+
+def _libraries(settings: Settings) -> list[Problem]:
+    """Missing libraries that the program imports only when it needs them."""
+    choices = (settings.model, *settings.model.fallbacks)
+    anthropic = any(choice.provider == "anthropic" for choice in choices)
+    openai = settings.memory.enabled and settings.memory.embedding_provider == "openai"
+    needed = (
+        ("model.provider", "anthropic" if anthropic else "", "."),
+        ("memory.embedding_provider", "openai" if openai else "", ".[openai]"),
+        ("mcp.servers", "mcp" if settings.mcp.servers else "", "."),
+    )
+    return [
+        Problem(
+            place,
+            f"needs the library {library}, which is not installed.",
+            f"Run `pip install -e '{extra}'` in Parley's folder.",
+        )
+        for place, library, extra in needed
+        if library and importlib.util.find_spec(library) is None
+    ]
+
+
+def _prices(settings: Settings) -> list[Problem]:
+    """Models without a price, which are not called because a budget is set."""
+    budgets = policies_of(settings).budgets
+    if replace(budgets, user_share=UNLIMITED.user_share) == UNLIMITED:
+        return []
+    prices = prices_of(settings)
+    return [
+        Problem(
+            "budgets.prices",
+            f"has no {model}, which is not called while a budget is set.",
+            "Add its price in dollars per million tokens, or remove the budgets.",
+        )
+        for model in sorted(assistant_of(settings).models)
+        if price_of(model, prices) is None
+    ]
+
+
+def _problem(place: str, text: str) -> Problem:
+    """Most errors begin with their key; for others the key of the part is used."""
+    path, separator, rest = text.partition(": ")
+    if separator and " " not in path:
+        return Problem(path, rest)
+    return Problem(place, text)

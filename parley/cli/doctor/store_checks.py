@@ -1,0 +1,164 @@
+"""Checks of `parley doctor` on Redis and PostgreSQL; they change nothing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
+from parley.cli.doctor.checks import Finding, Status
+from parley.config import Settings
+from parley.wiring.storage.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    from gateway.stores.postgres_status import PostgresStatus
+
+SECONDS: Final = 10.0
+"""Time limit for one store."""
+MINIMUM_POSTGRES: Final = 140_000
+SPARE_CONNECTIONS: Final = 12
+"""The connections of one process, and a few for other tools."""
+
+
+async def check_servers(settings: Settings) -> list[Finding]:
+    """The findings about each configured server; the servers are asked side by side."""
+    checks: list[Awaitable[list[Finding]]] = []
+    if settings.storage_url.startswith(("redis://", "rediss://")):
+        checks.append(_answered("Redis", "storage.url", lambda: _redis(settings.storage_url)))
+    if settings.database.url.startswith("postgresql://"):
+        checks.append(
+            _answered("PostgreSQL", "database.url", lambda: _postgres(settings.database.url))
+        )
+    return [finding for findings in await asyncio.gather(*checks) for finding in findings]
+
+
+async def _answered(
+    name: str, setting: str, ask: Callable[[], Awaitable[list[Finding]]]
+) -> list[Finding]:
+    advice = f"Start it, or correct {setting}: host, port, user and password."
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await ask()
+    except TimeoutError:
+        return [Finding("broken", name, f"no answer within {SECONDS:.0f} seconds", advice)]
+    except (StoreUnavailable, ConfigurationError) as error:
+        return [Finding("broken", name, str(error), advice)]
+
+
+async def _redis(url: str) -> list[Finding]:
+    from gateway.stores.redis.client import RedisClient  # noqa: PLC0415 - only where configured
+
+    client = RedisClient(url)
+    try:
+        info = await client.command("INFO")
+        try:
+            append = await client.command("CONFIG", "GET", "append*")
+        except StoreUnavailable:  # many providers forbid it
+            append = {}
+    finally:
+        await client.stop()
+    return of_redis(info, _texts(append))
+
+
+def of_redis(info: Mapping[str, Any], append: Mapping[str, str]) -> list[Finding]:
+    """The answers to `INFO` and `CONFIG GET append*`; the second is empty where it is forbidden."""
+    version = str(info.get("redis_version", "0"))
+    is_new = tuple(int(part) for part in version.split(".")[:2]) >= (6, 2)
+    policy = str(info.get("maxmemory_policy", "unknown"))
+    eviction = (
+        Finding("ok", "Redis: eviction", "noeviction")
+        if policy == "noeviction"
+        else Finding(
+            "broken",
+            "Redis: eviction",
+            f"maxmemory-policy is {policy}: under pressure it deletes waiting work",
+            "Set maxmemory-policy noeviction.",
+        )
+    )
+    status: Status = "ok" if is_new else "broken"
+    return [
+        Finding(status, "Redis: version", version, "Use 6.2 or newer, or any Valkey."),
+        _persistence(bool(info.get("aof_enabled", 0)), append.get("appendfsync", "")),
+        eviction,
+    ]
+
+
+def _persistence(is_on: bool, fsync: str) -> Finding:
+    name = "Redis: persistence"
+    advice = "Set appendonly yes, and appendfsync everysec or always."
+    if not is_on:
+        return Finding("broken", name, "appendonly is off: a restart deletes waiting work", advice)
+    costs = {
+        "always": "a power cut costs nothing that was accepted",
+        "everysec": "a power cut costs the last second, at worst two",
+    }
+    if fsync == "no":
+        detail = "appendfsync no: a power cut costs half a minute or more"
+        return Finding("note", name, detail, advice)
+    if fsync not in costs:
+        return Finding("ok", name, "appendonly is on; this server does not tell appendfsync")
+    return Finding("ok", name, f"appendonly, appendfsync {fsync}: {costs[fsync]}")
+
+
+async def _postgres(url: str) -> list[Finding]:
+    from gateway.stores.postgres_status import standing  # noqa: PLC0415 - as above
+
+    return of_postgres(await standing(url, SCHEMAS))
+
+
+def of_postgres(state: "PostgresStatus") -> list[Finding]:
+    """The state that the server reports."""
+    version: Status = "ok" if state.version_number >= MINIMUM_POSTGRES else "broken"
+    free, few = state.free_connections, "Raise max_connections, or run fewer processes on it."
+    return [
+        Finding(version, "PostgreSQL: version", state.version, "Use 14 or newer."),
+        _tables(state),
+        Finding("ok", "PostgreSQL: connections", f"{free} are free")
+        if free >= SPARE_CONNECTIONS
+        else Finding("note", "PostgreSQL: connections", f"only {free} are free", few),
+        _commits(state.synchronous_commit, is_on=state.fsync),
+        _vectors(is_there=state.vectors),
+    ]
+
+
+def _tables(state: "PostgresStatus") -> Finding:
+    name = "PostgreSQL: tables"
+    if not state.writable:
+        advice = "Point database.url to the primary server, or lift default_transaction_read_only."
+        return Finding("broken", name, "it is read-only", advice)
+    if state.missing and not state.may_create:
+        advice = "GRANT CREATE ON SCHEMA public TO the user of database.url."
+        return Finding("broken", name, "some are missing, and this user may not make them", advice)
+    return Finding("ok", name, "made at the next start" if state.missing else "up to date")
+
+
+def _vectors(*, is_there: bool) -> Finding:
+    name = "PostgreSQL: vectors"
+    if is_there:
+        return Finding("ok", name, "pgvector can be used")
+    detail = "without pgvector memories are found by their words only"
+    advice = "Install pgvector, run CREATE EXTENSION vector as a superuser, and restart."
+    return Finding("note", name, detail, advice)
+
+
+def _commits(synchronous: str, *, is_on: bool) -> Finding:
+    name = "PostgreSQL: fsync"
+    if not is_on:
+        detail = "fsync is off: a power cut can cost the whole database"
+        return Finding("broken", name, detail, "Set fsync on.")
+    if synchronous == "off":
+        detail = "synchronous_commit is off: a power cut costs the last moments of conversations"
+        return Finding("note", name, detail, "Set synchronous_commit on where that matters.")
+    return Finding("ok", name, f"synchronous_commit {synchronous}: a power cut costs nothing")
+
+
+def _texts(answer: Any) -> dict[str, str]:
+    """The answer to `CONFIG GET`, a mapping or a flat list, of bytes or of texts."""
+    pairs = (
+        answer.items() if isinstance(answer, dict) else zip(answer[::2], answer[1::2], strict=False)
+    )
+    return {_text(name): _text(value) for name, value in pairs}
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

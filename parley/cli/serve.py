@@ -1,0 +1,138 @@
+"""Runs the program from its start until a signal stops it."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.extensions import ExtensionRegistry
+from gateway.inbound.work_record import Death, WorkRecord
+from gateway.observe.logs import configure_logs
+from parley.app import App
+from parley.config import Settings
+from parley.config.secrets import secret_values
+from parley.runtime import Role
+from parley.runtime.memory_tuning import freeze_startup_objects, return_large_blocks
+from parley.runtime.service_manager import ServiceManager
+from parley.runtime.watchdog import Watchdog
+from parley.runtime.work_record import work_record
+from parley.wiring.extensions import load_extensions
+
+STATUS_ENDED_AT_ONCE: Final = 130
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessWatch:
+    """The supervision of a process: the record of its work, the crashes of earlier processes,
+    systemd, and the watchdog."""
+
+    record: WorkRecord | None = None
+    left: Sequence[Death] = ()
+    manager: ServiceManager = field(default_factory=ServiceManager)
+    dog: Watchdog | None = None
+
+
+async def serve(
+    settings: Settings,
+    role: Role = "all",
+    platform: str = "",
+    *,
+    started: Callable[[], None] = lambda: None,
+    watch: ProcessWatch | None = None,
+    extensions: ExtensionRegistry | None = None,
+) -> int:
+    """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
+    addresses of the pages.
+
+    `started` is called when the start is complete. `watch` supervises the loop until it is closed.
+    """
+    stopping = asyncio.Event()
+    stop_on_signals(stopping)
+    watch = watch or ProcessWatch()
+    app = App(
+        settings,
+        extensions=extensions,
+        role=role,
+        platform=platform,
+        record=watch.record,
+        left=watch.left,
+    )
+    if watch.dog is not None:
+        watch.dog.start()
+
+    def print_line(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    async def on_ready(name: str) -> None:
+        print_line(f"ready {name}")
+
+    async def start() -> None:
+        await app.start(on_ready)
+        started()
+        for name, problem in app.supervisor.errors.items():
+            sys.stderr.write(f"{name} is not connected: {problem}\n")
+        for link in app.pages():
+            print_line(f"open {link}")
+        print_line("ready gateway")
+        watch.manager.ready()
+
+    starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
+    try:
+        await asyncio.wait((starting, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            await stopped
+    finally:
+        watch.manager.stopping()
+        for task in (starting, stopped):
+            task.cancel()
+        await asyncio.wait((starting, stopped))
+        await app.stop()
+    return 0
+
+
+def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
+    """Run the program and return its exit status. Raises a `ParleyError` when it cannot start."""
+    extensions = load_extensions(settings)  # before anything is opened
+    level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
+    configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
+    return_large_blocks()
+    record, left = work_record(settings)
+    manager = ServiceManager.of(os.environ)
+    dog = Watchdog(settings.watchdog.seconds, record, manager.alive)
+    with record, dog, closing(manager):  # supervised also while the loop closes
+        watch = ProcessWatch(record, left, manager, dog)
+        return asyncio.run(
+            serve(
+                settings,
+                role,
+                platform,
+                started=freeze_startup_objects,
+                watch=watch,
+                extensions=extensions,
+            )
+        )
+
+
+def stop_on_signals(stopping: asyncio.Event) -> None:
+    """Set `stopping` at the first SIGTERM or SIGINT; a second one ends the process at once.
+
+    No accepted message is lost: it is stored, and continues at the next start.
+    """
+
+    def end() -> None:
+        if stopping.is_set():
+            sys.stderr.write("ended at once; remaining work continues at the next start\n")
+            sys.stderr.flush()
+            os._exit(STATUS_ENDED_AT_ONCE)
+        stopping.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)

@@ -1,0 +1,70 @@
+"""Opens the stores of a configuration for one command, also while Parley runs."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from gateway.errors import BadInput
+from gateway.observe.logs import configure_logs
+from gateway.ports.clock import SystemClock
+from parley.cli.options import config_path
+from parley.config import Settings, load
+from parley.config.sections import MEMORY, sqlite_file
+from parley.wiring.storage import Storage
+
+IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
+NO_DATABASE: Final = (
+    "There is no database at {file} yet. Name the configuration with --config, or start Parley"
+    " once."
+)
+
+T = TypeVar("T")
+
+
+def read_settings(config: Path | None) -> Settings:
+    """The configuration. The log shows warnings only."""
+    settings = load(config_path(config), os.environ)
+    configure_logs(level=logging.WARNING)
+    return settings
+
+
+def settings_with_database(config: Path | None, *, hot: bool = False) -> Settings:
+    """The configuration. Raises `BadInput` where there is no database that this process can read;
+    `hot` looks at `storage.url` as well."""
+    settings = read_settings(config)
+    require_database(settings, hot=hot)
+    return settings
+
+
+def require_database(settings: Settings, *, hot: bool = False) -> None:
+    """Raises `BadInput` where there is no database that this process can read."""
+    for url in (settings.database.url, settings.storage_url if hot else ""):
+        if url == MEMORY:
+            raise BadInput(IN_MEMORY)
+        file = sqlite_file(url)
+        if file and not Path(file).exists():
+            raise BadInput(NO_DATABASE.format(file=file))
+
+
+@asynccontextmanager
+async def opened(storage: Storage) -> AsyncIterator[Storage]:
+    """The stores, opened beside a running gateway and closed at the end."""
+    try:
+        await storage.start(exclusive=False)
+        yield storage
+    finally:
+        await storage.stop()
+
+
+def with_storage(settings: Settings, job: Callable[[Storage], Awaitable[T]]) -> T:
+    """The result of `job` with the opened stores."""
+
+    async def run() -> T:
+        async with opened(Storage(settings, SystemClock())) as storage:
+            return await job(storage)
+
+    return asyncio.run(run())

@@ -1,0 +1,40 @@
+"""Tunes Python's garbage collector and the C library's heap for a program that runs for long.
+
+Garbage: a start creates some 100,000 objects that live until the end. A full collection scans all
+of them and blocks every conversation: 40 to 90 ms each, several a minute under load. Frozen objects
+are never scanned again.
+
+Heap: once a large block was freed, glibc takes blocks of up to 32 MB from its heap instead of
+mapping them separately. A heap shrinks at its end only, so the program grows with every peak. From
+the second to the tenth minute at 100 messages a second it grew by 5 to 6 MB, of which one was in
+use, and by 2.3 MB with these limits.
+"""
+
+import ctypes
+import gc
+from typing import Final
+
+YOUNG: Final = 50_000
+"""New objects between two small collections, of five milliseconds each. Python's default of 700 is
+fewer than one answer creates, and an answer leaves no cycles to collect."""
+LARGE: Final = 128 * 1024
+"""Bytes from which a block is mapped separately, and that may stay free at the end of the heap.
+These are glibc's initial values, which stay fixed once they are set."""
+_TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
+
+
+def return_large_blocks() -> bool:
+    """Set the limits; called once, at the start. Returns False on other C libraries."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):
+        return False
+    return all([mallopt(_MMAP_THRESHOLD, LARGE), mallopt(_TRIM_THRESHOLD, LARGE)])
+
+
+def freeze_startup_objects() -> None:
+    """Exclude the present objects from every further collection; called at the end of the start."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])

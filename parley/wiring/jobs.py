@@ -1,0 +1,151 @@
+"""Builds the background jobs of a process: deletion of old data, expiry, status, consolidation and
+vectors."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from gateway.extensions import ExtensionRegistry
+from gateway.inbound.conversation_queues import ConversationQueues
+from gateway.inbound.crash_loop_guard import Quarantine
+from gateway.llm.token_calibrations import PersistentCalibrations
+from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
+from gateway.outbound.notices import NoticeSender
+from gateway.ports import Clock, Counter
+from gateway.turn.services import Services
+from memory.commands.link import expired
+from memory.embeddings.backfill import EmbeddingBackfill
+from memory.service.links import Links
+from parley.config import Settings
+from parley.runtime import Role
+from parley.runtime.background import Background
+from parley.runtime.heartbeats import Heartbeats
+from parley.runtime.housekeeping import Chore, Housekeeping
+from parley.wiring.heartbeats import wire_heartbeats
+from parley.wiring.memory import WiredMemory
+from parley.wiring.recall_models import RecallModels
+from parley.wiring.storage import Storage
+
+LINKS_EVERY: Final = 20.0
+"""Seconds between two checks for expired links."""
+
+
+class Job(Protocol):
+    """Work that a process repeats until it stops."""
+
+    def start(self) -> None:
+        """Start the work."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop the work. Safe to call twice, and before `start`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The jobs of one process; a job is None where it is off or belongs to other processes."""
+
+    housekeeping: Housekeeping
+    button_expiry: Housekeeping
+    link_expiry: Housekeeping | None = None
+    heartbeats: Heartbeats | None = None
+    consolidation: Background | None = None
+    embedding: Background | None = None
+
+    @property
+    def active(self) -> list[Job]:
+        """The jobs of this process, in the order in which they start and stop."""
+        jobs = (
+            self.housekeeping,
+            self.button_expiry,
+            self.link_expiry,
+            self.heartbeats,
+            self.consolidation,
+            self.embedding,
+        )
+        return [job for job in jobs if job is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class JobParts:
+    """The parts of the program that jobs use."""
+
+    settings: Settings
+    storage: Storage
+    memory: WiredMemory
+    models: RecallModels
+    services: Services
+    queues: ConversationQueues
+    calibrations: PersistentCalibrations
+    guard: Quarantine
+    count: Counter
+    clock: Clock
+
+
+def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jobs:
+    """The jobs of a process with this role."""
+    guard, clock, deliverer = parts.guard, parts.clock, parts.services.deliverer
+    chores = {
+        "quarantine": guard.refresh,
+        **parts.storage.chores(),
+        **parts.memory.chores,
+        "counting": parts.calibrations.save,
+    }
+    housekeeping = Housekeeping(chores, clock, guard)
+    buttons = {"buttons": deliverer.expiring.step}
+    button_expiry = Housekeeping(buttons, clock, guard, every=BUTTONS_EVERY)
+    heartbeats = wire_heartbeats(
+        parts.settings, parts.storage, parts.memory.sync, extensions, clock, guard
+    )
+    if role == "adapter":
+        return Jobs(housekeeping, button_expiry)
+    return Jobs(
+        housekeeping,
+        button_expiry,
+        _link_expiry(parts),
+        heartbeats,
+        _consolidation(parts),
+        _embedding(parts),
+    )
+
+
+def _link_expiry(parts: JobParts) -> Housekeeping | None:
+    if parts.memory.links is None:
+        return None
+    services = parts.services
+    notices = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+    chores = {"links": _expire_links(parts.memory.links, notices)}
+    return Housekeeping(chores, parts.clock, parts.guard, every=LINKS_EVERY)
+
+
+def _expire_links(links: Links, notices: NoticeSender) -> Chore:
+    """A chore that ends links which were not confirmed in time, and notifies both sides."""
+
+    async def expire() -> int:
+        requests = await links.expire()
+        for request in requests:
+            await notices.send(f"link-{request.id}-expired", expired(request))
+        return len(requests)
+
+    return expire
+
+
+def _consolidation(parts: JobParts) -> Background | None:
+    consolidation = parts.memory.consolidation
+    return _background(parts, consolidation.step, "consolidating") if consolidation else None
+
+
+def _embedding(parts: JobParts) -> Background | None:
+    models, memories = parts.models, parts.storage.memory.memories
+    if models.behind is None:
+        return None
+    work = EmbeddingBackfill(
+        memories, models.behind, parts.clock, parts.count, models.warm, parts.guard
+    )
+    return _background(parts, work.step, "embedding")
+
+
+def _background(parts: JobParts, step: Callable[[], Awaitable[int]], name: str) -> Background:
+    queues = parts.queues
+    return Background(step, parts.clock, name, lambda: queues.waiting, lambda: queues.running)

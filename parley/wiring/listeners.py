@@ -1,0 +1,70 @@
+"""Builds the two HTTP listeners, and adds the API of memory to the local one."""
+
+from collections.abc import Callable
+
+from gateway.observe.security_log import SecurityLog
+from gateway.observe.spending import SpendingReader
+from gateway.ports.work_guard import WorkGuard
+from gateway.turn.services import Services
+from memory.ports.api_tokens import TokenStore
+from parley.config import Settings
+from parley.http.api.app import MemoryApi
+from parley.http.api.authentication import Authenticator
+from parley.http.api.openapi import PREFIX
+from parley.http.client_address import networks
+from parley.http.local_listener import LocalListener, Readiness
+from parley.http.webhook_listener import WebhookListener
+from parley.runtime.health import HealthMonitor
+from parley.security.keys import token_key
+from parley.wiring.memory import WiredMemory
+
+
+def local_listener(
+    settings: Settings,
+    health: HealthMonitor,
+    security: SecurityLog,
+    readiness: Callable[[], Readiness],
+) -> LocalListener:
+    """The local listener with the routes of health."""
+    server = settings.server
+    listener = LocalListener(
+        server.host,
+        server.port,
+        server.token.get_secret_value() if server.token else "",
+        ready=readiness,
+        health=health.health,
+        proxies=networks(server.trusted_proxies),
+        security=security,
+    )
+    listener.add_routes(health.routes())
+    return listener
+
+
+def webhook_listener(
+    settings: Settings, guard: WorkGuard, security: SecurityLog
+) -> WebhookListener:
+    """The public listener."""
+    return WebhookListener(
+        settings.webhooks.host,
+        settings.webhooks.port,
+        proxies=networks(settings.webhooks.trusted_proxies),
+        guard=guard,
+        security=security,
+    )
+
+
+def add_memory_api(
+    listener: LocalListener,
+    wired: WiredMemory,
+    tokens: TokenStore,
+    settings: Settings,
+    services: Services,
+) -> None:
+    """Serve the API, where memory is on."""
+    if wired.memory is None or wired.brain is None:
+        return
+    entrance = Authenticator(token_key(settings), tokens, services, settings.limits.api_per_minute)
+    budgets = services.policies.budgets
+    spending = SpendingReader(services.stores.usage, services.humans, budgets, services.clock)
+    api = MemoryApi(wired.memory, wired.brain, entrance, spending, settings.memory.episodic)
+    listener.add_guarded(PREFIX, api.app)

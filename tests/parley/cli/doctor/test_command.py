@@ -1,0 +1,205 @@
+"""`parley doctor`, against simulated platforms and a simulated model."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from parley.cli.doctor.checks import Finding
+from parley.cli.doctor.command import report
+from parley.wiring.accounts import offered_commands
+from simulators.anthropic import AnthropicSimulator
+from simulators.base import PlatformSimulator
+from simulators.discord import DiscordSimulator
+from simulators.openai.server import OpenAISimulator
+from simulators.slack import SlackSimulator
+from simulators.telegram import TelegramSimulator
+from simulators.whatsapp import WhatsAppSimulator
+from tests.parley.cli.kit import parley, parley_alone, read_until, started
+
+PLATFORMS: dict[str, Callable[[], PlatformSimulator]] = {
+    "discord": DiscordSimulator,
+    "slack": SlackSimulator,
+    "telegram": TelegramSimulator,
+    "whatsapp": WhatsAppSimulator,
+}
+CREDENTIAL = {
+    "discord": "token",
+    "slack": "bot_token",
+    "telegram": "bot_token",
+    "whatsapp": "access_token",
+}
+WRONG = {
+    "discord": "MTIzNDU2Nzg5MDEyMzQ1Njc4.wrong.token",
+    "slack": "xoxb-wrong",
+    "telegram": "7000000009:wrong-wrong-wrong-wrong-wrong-wrong",
+    "whatsapp": "EAAwrong",
+}
+
+
+def write(folder: Path, settings: dict[str, object]) -> None:
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(settings))
+
+
+def test_the_report_numbers_its_lines_and_advises_only_where_needed() -> None:
+    text = report(
+        [
+            Finding("ok", "Python", "3.12.1", "nothing"),
+            Finding("note", "model", "none", "Set a key."),
+            Finding("broken", "slack: scopes", "chat:write is missing", "Reinstall the app."),
+        ]
+    )
+    assert text == (
+        "  1. ok      Python: 3.12.1\n"
+        "  2. note    model: none\n"
+        "             What to do: Set a key.\n"
+        "  3. BROKEN  slack: scopes: chat:write is missing\n"
+        "             What to do: Reinstall the app.\n"
+        "1 ok, 1 to note, 1 broken.\n"
+    )
+
+
+async def test_a_fresh_folder_is_not_broken_but_has_things_to_do(tmp_path: Path) -> None:
+    ended = await parley_alone("doctor", cwd=tmp_path)
+    assert (ended.status, ended.err) == (0, "")
+    assert "Set ANTHROPIC_API_KEY" in ended.out
+    assert "`parley init` sets one up." in ended.out
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("name", list(PLATFORMS))
+async def test_right_credentials_are_fine_and_wrong_ones_are_broken(
+    tmp_path: Path, name: str
+) -> None:
+    simulator = PLATFORMS[name]()
+    await simulator.start()
+    try:
+        right = simulator.settings()
+        write(tmp_path, {"platforms": {name: right}})
+        fine = await parley("doctor", cwd=tmp_path)
+        write(tmp_path, {"platforms": {name: {**right, CREDENTIAL[name]: WRONG[name]}}})
+        broken = await parley("doctor", cwd=tmp_path)
+    finally:
+        await simulator.stop()
+    assert re.search(rf"\d+\. (ok|note) +{name}: ", fine.out)
+    assert (fine.status, "BROKEN" in fine.out) == (0, False)
+    assert re.search(rf"\d+\. BROKEN +{name}: .*\n +What to do: \S", broken.out)
+    assert broken.status == 1
+    assert WRONG[name] not in broken.out + broken.err
+
+
+async def test_commands_are_expected_to_be_those_that_run_registers(tmp_path: Path) -> None:
+    discord = DiscordSimulator()
+    await discord.start()
+    try:
+        settings = {"platforms": {"discord": discord.settings()}, "server": {"port": 0}}
+        write(tmp_path, settings)
+        before = await parley("doctor", cwd=tmp_path)
+        async with started("run", cwd=tmp_path) as process:
+            await read_until(process.stdout, "ready gateway")
+            after = await parley("doctor", cwd=tmp_path)
+    finally:
+        await discord.stop()
+    offered = offered_commands(with_memory=True)
+    assert "note    discord: commands: not registered everywhere" in before.out
+    assert f"ok      discord: commands: {len(offered)} registered everywhere" in after.out
+    assert (before.status, after.status) == (0, 0)
+
+
+async def test_a_platform_that_is_not_there_is_broken_and_named(tmp_path: Path) -> None:
+    simulator = TelegramSimulator()
+    await simulator.start()
+    settings = simulator.settings()
+    await simulator.stop()
+    write(tmp_path, {"platforms": {"telegram": settings}})
+    ended = await parley("doctor", cwd=tmp_path)
+    assert ended.status == 1
+    assert "BROKEN  telegram: " in ended.out
+
+
+async def test_every_problem_of_the_configuration_is_a_line(tmp_path: Path) -> None:
+    write(tmp_path, {"limit": {}, "platforms": {"slack": {"bot_token": "${NOPE}"}}})
+    ended = await parley("doctor", cwd=tmp_path)
+    assert ended.status == 1
+    assert 'What to do: Did you mean "limits"?' in ended.out
+    assert "refers to ${NOPE}, which is not set." in ended.out
+
+
+async def test_a_listener_for_everybody_without_a_token_is_broken(tmp_path: Path) -> None:
+    write(tmp_path, {"server": {"host": "0.0.0.0"}})
+    ended = await parley("doctor", cwd=tmp_path)
+    assert ended.status == 1
+    assert "BROKEN  configuration: server" in ended.out
+    assert "needs token" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "status", "said"),
+    [
+        ("test-key", "", 0, "the key is accepted, for claude-"),
+        ("wrong-key", "", 1, "the key is refused (HTTP 401)"),
+        ("test-key", "claude-of-yesterday", 1, "there is no model claude-of-yesterday"),
+    ],
+)
+async def test_the_model_s_key_and_name_are_tried(
+    tmp_path: Path, key: str, name: str, status: int, said: str
+) -> None:
+    model = AnthropicSimulator()
+    await model.start()
+    write(tmp_path, {"model": {"provider": "anthropic", "name": name, "base_url": model.base_url}})
+    ended = await parley("doctor", cwd=tmp_path, env={"ANTHROPIC_API_KEY": key})
+    await model.stop()
+    assert said in ended.out
+    assert ended.status == status
+    assert key not in ended.out
+
+
+async def test_a_server_of_one_s_own_needs_no_key_and_may_not_list_its_models(
+    tmp_path: Path,
+) -> None:
+    model = OpenAISimulator()
+    await model.start()
+    section = {"provider": "openai", "name": "m", "base_url": model.base_url}
+    write(tmp_path, {"model": section})
+    ended = await parley("doctor", cwd=tmp_path)
+    await model.stop()
+    assert "note    model: openai: the service answers with HTTP 404" in ended.out
+    assert ended.status == 0
+
+
+async def test_a_model_that_does_not_answer_is_broken(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9"
+    write(tmp_path, {"model": {"provider": "openai", "name": "m", "base_url": url}})
+    ended = await parley("doctor", cwd=tmp_path)
+    assert ended.status == 1
+    assert f"{url} is not reachable" in ended.out
+
+
+async def test_secrets_that_others_can_read_are_noted(tmp_path: Path) -> None:
+    write(tmp_path, {})
+    secrets = tmp_path / "config" / ".env"
+    secrets.write_text("A=b\n")
+    secrets.chmod(0o644)
+    assert "chmod 600 config/.env" in (await parley("doctor", cwd=tmp_path)).out
+    secrets.chmod(0o600)
+    assert "readable to you alone" in (await parley("doctor", cwd=tmp_path)).out
+
+
+async def test_a_database_that_cannot_be_written_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "parley.db").write_text("this is no database, but long enough to be read")
+    ended = await parley("doctor", cwd=tmp_path)
+    assert ended.status == 1
+    assert "BROKEN  database: data/parley.db: file is not a database" in ended.out
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+async def test_a_folder_that_cannot_be_written_is_broken(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    ended = await parley("doctor", cwd=tmp_path)
+    tmp_path.chmod(0o700)
+    assert "cannot be written" in ended.out

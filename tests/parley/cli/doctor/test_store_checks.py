@@ -1,0 +1,118 @@
+"""`parley doctor` asks Redis and PostgreSQL, and says what to do about each."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+import yaml
+
+from gateway.stores.postgres_status import PostgresStatus
+from parley.cli.doctor.store_checks import of_postgres, of_redis
+from tests.parley.cli.kit import parley
+from tests.support.ports import free_port
+from tests.support.servers import (
+    PostgresServer,
+    RedisServer,
+    postgres_server,
+    redis_server,
+)
+
+pytestmark = pytest.mark.xdist_group("databases")
+GOOD = PostgresStatus("18.1", 180_001, True, True, 80, "on", True, 0)
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with redis_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[PostgresServer]:
+    with postgres_server(fsync=True) as server:
+        yield server
+
+
+async def report(folder: Path, storage: str, database: str) -> list[str]:
+    """The lines about servers, without their numbers."""
+    config = folder / "parley.yaml"
+    urls = {"storage": {"url": storage}, "database": {"url": database}}
+    config.write_text(yaml.safe_dump({**urls, "server": {"port": 0}}))
+    ended = await parley("doctor", "--config", "parley.yaml", cwd=folder)
+    lines = [line.strip() for line in ended.out.splitlines()]
+    about = ("Redis", "PostgreSQL", "What to do: Start it")
+    return [
+        line.partition(". ")[2] if line[:1].isdigit() else line
+        for line in lines
+        if any(word in line for word in about)
+    ]
+
+
+async def test_servers_that_are_well(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    lines = await report(tmp_path, redis.url, postgres.url)
+    assert all(line.startswith("ok") for line in lines), lines
+    assert [line.split(":")[1].strip() for line in lines] == [
+        *("version", "persistence", "eviction"),
+        *("version", "tables", "connections", "fsync", "vectors"),
+    ]
+    assert "appendfsync everysec: a power cut costs the last second" in lines[1]
+    assert "made at the next start" in lines[4]
+
+
+async def test_servers_that_do_not_answer(tmp_path: Path) -> None:
+    nobody = f"127.0.0.1:{free_port()}"
+    lines = await report(tmp_path, f"redis://{nobody}/0", f"postgresql://p:secret@{nobody}/p")
+    assert [line.split()[0] for line in lines] == ["BROKEN", "What", "BROKEN", "What"]
+    assert "database.url: host, port, user and password" in lines[3]
+    assert "secret" not in "".join(lines)
+
+
+async def test_a_database_that_can_only_be_read(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE reader LOGIN")
+        connection.execute("ALTER ROLE reader SET default_transaction_read_only = on")
+    lines = await report(tmp_path, redis.url, postgres.url.replace("postgres@", "reader@"))
+    assert any("PostgreSQL: tables: it is read-only" in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    ("told", "given", "statuses"),
+    [
+        ({"aof_enabled": 1}, {"appendfsync": "always"}, ["ok", "ok", "ok"]),
+        ({"aof_enabled": 1}, {}, ["ok", "ok", "ok"]),
+        ({"aof_enabled": 1}, {"appendfsync": "no"}, ["ok", "note", "ok"]),
+        ({"aof_enabled": 0}, {"appendfsync": "everysec"}, ["ok", "broken", "ok"]),
+        ({"aof_enabled": 1, "maxmemory_policy": "allkeys-lru"}, {}, ["ok", "ok", "broken"]),
+        ({"aof_enabled": 1, "redis_version": "5.0.7"}, {}, ["broken", "ok", "ok"]),
+    ],
+)
+def test_what_redis_says(
+    told: dict[str, object], given: dict[str, str], statuses: list[str]
+) -> None:
+    sound = {"redis_version": "7.2.4", "maxmemory_policy": "noeviction"}
+    found = of_redis({**sound, **told}, given)
+    assert [finding.status for finding in found] == statuses
+    assert all(finding.advice for finding in found if finding.status != "ok")
+
+
+@pytest.mark.parametrize(
+    ("standing", "name", "status"),
+    [
+        (replace(GOOD, version_number=130_000), "version", "broken"),
+        (replace(GOOD, missing=3, may_create=False), "tables", "broken"),
+        (replace(GOOD, missing=3), "tables", "ok"),
+        (replace(GOOD, free_connections=3), "connections", "note"),
+        (replace(GOOD, synchronous_commit="off"), "fsync", "note"),
+        (replace(GOOD, fsync=False), "fsync", "broken"),
+    ],
+)
+def test_what_postgresql_says(standing: PostgresStatus, name: str, status: str) -> None:
+    found = {finding.name: finding for finding in of_postgres(standing)}[f"PostgreSQL: {name}"]
+    assert found.status == status
+    assert found.status == "ok" or found.advice

@@ -1,0 +1,58 @@
+"""Large blocks return to the system, and objects of the start are not collected again."""
+
+import gc
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from parley.runtime import memory_tuning
+
+MEGABYTE = 1024 * 1024
+GROWN = f"""
+import sys
+from parley.runtime import memory_tuning
+
+if sys.argv[1] == "told":
+    assert memory_tuning.return_large_blocks()
+first = bytearray(20 * {MEGABYTE})
+del first
+kept, held = [], []
+for _ in range(16):
+    kept.append(bytearray({MEGABYTE}))
+    held.append(bytearray(1_000))
+del kept
+status = open("/proc/self/status").read()
+print(status.partition("VmRSS:")[2].split()[0])
+"""
+
+
+def left(how: str) -> int:
+    """Kilobytes of a process that needed much for a moment, and keeps a little of it."""
+    command = [sys.executable, "-c", GROWN, how]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these thresholds")
+def test_what_was_needed_for_a_moment_goes_back() -> None:
+    assert left("not told") - left("told") > 10_000
+
+
+def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parley.runtime.memory_tuning.ctypes.CDLL", lambda _: object())
+    assert not memory_tuning.return_large_blocks()
+
+
+def test_what_exists_is_set_aside_and_what_comes_later_is_still_collected() -> None:
+    thresholds = gc.get_threshold()
+    try:
+        memory_tuning.freeze_startup_objects()
+        assert gc.get_freeze_count() > 1_000
+        ring: list[object] = []
+        ring.append(ring)
+        del ring
+        assert gc.collect() >= 1
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*thresholds)

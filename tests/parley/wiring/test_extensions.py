@@ -1,0 +1,271 @@
+"""Extensions are found by entry point and by setting, and one that cannot work stops the program
+before it begins, in the same words everywhere."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.errors import TenantUnknown
+from gateway.extensions import (
+    AllowAll,
+    Extension,
+    ExtensionRegistry,
+    LocalAudit,
+    NoTracking,
+    SingleTenant,
+)
+from gateway.message import Place
+from gateway.people import Audience, PersonId
+from gateway.policy.decision import Decision
+from gateway.ports.usage import UsageRow
+from parley.config import SettingsError, from_mapping
+from parley.wiring.extensions import GROUP, load_extensions
+from tests.examples.installing import install
+from tests.parley.cli.kit import ROOT, parley
+from tests.support.for_each import for_each
+
+EXAMPLE = ROOT / "examples" / "parley-extension-tenants"
+HERE = Place("telegram", "main", "1", Audience.DIRECT)
+ADA = PersonId("telegram", "main", "1")
+
+
+class Tenants(SingleTenant):
+    """Everybody is of one tenant, whatever that is called."""
+
+    def __init__(self, name: object = "acme", column: str = "tenant_id") -> None:
+        self.name = name
+        self.column = column
+
+    def get_tenant_filter(self, tenant_id: str) -> Mapping[str, str]:
+        return {self.column: self.name}  # type: ignore[dict-item]  # what an extension may do wrong
+
+
+class Old:
+    """A tenant provider of an earlier interface."""
+
+    def get_tenant_id(self, place: Place) -> str:
+        return "acme"
+
+    def get_tenant_filter(self, tenant_id: str) -> Mapping[str, str]:
+        return {"tenant_id": tenant_id}
+
+
+class Blocking:
+    """An access controller that is not awaited."""
+
+    def check_access(self, person: PersonId, place: Place) -> Decision:
+        return Decision("access", True, "yes")
+
+
+class Told:
+    """Tracks, audits and admits; remembers, and may fail or refuse."""
+
+    def __init__(self, *, broken: bool = False, admits: bool = True) -> None:
+        self.broken = broken
+        self.admits = admits
+        self.events: list[str] = []
+
+    async def track(self, row: UsageRow) -> None:
+        self._note("track")
+
+    async def audit(self, event: str, person: PersonId, place: Place, decision: Decision) -> None:
+        self._note(event)
+
+    async def check_access(self, person: PersonId, place: Place) -> Decision:
+        self._note("access")
+        return Decision("access", self.admits, "asked")
+
+    def _note(self, event: str) -> None:
+        self.events.append(event)
+        if self.broken:
+            raise RuntimeError("its disk is full")
+
+
+def tenants(options: Mapping[str, str]) -> Extension:
+    return Extension(tenant_provider=Tenants(options.get("name", "acme")))
+
+
+def rival(options: Mapping[str, str]) -> Extension:
+    return Extension(tenant_provider=Tenants("umbrella"))
+
+
+def old(options: Mapping[str, str]) -> Extension:
+    return Extension(tenant_provider=Old())  # type: ignore[arg-type]  # that is the mistake
+
+
+def blocking(options: Mapping[str, str]) -> Extension:
+    return Extension(access_controller=Blocking())  # type: ignore[arg-type]  # that is the mistake
+
+
+def nothing(options: Mapping[str, str]) -> Extension:
+    return Extension()
+
+
+def number(options: Mapping[str, str]) -> int:
+    return 7
+
+
+def breaks(options: Mapping[str, str]) -> Extension:
+    raise ValueError(f"cannot log in with {options['key']}")
+
+
+CONSTANT = 7
+
+
+def entry(name: str, function: str) -> EntryPoint:
+    return EntryPoint(name, f"{__name__}:{function}", GROUP)
+
+
+def loaded(*functions: str, **section: object) -> ExtensionRegistry:
+    installed = [entry(function, function) for function in functions]
+    return load_extensions(from_mapping({"extensions": section}), installed)
+
+
+def test_without_extensions_everything_is_open() -> None:
+    registry = loaded()
+    assert isinstance(registry.tenant_provider, SingleTenant)
+    assert isinstance(registry.usage_tracker, NoTracking)
+    assert isinstance(registry.audit_logger, LocalAudit)
+    assert isinstance(registry.access_controller, AllowAll)
+    assert registry.tenant_of(HERE, ADA) == "default"
+
+
+def test_an_entry_point_and_a_setting_load_the_same() -> None:
+    by_entry = loaded("tenants", options={"tenants": {"name": "zeta"}})
+    load = {"own": f"{__name__}:tenants"}
+    by_setting = loaded(load=load, options={"own": {"name": "zeta"}})
+    assert by_entry.tenant_of(HERE, ADA) == by_setting.tenant_of(HERE, ADA) == "zeta"
+    assert (by_entry.names, by_setting.names) == (("tenants",), ("own",))
+
+
+def test_what_is_skipped_is_not_loaded() -> None:
+    assert loaded("breaks", skip=["breaks"]).names == ()
+
+
+@for_each(
+    ("functions", "section", "told"),
+    [
+        (("missing",), {}, "could not be loaded: AttributeError"),
+        (("CONSTANT",), {}, "is not a function that returns an Extension"),
+        (("number",), {}, "returns int, not a gateway.extensions.Extension"),
+        (("nothing",), {}, "returns an empty Extension"),
+        (("old",), {}, "whose get_tenant_id() does not take 2 arguments"),
+        (("blocking",), {}, "whose check_access() has to be async"),
+        (("tenants", "rival"), {}, "several provide tenants"),
+        (("tenants",), {"skip": ["tenant"]}, 'Did you mean "tenants"?'),
+        (("tenants",), {"options": {"tenats": {}}}, 'Did you mean "tenants"?'),
+        ((), {"load": {"own": "no_such_module:extension"}}, "extensions.load.own: "),
+        (("tenants",), {"load": {"tenants": "x:y"}}, "several have the name tenants"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_its_reason(
+    functions: tuple[str, ...], section: dict[str, object], told: str
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        loaded(*functions, **section)
+    assert told in str(refused.value)
+    assert refused.value.problems[0].advice or "extensions" in refused.value.problems[0].path
+
+
+def test_an_option_is_not_repeated_in_an_error() -> None:
+    with pytest.raises(SettingsError) as refused:
+        loaded("breaks", options={"breaks": {"key": "s3cret-key"}})
+    assert "ValueError: cannot log in with (not shown)" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "-a", "x" * 65, 7, None, "é", "a\n"])
+def test_a_value_that_cannot_be_a_tenant_is_none(name: object) -> None:
+    registry = ExtensionRegistry(tenant_provider=Tenants(name))
+    with pytest.raises(TenantUnknown):
+        registry.tenant_of(HERE, ADA)
+
+
+def test_a_filter_on_another_column_is_refused() -> None:
+    """Rows are bound to `tenant_id` and nothing else: a filter that is not used would be none."""
+    with pytest.raises(TenantUnknown):
+        ExtensionRegistry(tenant_provider=Tenants("a", "workspace")).tenant_of(HERE, ADA)
+
+
+async def test_several_are_all_told_and_all_have_to_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = Told(broken=True), Told(admits=False)
+    parts = {"first": first, "second": second}
+    for name, part in parts.items():
+        made = Extension(usage_tracker=part, audit_logger=part, access_controller=part)
+        function = f"make_{name}"
+        monkeypatch.setitem(globals(), function, lambda options, made=made: made)
+    registry = loaded("make_first", "make_second")
+    await registry.audit_logger.audit("x_denied", ADA, HERE, Decision("x", False, "y"))
+    assert first.events == second.events == ["x_denied"]
+    first.broken = False
+    decision = await registry.access_controller.check_access(ADA, HERE)
+    assert not decision.allowed
+    first.broken = True
+    with pytest.raises(RuntimeError):
+        await registry.access_controller.check_access(ADA, HERE)
+
+
+@pytest.fixture
+def with_example(tmp_path: Path) -> dict[str, str]:
+    """The environment of a process in which the example package is installed."""
+    site = tmp_path / "site"
+    site.mkdir()
+    return {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, *install(EXAMPLE, site))))}
+
+
+def configure(folder: Path, **sections: object) -> None:
+    (folder / "config").mkdir(exist_ok=True)
+    whole = {"server": {"port": 0}, "platforms": {"web": {"enabled": True}}, **sections}
+    (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(whole))
+
+
+async def test_every_command_says_the_same_of_an_extension_that_fails(
+    tmp_path: Path, with_example: dict[str, str]
+) -> None:
+    """`run` does not begin, nor do commands that would work on one tenant's rows."""
+    configure(tmp_path)
+    reason = "ValueError: set extensions.options.tenants.file."
+    commands = (
+        ("run",),
+        ("check-config",),
+        ("doctor",),
+        ("token", "web:main:ada"),
+    )
+    ended = await asyncio.gather(
+        *(parley(*words, cwd=tmp_path, env=with_example) for words in commands)
+    )
+    for words, end in zip(commands, ended, strict=True):
+        said = end.out + end.err
+        assert reason in said, words
+        assert "parley_tenants:extension of the package parley-extension-tenants" in said, words
+        assert end.status == (1 if words == ("doctor",) else 3), words
+    assert not (tmp_path / "data").exists()
+
+
+async def test_the_command_line_uses_the_tenant_of_the_person(
+    tmp_path: Path, with_example: dict[str, str]
+) -> None:
+    file = tmp_path / "tenants.json"
+    file.write_text(json.dumps({"web:main:ada": "acme", "web:main:ben": "umbrella"}))
+    configure(tmp_path, extensions={"options": {"tenants": {"file": str(file)}}})
+    fine = await parley("check-config", cwd=tmp_path, env=with_example)
+    assert "extensions tenants" in fine.out
+    for person in ("ada", "ben"):
+        made = await parley(
+            "token", f"web:main:{person}", "--name", person, cwd=tmp_path, env=with_example
+        )
+        assert made.status == 0, made.err
+    listed = await parley("token", "list", cwd=tmp_path, env=with_example)
+    tenant_of = {line.split()[0]: line.split()[-1] for line in listed.out.splitlines()[1:]}
+    assert tenant_of == {"ada": "acme", "ben": "umbrella"}
+    nobodys = await parley("token", "web:main:eve", cwd=tmp_path, env=with_example)
+    assert nobodys.status == 1
+    assert nobodys.err == (
+        "Nobody can say to which tenant web:main:eve belongs: the tenant provider failed:"
+        " LookupError. Tell it to tenants.\n"
+    )
