@@ -9,8 +9,8 @@ from typing import Final
 from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
 
-# The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes a
-# temporary table at every check.
+# The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
+# a temporary table at every check.
 HOT: Final = (
     """CREATE TABLE inbox (
         arrival INTEGER PRIMARY KEY AUTOINCREMENT, id text NOT NULL UNIQUE, lane text NOT NULL,
