@@ -134,6 +134,7 @@ def main() -> None:
         memory=not arguments.without_memory,
     )
     watch = Stopwatch() if arguments.times else None
+    garbage.collect_rarely()
     heap.give_large_pieces_back()
     used = asyncio.run(serve(settings, watch))
     if watch is not None:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from parley import garbage
 from parley.platforms import discover
 from parley.roles import Role
 from parley.settings import load
@@ -13,6 +14,7 @@ def start(
     config: Path | None, env: Mapping[str, str], role: Role = "all", platform: str = ""
 ) -> int:
     """Load the configuration and run until told to stop; returns the exit status."""
+    garbage.collect_rarely()
     platforms = discover()
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
