@@ -62,14 +62,14 @@ def _values_of(
 ) -> Callable[[Mapping[str, object]], Sequence[object]]:
     if not lists and len(names) > 1:
         return itemgetter(*names)
+    of_lists = [place for place, name in enumerate(names) if name in lists]
 
     def values(params: Mapping[str, object]) -> list[object]:
-        return [
-            json.dumps(params[name])
-            if name in lists and isinstance(params[name], list | tuple)
-            else params[name]
-            for name in names
-        ]
+        row = [params[name] for name in names]
+        for place in of_lists:
+            if isinstance(row[place], list | tuple):
+                row[place] = json.dumps(row[place])
+        return row
 
     return values
 

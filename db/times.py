@@ -19,7 +19,7 @@ def micros_or_none(at: datetime | None) -> int | None:
 
 def time_of(value: int) -> datetime:
     """The time of a row, in UTC."""
-    return _EPOCH + timedelta(microseconds=value)
+    return _EPOCH + timedelta(0, 0, value)  # by name it takes a fifth longer
 
 
 def time_or_none(value: int | None) -> datetime | None:

@@ -2,6 +2,10 @@
 
 import json
 from collections.abc import Iterable
+from typing import Final
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+"""Kept, because `json.dumps` makes a new one wherever a setting differs from its own."""
 
 
 def storable(text: str) -> str:
@@ -19,7 +23,7 @@ def storable(text: str) -> str:
 
 def json_list(texts: Iterable[str]) -> str:
     """A list of texts for a column that holds JSON."""
-    return json.dumps([storable(text) for text in texts], ensure_ascii=False)
+    return _JSON.encode([storable(text) for text in texts])
 
 
 def texts_of(value: str) -> tuple[str, ...]:

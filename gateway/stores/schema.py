@@ -9,6 +9,8 @@ from typing import Final
 from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
 
+# The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
+# a temporary table at every check.
 HOT: Final = (
     """CREATE TABLE inbox (
         arrival INTEGER PRIMARY KEY AUTOINCREMENT, id text NOT NULL UNIQUE, lane text NOT NULL,
@@ -20,7 +22,7 @@ HOT: Final = (
     """CREATE TABLE outbox (
         seq INTEGER PRIMARY KEY AUTOINCREMENT, key text NOT NULL UNIQUE, outbound blob NOT NULL,
         created_at real NOT NULL, state text NOT NULL DEFAULT 'waiting'
-            CHECK (state IN ('waiting', 'sent', 'dead')),
+            CHECK (state = 'waiting' OR state = 'sent' OR state = 'dead'),
         attempts integer NOT NULL DEFAULT 0, reason text NOT NULL DEFAULT '',
         message_id text NOT NULL DEFAULT '', settled_at real, begun integer NOT NULL DEFAULT 0,
         not_before real

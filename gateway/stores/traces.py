@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from db import Database, Row, Statement, Work, execute
 from db.pruning import delete_some, deleting_some
 from db.times import micros, time_of
@@ -36,10 +38,6 @@ PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < 
 
 def add_trace(trace: Trace) -> Work[None]:
     """Keep a trace; one with the same id, or in the same slot, is replaced."""
-    decisions = [  # a time to wait is for the moment
-        decision[:4] if decision.data is None else (*decision[:4], decision.data)
-        for decision in trace.decisions
-    ]
     if trace.slot is not None:
         yield from execute(FREE_SLOT, {"slot": trace.slot, "id": trace.id})
     params = {
@@ -50,7 +48,7 @@ def add_trace(trace: Trace) -> Work[None]:
         "conversation": trace.conversation,
         "kind": trace.kind,
         "at": micros(trace.at),
-        "decisions": json.dumps(decisions),
+        "decisions": _decisions_to_json(trace),
         "outcome": trace.outcome,
         "milliseconds": trace.milliseconds,
         "slot": trace.slot,
@@ -82,6 +80,17 @@ class SqlTraces:
         old = await delete_some(self._database, PRUNE, {"before": micros(before)})
         short = {"before": micros(refused)}
         return old + await delete_some(self._database, PRUNE_REFUSED, short)
+
+
+def _decisions_to_json(trace: Trace) -> str:
+    decisions = [  # a time to wait is for the moment
+        decision[:4] if decision.data is None else (*decision[:4], decision.data)
+        for decision in trace.decisions
+    ]
+    try:
+        return to_json(decisions).decode()  # takes a quarter of the time of `json.dumps`
+    except PydanticSerializationError:  # a lone surrogate, which `json.dumps` escapes
+        return json.dumps(decisions)
 
 
 def _trace(row: Row) -> Trace:

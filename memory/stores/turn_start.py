@@ -3,10 +3,10 @@
 PostgreSQL does it in one round trip, so no statement waits for what another one found.
 """
 
-import uuid
 from collections.abc import Sequence
 from datetime import datetime
 from operator import itemgetter
+from secrets import token_hex
 from typing import Final
 
 from db import Row, Statement, Work, among, either, together
@@ -76,17 +76,30 @@ SHOWN: Final = f"""
             ON shown.tenant = :tenant AND shown.person = everyone.person
         WHERE NOT coalesce(shown.shows_private, false)))
 """  # noqa: S608 - constants
-NEWEST: Final = Statement(f"""
-    SELECT kept.document, kept.number, kept.content, kept.author, kept.at, kept.synced_at
-    FROM (
-        SELECT 'soul' AS document, one.person AS owner FROM ({LINKED}) AS one WHERE {SHOWN}
-        UNION ALL SELECT 'bible', {MEANT} UNION ALL SELECT 'heartbeat', {MEANT}
-    ) AS wanted JOIN brain_documents kept ON kept.tenant = :tenant
-        AND kept.document = wanted.document AND kept.owner = wanted.owner
-        AND kept.number = (SELECT max(newer.number) FROM brain_documents newer
-            WHERE newer.tenant = :tenant AND newer.document = wanted.document
-                AND newer.owner = wanted.owner)
-""")  # noqa: S608 - constants
+
+
+def _newest_of(document: Document, owner: str, of: str = "", where: str = "true") -> str:
+    return f"""
+        SELECT kept.document, kept.number, kept.content, kept.author, kept.at, kept.synced_at
+        FROM {of} brain_documents kept
+        WHERE kept.tenant = :tenant AND kept.document = '{document}' AND kept.owner = {owner}
+            AND kept.number = (SELECT max(newer.number) FROM brain_documents newer
+                WHERE newer.tenant = :tenant AND newer.document = '{document}'
+                    AND newer.owner = kept.owner)
+            AND {where}
+    """  # noqa: S608 - constants
+
+
+NEWEST: Final = Statement(
+    " UNION ALL ".join(
+        (
+            _newest_of("soul", "one.person", f"({LINKED}) AS one CROSS JOIN", SHOWN),
+            _newest_of("bible", MEANT),
+            _newest_of("heartbeat", MEANT),
+        )
+    )
+)
+"""One arm for each document: of arms that are joined together SQLite makes a table first."""
 
 
 def arrival(
@@ -101,7 +114,7 @@ def arrival(
     params = {
         "tenant": tenant,
         "person": person,
-        "id": f"ses-{uuid.uuid4()}",
+        "id": f"ses-{token_hex(16)}",
         "conversation": conversation,
         "now": micros(now),
         "idle": micros(now - IDLE),

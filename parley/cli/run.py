@@ -10,6 +10,7 @@ from gateway.platforms import discover
 from parley.cli.options import Config, config_path
 from parley.config import load
 from parley.runtime import Role
+from parley.runtime.memory_tuning import collect_rarely
 
 
 def run(
@@ -24,6 +25,7 @@ def run(
     """Load the configuration and run until a signal ends it; returns the exit status."""
     if platform and role != "adapter":
         raise typer.BadParameter("belongs to --role adapter", param_hint="--platform")
+    collect_rarely()
     platforms = discover()
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")

@@ -12,7 +12,7 @@ from safety.secret_detection.value_rules import LabelForm, LabelledValue
 
 GROUPED: Final = re.compile(r"\d{3}[ -]\d{3}(?![\w-])|\d{4}[ -]\d{4}(?![\w-])|\d{4,10}(?=&)")
 """A code in two groups, as authenticators show it, or in an address."""
-_DIGITS: Final = re.compile(r"\d{3}")
+_DIGITS: Final = re.compile(r"\d\d{2}")
 _VALUE: Final = re.compile(r"(?:[A-Z]-)?\d{4,10}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}")
 _BEFORE: Final = re.compile(
     r"(?<![\w.,/+#:-])(?P<value>(?:[A-Z]-)?\d{3}[ -]\d{3}|(?:[A-Z]-)?\d{4,8})[\"'*`]{0,2}"

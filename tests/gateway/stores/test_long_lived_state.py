@@ -185,6 +185,13 @@ async def test_a_turn_that_used_nothing_begins_no_sum(usage: UsageLedger) -> Non
     assert await usage.prune(AT + timedelta(days=1_000)) == 0
 
 
+async def test_a_trace_with_half_a_character_is_kept_as_it_is(traces: Traces) -> None:
+    decision = Decision("invocation", True, "direct", "half \ud83d and \0")
+    trace = Trace("x1", "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 1.5)
+    await traces.add(trace)
+    assert await traces.find("m1") == [trace]
+
+
 async def test_traces_are_found_by_message(traces: Traces) -> None:
     decision = Decision("limits", False, "user_limit", "again in 12 s")
     trace = Trace("x1", "m1", "test", "main", str(KEY), "message", AT, (decision,), "refused", 1.5)

@@ -44,6 +44,15 @@ def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not memory_tuning.return_large_blocks()
 
 
+def test_collections_come_after_more_objects_than_pythons_own() -> None:
+    thresholds = gc.get_threshold()
+    try:
+        memory_tuning.collect_rarely()
+        assert gc.get_threshold() == (memory_tuning.YOUNG, *thresholds[1:])
+    finally:
+        gc.set_threshold(*thresholds)
+
+
 def test_what_exists_is_set_aside_and_what_comes_later_is_still_collected() -> None:
     thresholds = gc.get_threshold()
     try:
