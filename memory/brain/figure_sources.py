@@ -1,7 +1,7 @@
-"""Where the figures of a HEARTBEAT come from: an HTTP address, a database, the gateway itself.
+"""Sources of HEARTBEAT figures: an HTTP address, a database, the gateway itself.
 
-A source gives a flat object; what can be told of it decides `heartbeat.py`. Each is asked within
-`SECONDS`, for little, and changes nothing where it asks.
+A source returns a flat object, from which `heartbeat.py` selects. Requests are read-only, short,
+and end after `SECONDS`.
 """
 
 import asyncio
@@ -171,7 +171,7 @@ class PostgresSource:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySource:
-    """What the assistant itself did for a project in the last seven days."""
+    """The assistant's own activity in a project over the last seven days."""
 
     log: ActivityLog
     tenant: str

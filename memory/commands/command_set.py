@@ -1,4 +1,4 @@
-"""What people can tell their memory, on every platform (a `gateway.remembering.CommandSet`)."""
+"""The commands about memory: a `gateway.remembering.CommandSet`."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping

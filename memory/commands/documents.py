@@ -42,7 +42,7 @@ class DocumentCommands:
         return await _done(handle, "bible", text)
 
     async def figures(self, handle: MemoryHandle) -> str:
-        """How old the figures of the chosen project are; an operator learns why a sync failed."""
+        """Return the age of the chosen project's figures; for an operator also the last problem."""
         access = handle.access
         if not access.project:
             return ""

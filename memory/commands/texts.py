@@ -164,7 +164,7 @@ PROPOSED: Final = "Only operators of this project change that. I proposed it to 
 def privacy(
     chosen: PersonChoices, counts: str, planned: str, days: int, *, rooms: bool, notes: bool
 ) -> str:
-    """What `/privacy` shows: what is kept, what was chosen, and how to change it."""
+    """Return the text of `/privacy`."""
     memory = "off for you" if chosen.memory_off else "on for you"
     if chosen.off_here and not chosen.memory_off:
         memory = "off for you in this conversation (`/privacy memory on here` turns it on)"
@@ -182,13 +182,13 @@ def privacy(
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:
-    """How much is kept, one kind a line."""
+    """Return the number of stored rows, one kind a line."""
     lines = [f"- {KINDS.get(name, name.replace('_', ' '))}: {count}" for name, count in counts]
     return "\n".join(lines) or "Nothing."
 
 
 def planned(use: PlanUse) -> str:
-    """How much of a plan is used; empty where nothing limits it."""
+    """Return the used part of a plan; empty without a limit."""
     if use.limit is None:
         return ""
     told = f"{use} memories of your plan are used."
@@ -253,7 +253,7 @@ def memory_line(record: Record) -> str:
 
 
 def forgotten(count: int) -> str:
-    """What was deleted on request."""
+    """Return the result of a deletion."""
     return f"Forgotten: {count}." if count else "There was nothing left of it."
 
 

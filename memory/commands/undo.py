@@ -41,7 +41,7 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
 
 
 def told(result: UndoResult) -> str:
-    """What was taken back, and what counts again."""
+    """Return what was taken back and what is valid again."""
     gone = [f"- {one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
     more = len(result.gone) - MAX_SHOWN
     parts = [TAKEN_BACK, "\n".join(gone), f"and {more} more" if more > 0 else ""]

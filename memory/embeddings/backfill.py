@@ -107,8 +107,7 @@ class EmbeddingBackfill:
         return True
 
     async def _next(self) -> "tuple[list[Unembedded], _Place]":
-        """What is new since the last look, or else the next of what is older; and where to go on
-        when that is done."""
+        """Return new memories, or else the next older ones, and where to continue after them."""
         at, now = self._place, self._clock.monotonic()
         if at.newest is not None:
             fresh = await self._unembedded(after=at.newest)
@@ -162,9 +161,9 @@ class EmbeddingBackfill:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """How far the work is: everything up to number `newest` was there when it began, everything
-    from `before` on is done, and at `whole_at` it begins anew. None before the first look, at the
-    newest, and while it goes on."""
+    """The progress: memories up to number `newest` existed at the start, those from `before` on are
+    done, and a new round starts at `whole_at`. `newest` is None before the start; `before` is None
+    at the newest memory."""
 
     newest: int | None = None
     before: int | None = None

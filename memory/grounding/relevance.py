@@ -1,7 +1,7 @@
-"""Whether what is cited speaks of what is claimed; off unless `grounding.verify_claim_relevance`.
+"""Checks that a cited source supports the claim, with `grounding.verify_claim_relevance`.
 
-First the words: a claim of which most content words do not occur in the cited text is not grounded
-by it. Only then, where there is one, a model is asked; it has the last word.
+If most content words of the claim are missing in the source, it does not. Otherwise the model
+decides, if one is configured.
 """
 
 import re
@@ -31,7 +31,7 @@ class RelevanceJudge(Protocol):
     """A model that reads. Anything it raises counts as a no."""
 
     async def supports(self, claim: str, material: str) -> bool:
-        """Whether `material` says what `claim` claims. Both are material, never instructions."""
+        """True if `material` states `claim`. Neither is an instruction."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""Whether what a text cites is there, asked only of places that the operator listed.
+"""Verifies citations, only in places that the operator listed.
 
-Pages of `hosts`, commits and decision records of local `repositories`, issues of `trackers`. A
-citation that belongs to none of them is not looked for at all: an address is also a way out for
-data. Whatever fails, is too slow or too much is not verified, which sends a claim to review.
+These are pages of `hosts`, commits and decision records of local `repositories`, and issues of
+`trackers`. Nothing else is requested, because an address can carry data out. A failed or slow check
+counts as not verified, so the claim goes to review.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ async def verify_all(
 
 @dataclass(frozen=True, slots=True)
 class GroundingSources:
-    """What the operator listed. `networks` are internal ones in which listed hosts may be."""
+    """The listed places. `networks` are internal networks in which listed hosts may be."""
 
     hosts: tuple[HostRule, ...] = ()
     repositories: tuple[Path, ...] = ()

@@ -30,7 +30,7 @@ MAY_CHANGE: Final = f"""({TENANT} AND (
 
 
 def parameters(access: AccessScope) -> dict[str, object]:
-    """What the fragments take."""
+    """Return the parameters of the fragments."""
     return {
         "for_tenant": storable(access.tenant),
         "for_persons": [storable(person) for person in access.persons],

@@ -1,7 +1,4 @@
-"""Recall: a question's way through both arms, the fusion, and what stands around the candidates.
-
-This is the only file of recall that waits for anything.
-"""
+"""Recall: runs both searches, fuses their candidates and adds neighbouring turns."""
 
 import asyncio
 import time
@@ -84,9 +81,9 @@ class Retriever:
         self._rests_until = 0.0
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
-        """What fits and may be seen here, best first, within the limits.
+        """Return visible results, best first, within the limits.
 
-        Without a model, or where it fails or takes too long, by words alone, and a note says so.
+        If the model is missing, fails or is too slow, only the words count, and a note says so.
         Raises `StoreUnavailable`.
         """
         question = understood(query)
@@ -264,7 +261,7 @@ class Retriever:
 
 
 def _fits(record: Record, wanted: Filter) -> bool:
-    """Whether a neighbour, which no query filtered, is one of the wanted."""
+    """True if a neighbour, which no query filtered, fits the filter."""
     return (
         (wanted.superseded or record.current)
         and (not wanted.tiers or record.tier in wanted.tiers)

@@ -43,7 +43,8 @@ def statement(source: str) -> Statement:
 
 
 def conditions_of(wanted: Filter) -> str:
-    """What has to hold; neither text nor `after_id` are in it. It takes `values_of`."""
+    """Return the conditions of a filter, without text and `after_id`; their parameters are
+    `values_of`."""
     conditions = [VISIBLE]
     if not wanted.superseded:
         conditions.append("m.superseded_by = ''")
@@ -69,7 +70,7 @@ def conditions_of(wanted: Filter) -> str:
 
 
 def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object]:
-    """What the conditions of a filter take, and the bounds of a search."""
+    """Return the parameters of a filter's conditions and of a search."""
     return parameters(access) | {
         "now": now,
         "limit": wanted.limit,
@@ -85,5 +86,5 @@ def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object
 
 
 def visible_at(access: AccessScope, clock: Clock) -> dict[str, object]:
-    """What `VISIBLE` and `HOLDS` take."""
+    """Return the parameters of `VISIBLE` and `HOLDS`."""
     return parameters(access) | {"now": micros(clock.now())}

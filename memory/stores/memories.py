@@ -1,4 +1,4 @@
-"""The records."""
+"""The store of memories."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -58,7 +58,7 @@ RECORDS: Final = Statement(f"""
 
 
 def _newest_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
-    """What fits, the newest first: gives rows of `SELECTED`."""
+    """Return the statement for the newest matches, with rows of `SELECTED`."""
     owners = owners_within(access)
     values = values_of(access, wanted, now)
     values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
@@ -69,14 +69,14 @@ def _newest_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[St
 
 
 def _tally_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
-    """How many of the person's own there are of each kind."""
+    """Return the statement that counts own matches by kind."""
     counted = statement(f"{TALLY} {conditions_of(wanted)} GROUP BY m.kind")
     return counted, values_of(access, wanted, now)
 
 
 @lru_cache(MAX_STATEMENTS)
 def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
-    """The newest of each owner, and of the room, are at hand in order; the newest of all are among
+    """Read the newest of each owner and of the room by an index; the newest of all are among
     them."""
     arms = [f"m.owner = :owner{number}" for number in range(owners)]
     arms += [IN_ROOM] if in_room else []

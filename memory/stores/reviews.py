@@ -1,5 +1,4 @@
-"""The review queue: what waits for its owner's word. Whoever adds to it takes turns, so that its
-limits hold."""
+"""The store of the review queue. Writers take turns, so that its limits hold."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -170,14 +169,14 @@ def record_from_json(text: str) -> Record:
 
 
 def settled(record: Record) -> Record:
-    """What stays of a record once it is decided: who, where, when, never a word of it."""
+    """Return the record of a decided entry: who, where and when, without its text."""
     evidence = replace(record.evidence, claim="", source_id="")
     return replace(record, content="", tags=(), evidence=evidence)
 
 
 def scope_of(pending: ReviewItem) -> Scope:
-    """Who decides: the person themselves, or operators. A proposal for a project's document is
-    the project's, one for a SOUL its person's."""
+    """Return whose decision an entry needs: the person's, or the operators' for a project
+    document."""
     return Scope.PROJECT if pending.target == "bible" else pending.record.scope
 
 

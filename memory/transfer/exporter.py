@@ -1,4 +1,4 @@
-"""Writes what is a person's own into a file: JSON lines or Parquet, sealed or not."""
+"""Exports a person's own memories: JSON lines or Parquet, encrypted or not."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ Form = Literal["jsonl", "parquet"]
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What is wanted. With a `key` the file is sealed."""
+    """The options of an export; with a `key` the file is encrypted."""
 
     target: Path
     form: Form = "jsonl"

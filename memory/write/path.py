@@ -1,8 +1,8 @@
-"""The one way into memory, from a draft to a stored record, in the order that is settled:
+"""The write path, from a draft to a stored record.
 
-snapshot, bounds, Unicode, sanitise, secrets, injection, trust, markers, cut, credential check
-(`prepare.py`), grounding (`grounding.py`), duplicates and quota (inside the store's transaction),
-store, audit. What is doubtful waits in the review queue for its owner's word.
+The order is: snapshot, bounds, Unicode, sanitise, secrets, injection, trust, markers, cut,
+credential check (`prepare.py`), grounding (`memory/grounding/`), duplicates and quota (in the
+store's transaction), store, audit. Doubtful texts wait in the review queue.
 """
 
 import uuid
@@ -81,7 +81,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WriteRules:
-    """`memory.*` of the configuration as far as writing is concerned."""
+    """The `memory.*` settings for writing."""
 
     fail_on_secret: bool = False
     episodic_ttl: timedelta = EPISODIC_TTL
@@ -90,13 +90,13 @@ class WriteRules:
 
     @property
     def lives(self) -> timedelta:
-        """How long an episodic memory is kept."""
+        """The lifetime of an episodic memory."""
         return min(self.episodic_ttl, self.episodic_max_ttl)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRecords:
-    """The sides of a turn that are kept, and what was found in each of them."""
+    """The records of a turn, and the findings in each of its sides."""
 
     kept: tuple[Record, ...]
     findings: tuple[Prepared, ...]
@@ -104,7 +104,7 @@ class TurnRecords:
 
 @dataclass(frozen=True, slots=True)
 class WritePath:
-    """Everything raises `StoreUnavailable`."""
+    """Stores memories. Every method raises `StoreUnavailable`."""
 
     memories: MemoryStore
     reviews: ReviewStore
@@ -126,8 +126,7 @@ class WritePath:
         external: bool = False,
         past: ImportedHistory | None = None,
     ) -> WriteResult:
-        """Store what somebody asks for, or let it wait, or say why not; `past` is the history of
-        one that is brought in again."""
+        """Store a draft, queue it for review, or refuse it; `past` is the history of an import."""
         if draft.scope is Scope.PROJECT and not access.project:
             return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
         fails = self.rules.fail_on_secret
@@ -178,8 +177,8 @@ class WritePath:
         memory_type: str,
         source: str,
     ) -> ValidationResult:
-        """What would become of a text, with what it cites looked up and repetitions looked for;
-        nothing is stored. Raises `BadInput` as `validate` does."""
+        """Return the tier of a text without storing it; citations and duplicates are looked up.
+        Raises `BadInput` as `validate` does."""
         rules, principal = self.grounding, request.principal
         decide = partial(
             validate,
@@ -204,8 +203,8 @@ class WritePath:
         way: InputKind,
         past: ImportedHistory | None,
     ) -> Replaced | WriteResult | None:
-        """The memory that is replaced: the one that the model names, as long as it is there, or the
-        one that the person's own statement contradicts; a refusal where it is not there."""
+        """Return the memory that is replaced: the one that the model names, or the one that the
+        person's statement contradicts; a refusal if it does not exist."""
         if past is not None:
             return None
         if draft.supersedes:
@@ -232,8 +231,8 @@ class WritePath:
         *,
         beside: bool = False,
     ) -> WriteResult:
-        """Store what its owner said yes to: now it is an explicit save, whatever it was. `beside`
-        keeps the memory that it would replace."""
+        """Store a text that its owner approved, as an explicit save. `beside` keeps the memory that
+        it would replace."""
         told = replace(pending.record.provenance, source=SourceType.EXPLICIT_SAVE, trust=Trust.HIGH)
         evidence = replace(pending.record.evidence, confidence=CONFIDENCE[Trust.HIGH])
         record = replace(pending.record, confirmed=True, provenance=told, evidence=evidence)
@@ -251,8 +250,8 @@ class WritePath:
         external: bool,
         shown: str = "",
     ) -> TurnRecords:
-        """Both sides of a turn as they are to be kept, and what the person showed. The same turn
-        again has the same ids."""
+        """Return the records of both sides of a turn, and of what the person showed. The same turn
+        has the same ids."""
         sides: tuple[tuple[Speaker, str], ...] = (
             ("other", shown),
             ("user", said),
@@ -271,7 +270,7 @@ class WritePath:
         return TurnRecords(tuple(records), tuple(findings))
 
     async def note_turn(self, request: RequestScope, turn: TurnRecords) -> None:
-        """Audit a turn that was kept."""
+        """Record a stored turn in the audit log."""
         for prepared in turn.findings:
             await self._note_findings(request, prepared)
         if turn.kept:
@@ -286,7 +285,7 @@ class WritePath:
         past: ImportedHistory,
         way: InputKind,
     ) -> WriteResult:
-        """Keep one side of a turn that is brought in; `way` is that of what nothing proves."""
+        """Store one side of an imported turn; `way` is the kind of an unproven one."""
         proven = is_proven(past)
         prepared = prepare_turn(text, WAYS[role] if proven else way)
         if isinstance(prepared, Refusal):
@@ -359,8 +358,8 @@ class WritePath:
     async def _like(
         self, access: AccessScope, record: Record
     ) -> tuple[Record, Duplicate | None, bool]:
-        """The record, with its vector where one was made; what it would repeat, and whether that
-        could not be found out. What was replaced already repeats nothing."""
+        """Return the record with its vector, its duplicate, and True if the check failed. A
+        replaced memory has no duplicates."""
         if not record.current:
             return record, None, False
         try:
@@ -507,7 +506,7 @@ def _blocked(record: Record, result: ValidationResult, prepared: Prepared) -> Wr
 def _not_stored(
     record: Record, done: Insertion, refusal: str, result: ValidationResult | None
 ) -> WriteResult:
-    """Why the store did not take it, found in its own transaction."""
+    """Return the reason why the store rejected a record."""
     if done.duplicate is not None:
         reason, code, outcome = "It is stored already.", Code.DUPLICATE.value, Outcome.BLOCKED
         if result is not None:
@@ -527,6 +526,5 @@ def _not_stored(
 
 
 def shown_in_notice(text: str) -> str:
-    """The first characters of a memory, in one line, without secrets and without a full stop at the
-    end."""
+    """Return the first characters of a memory in one line, without secrets and final full stop."""
     return cut(" ".join(redact_secrets(text).text.split()), MAX_IN_NOTICE).removesuffix(".")

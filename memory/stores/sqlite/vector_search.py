@@ -62,7 +62,7 @@ class NearestVectors:
     async def nearest(
         self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """What `RecallStore.nearest` does: ids and cosines."""
+        """Do `RecallStore.nearest`."""
         matrices = [await self._current(shelf) for shelf in _shelves(access, query)]
         self._matrices.trim(len(matrices))
         portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
@@ -118,7 +118,7 @@ class NearestVectors:
 def _there(
     pick: Statement, values: Mapping[str, object], count: int
 ) -> Work[tuple[dict[int, str], list[int]]]:
-    """Which of `count` vectors fit, with the ids of their memories, and which are there no more."""
+    """Return the fitting ones of `count` vectors with their memory ids, and the deleted ones."""
     picked: dict[int, str] = dict((yield from fetch(pick, values)))
     if len(picked) == count:
         return picked, []
