@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final, NoReturn, Protocol
+from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError, ParleyError, StoreUnavailable
@@ -46,14 +46,6 @@ PRIVATE: Final[frozenset[Network]] = frozenset(
 
 class SourceFailed(ParleyError):
     """There are no figures this time. The text is for the operator: no path, no credential."""
-
-
-class FigureSource(Protocol):
-    """Something that knows a project's figures."""
-
-    async def figures(self) -> Mapping[str, object]:
-        """Names and values as they come. Raises `SourceFailed`."""
-        ...
 
 
 class HttpSource:

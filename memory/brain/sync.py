@@ -10,8 +10,9 @@ from typing import Final
 
 from gateway.ports import AdapterState, Clock
 from memory.brain.documents import Brain
-from memory.brain.figure_sources import SECONDS, FigureSource, SourceFailed
+from memory.brain.figure_sources import SECONDS, SourceFailed
 from memory.brain.heartbeat import Sample, narrative, read_figures
+from memory.ports.brain import FigureSource
 
 COMPARED_DAYS: Final = 7
 """Changes are told against the oldest figures of so many days, of which each keeps its first."""

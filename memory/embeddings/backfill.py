@@ -6,15 +6,15 @@ of the model makes all of them anew in that way. Until then a memory is found by
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
 from gateway.errors import ModelError, ModelUnavailable, StoreUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.model.record import Embedding
 from memory.ports.memories import MemoryStore, Unembedded
+from memory.ports.recall import BackgroundEmbedder
 
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""
@@ -28,19 +28,6 @@ MODEL: Final = "model"
 """The item that stands for loading the model."""
 
 log = structlog.get_logger(__name__)
-
-
-class BackgroundEmbedder(Protocol):
-    """A model for work that nobody waits for."""
-
-    @property
-    def model(self) -> str:
-        """Its name."""
-        ...
-
-    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
-        """One vector per text, in their order. Raises `gateway.errors.ModelError` subclasses."""
-        ...
 
 
 async def _nothing_to_warm() -> None:

@@ -6,44 +6,13 @@ an English word ("defaced"), a colour, a path of an address, an image digest and
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
+
+from memory.ports.grounding import Citation, CitationKind
 
 MAX_CITATIONS: Final = 20
 """Citations of one text that are told apart; what stands behind them is not looked at."""
 MAX_URL: Final = 2_048
-
-
-class CitationKind(StrEnum):
-    """The kind of a cited source."""
-
-    ADR = "adr"
-    COMMIT = "commit"
-    URL = "url"
-    ISSUE = "issue"
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A citation at `start` to `end` of its text.
-
-    `id` is "ADR-003", the hash in lower case, the address, or the issue's number; `repository` is
-    "owner/name" where the issue names it.
-    """
-
-    kind: CitationKind
-    id: str
-    start: int
-    end: int
-    repository: str = ""
-
-    @property
-    def source_id(self) -> str:
-        """The name in evidence: "ADR-003", "commit:a1b2c3d", an address, "owner/name#12"."""
-        if self.kind is CitationKind.COMMIT:
-            return f"commit:{self.id}"
-        return f"{self.repository}#{self.id}" if self.kind is CitationKind.ISSUE else self.id
 
 
 def find_citations(text: str) -> tuple[Citation, ...]:

@@ -7,8 +7,8 @@ from typing import Final
 
 from aiohttp.abc import AbstractResolver
 
-from memory.grounding.citations import Citation
 from memory.grounding.pages import look
+from memory.ports.grounding import Citation
 from safety.http.addresses import Network
 from safety.http.client import GuardedClient, OutboundPolicy
 from safety.http.url_templates import check_template, fill, host_of

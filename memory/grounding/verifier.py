@@ -9,17 +9,23 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from aiohttp.abc import AbstractResolver
 
-from memory.grounding.citations import Citation, CitationKind
 from memory.grounding.pages import Pages
 from memory.grounding.repositories import Repositories
 from memory.grounding.trackers import Tracker, Trackers
+from memory.ports.grounding import (
+    Checked,
+    Citation,
+    CitationKind,
+    CitationVerifier,
+    Reason,
+    Verification,
+)
 from safety.http.addresses import HostRule, Network
 
 MAX_VERIFIED: Final = 5
@@ -30,40 +36,6 @@ KEPT_VALID: Final = 600.0
 KEPT_INVALID: Final = 60.0
 """Seconds for which an answer is remembered."""
 MAX_KEPT: Final = 500
-
-
-class Reason(StrEnum):
-    """Why a citation is verified, or not."""
-
-    EXISTS = "exists"
-    MISSING = "missing"
-    NOT_LISTED = "not_listed"
-    FAILED = "failed"
-    TOO_MANY = "too_many"
-    IRRELEVANT = "irrelevant"
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The outcome for one citation. `excerpt` is text of what is cited, where it was asked for."""
-
-    valid: bool
-    reason: Reason
-    excerpt: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A citation and what became of it."""
-
-    citation: Citation
-    verification: Verification
-
-
-class CitationVerifier(Protocol):
-    """Looks a citation up. Raises nothing for what is missing; anything raised counts as failed."""
-
-    async def verify(self, citation: Citation) -> Verification: ...
 
 
 async def verify_all(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -14,7 +14,7 @@ from gateway.errors import ModelError
 from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Embedder, Hit, Query, RecallStore, Reranker
 from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
 from memory.recall.labels import told
@@ -29,12 +29,6 @@ AT_ONCE: Final = 10_000
 """Characters of candidates that are selected from on the event loop; more are in a thread."""
 
 log = structlog.get_logger(__name__)
-
-
-class Memories(Protocol):
-    """Single memories with their vectors; a `MemoryStore` is one."""
-
-    async def get(self, access: AccessScope, memory_id: str) -> Record | None: ...
 
 
 @dataclass(slots=True)
@@ -66,7 +60,7 @@ class Retriever:
     def __init__(
         self,
         store: RecallStore,
-        memories: Memories,
+        memories: MemoryStore,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         rules: RecallRules | None = None,

@@ -125,7 +125,7 @@ def fields_of(record: Record) -> dict[str, object]:
     return {CREATED if name == "at" else name: value for name, value in values.items()}
 
 
-def sender_for(record: Record, *, embedding: bool = False) -> dict[str, object]:
+def line_of(record: Record, *, embedding: bool = False) -> dict[str, object]:
     """A record as a JSON object."""
     values = {name: _text(value) for name, value in fields_of(record).items()}
     if embedding and record.embedding is not None:

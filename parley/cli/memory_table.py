@@ -8,7 +8,7 @@ from typing import Final
 from memory.model.record import Record, short_id
 from memory.ports.personal_data import PersonCount
 from memory.ports.reviews import ReviewItem
-from memory.transfer.line_format import sender_for
+from memory.transfer.line_format import line_of
 
 WIDTH: Final = 160
 """Characters of a memory on a plain line."""
@@ -17,7 +17,7 @@ WIDTH: Final = 160
 def show_records(records: Sequence[Record], *, as_json: bool, nothing: str) -> None:
     """Print memories."""
     if as_json:
-        print_json([sender_for(record) for record in records])
+        print_json([line_of(record) for record in records])
     elif not records:
         sys.stdout.write(f"{nothing}\n")
     else:
@@ -110,7 +110,7 @@ def pending_line(pending: ReviewItem) -> dict[str, object]:
         "reason": pending.reason,
         "submitted_at": pending.submitted_at.isoformat(),
         "target": pending.target,
-        "memory": sender_for(pending.record),
+        "memory": line_of(pending.record),
     }
 
 

@@ -29,13 +29,13 @@ def run(wanted: PersonOptions, text: str, memory_type: str, source: str) -> int:
 
     result = with_memory(wanted, job, stranger=True)
     if wanted.as_json:
-        print_json([sender_for(result)])
+        print_json([line_of(result)])
     else:
         sys.stdout.writelines(f"{line}\n" for line in told(result))
     return int(not result.approved)
 
 
-def sender_for(result: ValidationResult) -> dict[str, object]:
+def line_of(result: ValidationResult) -> dict[str, object]:
     """The result as a JSON object."""
     return {
         "tier": result.tier.value,

@@ -30,13 +30,13 @@ def run(wanted: PersonOptions, query: str, limit: int) -> int:
 
     found = with_memory(wanted, job, by_meaning=True)
     if wanted.as_json:
-        print_json([sender_for(one) for one in found.results])
+        print_json([line_of(one) for one in found.results])
     else:
         sys.stdout.writelines(f"{line}\n" for line in described(found))
     return 0 if found.results else 1
 
 
-def sender_for(one: Recalled) -> Mapping[str, object]:
+def line_of(one: Recalled) -> Mapping[str, object]:
     """A candidate as a JSON object."""
     return {
         "id": one.id,

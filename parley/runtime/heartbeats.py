@@ -25,7 +25,6 @@ from gateway.ports import ActivityLog, Clock
 from gateway.ports.stores import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.brain.figure_sources import (
-    FigureSource,
     GatewaySource,
     HttpSource,
     PostgresSource,
@@ -33,6 +32,7 @@ from memory.brain.figure_sources import (
     SqliteSource,
 )
 from memory.brain.sync import SiteSync
+from memory.ports.brain import FigureSource
 from parley.config.memory import HeartbeatSource
 from parley.config.sections import sqlite_file
 

@@ -22,9 +22,9 @@ from memory.commands.command_set import MemoryCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
-from memory.grounding.relevance import RelevanceJudge
 from memory.grounding.verifier import ConfiguredVerifier
 from memory.model.plans import BUILT_IN, Plan, Plans
+from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
