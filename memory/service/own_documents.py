@@ -49,7 +49,7 @@ class OwnDocuments:
         """Bring back what stood before; done again, what stood before that."""
         before = standing_before(await self.versions(document))
         if before is None:
-            raise BadInput(f"There is no earlier version of this {document.upper()}.")
+            raise BadInput(f"This {document.upper()} has no earlier version.")
         return await self.restore(document, before.number)
 
 

@@ -29,19 +29,19 @@ SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "
 """What the model's tools may do in one session (sources 003); people are not bound by it."""
 
 GONE: Final = (
-    "You are not in the project {project} any more, as far as its platform says. I no longer use "
-    "its memory here. If you belong to it, write to me in one of its channels, or in the group, "
+    "You are not in the project {project} any more, according to its platform, so I no longer use "
+    "its memory here. If you belong to it, write to me in the group or in one of its channels, "
     "then choose it again with `/project`."
 )
 UNKNOWN: Final = (
-    "The platform does not say at present whether you are still in the project {project}, so this "
+    "The platform does not say at the moment if you are still in the project {project}, so this "
     "answer does not use its memory. Try again in a minute, or leave the project with "
     "`/project none`."
 )
 
 TOO_MANY_OFF: Final = (
-    "Memory is off in 50 conversations already, which is the most. `/privacy memory off` turns it "
-    "off everywhere, `/privacy memory on here` turns it on again in the one it is written in."
+    "Memory is already off in 50 conversations, the maximum. `/privacy memory off` turns it off "
+    "everywhere; `/privacy memory on here` turns it on again in the conversation you write it in."
 )
 
 
@@ -153,12 +153,12 @@ class People:
             if wanted in (str(number), project) or wanted.casefold() == title.casefold():
                 if not await self.reaches(request, project):
                     raise BadInput(
-                        f"I cannot see that you are in {title} now. Write to me in one of its "
-                        "channels, or in the group, then choose it again."
+                        f"I cannot confirm that you are in {title} now. Write to me in the group, "
+                        "or in one of its channels, then choose it again."
                     )
                 await self._store.choose_project(tenant, person, project)
                 return title
-        raise BadInput(f"I know no project {wanted[:80]!r} of yours. `/project` lists them.")
+        raise BadInput(f"You have no project {wanted[:80]!r}. `/project` lists yours.")
 
     async def show_private(self, principal: Principal, allowed: bool) -> None:
         """Allow or forbid the use of own memories in rooms."""

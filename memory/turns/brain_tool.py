@@ -34,8 +34,8 @@ UPDATE: Final = ToolSpec(
     side_effects=False,
 )
 PROPOSED: Final[Mapping[str, str]] = {
-    "soul": "A change of your SOUL waits for your decision: `/memories review`",
-    "bible": "I proposed a change of the BIBLE to the operators of this project.",
+    "soul": "A change of your preferences (SOUL) waits for your decision: `/memories review`",
+    "bible": "I proposed a change of the project notes (BIBLE) to the operators.",
 }
 """What the person is told of a document that was not written at once."""
 
@@ -131,12 +131,12 @@ def _answer(result: BrainResult) -> dict[str, object]:
         return {
             "success": False,
             "status": "waiting_for_review",
-            "error": "It waits for the review of whoever may change it.",
+            "error": "It waits for the review of a person who may change it.",
         }
     current = result.version.content if result.version else ""
     return {
         "success": False,
-        "error": "It was changed meanwhile. This is what it says now; write it whole again.",
+        "error": "It was changed meanwhile. `current` is its text now; write all of it again.",
         "current": current,
     }
 

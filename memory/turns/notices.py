@@ -32,8 +32,8 @@ SENTENCE: Final = "="
 """Begins an entry that is a sentence without anything of what was said."""
 
 DOCUMENTS: Final = {
-    "soul": "I rewrote your SOUL (`/soul` shows it)",
-    "bible": "I rewrote the BIBLE of this project (`/bible` shows it)",
+    "soul": "I rewrote your preferences (`/soul` shows them)",
+    "bible": "I rewrote the notes of this project (`/bible` shows them)",
 }
 
 
@@ -133,7 +133,7 @@ async def _line(
         if pending is None:
             return ""
         shown = _quoted(pending.record.content)
-        return f"From a group, not kept yet: {shown} · `/memories review`"
+        return f"From a group, not stored yet: {shown} · `/memories review`"
     record = await handle.read.get(what) if what.startswith(ID_PREFIX) else None
     if record is None:
         return ""
