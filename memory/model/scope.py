@@ -11,7 +11,10 @@ rule; `SEES` is the same in SQL, and a test compares both.
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
+from db import among, either
+from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from memory.model.record import Record, Scope
@@ -54,6 +57,17 @@ class AccessScope:
     project: str
     private: bool
     operates: bool
+
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of the SQL fragments below."""
+        return {
+            "for_tenant": storable(self.tenant),
+            "for_persons": [storable(person) for person in self.persons],
+            "for_room": storable(self.room),
+            "for_project": storable(self.project),
+            "for_private": self.private,
+            "for_operates": self.operates,
+        }
 
 
 def access_scope_of(request: RequestScope) -> AccessScope:
@@ -102,6 +116,23 @@ def may_change(access: AccessScope, record: Record) -> bool:
     if record.scope is Scope.USER:
         return record.provenance.person in access.persons
     return access.operates and sees(access, record)
+
+
+OWN: Final = f"(m.scope = 'user' AND {among('m.person', 'for_persons')})"
+"""The person's own memory `m`, wherever it was learned."""
+TENANT: Final = either(sqlite="+m.tenant", postgres="m.tenant") + " = :for_tenant"
+"""The plus keeps SQLite from reading a whole tenant by an index."""
+IN_ROOM: Final = "(:for_room <> '' AND m.room = :for_room)"
+IN_PROJECT: Final = "(m.scope = 'project' AND :for_project <> '' AND m.project = :for_project)"
+OPERATED: Final = f"(:for_operates AND (m.scope = 'global' OR {IN_PROJECT}))"
+SHOWN: Final = f"({OWN} AND (:for_private OR {IN_ROOM}))"
+SEES: Final = f"""({TENANT} AND (
+    m.scope = 'global' OR {IN_PROJECT} OR (m.scope = 'user' AND {IN_ROOM} AND m.role <> '')
+    OR {SHOWN}
+))"""
+"""`sees(access, record)` for a row `m` with the columns of `memories`."""
+MAY_CHANGE: Final = f"({TENANT} AND ({OWN} OR {OPERATED}))"
+"""`may_change(access, record)`, likewise."""
 
 
 def room_of(place: Place) -> str:

@@ -11,8 +11,7 @@ from db.fragments import json_values, listed
 from db.times import micros, micros_or_none
 from db.values import storable
 from gateway.ports import Clock
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import OWN, SEES, parameters
+from memory.model.scope import OWN, SEES, AccessScope
 from memory.ports.memories import Filter
 
 MAX_STATEMENTS: Final = 500
@@ -71,7 +70,7 @@ def conditions_of(wanted: Filter) -> str:
 
 def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object]:
     """Return the parameters of a filter's conditions and of a search."""
-    return parameters(access) | {
+    return access.parameters() | {
         "now": now,
         "limit": wanted.limit,
         "after": storable(wanted.after_id),
@@ -87,4 +86,4 @@ def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object
 
 def visible_at(access: AccessScope, clock: Clock) -> dict[str, object]:
     """Return the parameters of `VISIBLE` and `HOLDS`."""
-    return parameters(access) | {"now": micros(clock.now())}
+    return access.parameters() | {"now": micros(clock.now())}

@@ -12,8 +12,7 @@ from db import FOR_UPDATE, Params, Row, Statement, Work, among, execute, fetch, 
 from db.fragments import listed, within
 from db.work import Change, Execute, Fetch
 from memory.model.record import Record, Scope
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, TENANT, parameters
+from memory.model.scope import MAY_CHANGE, OWN, SEES, TENANT, AccessScope
 from memory.ports.memories import Duplicate, Insertion
 from memory.stores.duplicates import DuplicateKeys, duplicate_in
 from memory.stores.partitions import duplicate_partitions
@@ -106,7 +105,7 @@ def keep_turns(turns: Sequence[NewRecord], *, locked: bool = False) -> Work[None
     known = yield from fetch(KNOWN_AMONG, {"ids": list(by_id)})
     there = [str(id_) for (id_,) in known]
     if there:
-        steps = [Change(REPLACED, parameters(by_id[id_].access) | {"id": id_}) for id_ in there]
+        steps = [Change(REPLACED, by_id[id_].access.parameters() | {"id": id_}) for id_ in there]
         gone = yield from together(*steps)
         for id_, count in zip(there, gone, strict=True):
             if not count:
@@ -118,7 +117,7 @@ def keep_turns(turns: Sequence[NewRecord], *, locked: bool = False) -> Work[None
 def looked_up(new: NewRecord, now: int) -> dict[str, object]:
     """Return the parameters of the checks."""
     least, most = new.filed.sizes
-    return parameters(new.access) | {
+    return new.access.parameters() | {
         "id": new.record.id,
         "now": now,
         "target": new.record.supersedes,

@@ -24,8 +24,7 @@ from db.values import storable
 from db.work import Change, ChangeMany, Execute, Fetch
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, parameters
+from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import insert as inserting
 from memory.stores import message_changes
@@ -215,11 +214,11 @@ class SqlMemories:
         return {Kind(kind): int(count) for kind, count in rows}
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        asked = parameters(access) | {"ids": [storable(id_) for id_ in memory_ids]}
+        asked = access.parameters() | {"ids": [storable(id_) for id_ in memory_ids]}
         return [str(id_) for (id_,) in await self._database.fetch(DELETE, asked)]
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        asked = parameters(access)
+        asked = access.parameters()
 
         def work() -> Work[list[str]]:
             gone: list[str] = []
@@ -230,7 +229,7 @@ class SqlMemories:
         return await self._database.run(work)
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
-        asked = parameters(access) | {"tiers": [tier.value for tier in tiers]}
+        asked = access.parameters() | {"tiers": [tier.value for tier in tiers]}
         return await self._database.change(CLEAR, asked)
 
     async def knows_message(

@@ -7,7 +7,7 @@ from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, toge
 from db.fragments import json_text
 from db.values import storable, texts_of
 from db.work import Fetch
-from memory.model.scope_sql import TENANT
+from memory.model.scope import TENANT
 from memory.ports.memories import ChangedMemory
 from memory.stores.rows import LEXEMES, origin, words_of
 
