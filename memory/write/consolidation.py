@@ -20,7 +20,8 @@ from gateway.remembering import WaitingTurn
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
 from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
-from memory.write.path import TurnRecords, WritePath
+from memory.write.path import WritePath
+from memory.write.turns import TurnRecords
 
 AT_ONCE: Final = 4
 """Turns that are stored in one transaction, because nobody else is answered meanwhile."""
@@ -73,7 +74,7 @@ class Consolidation:
         self, waiting: WaitingTurns, path: WritePath, guard: WorkGuard = UNGUARDED
     ) -> None:
         self._waiting = waiting
-        self._path = path
+        self._turns = path.turns
         self._guard = guard
         self._unreadable: set[str] = set()
 
@@ -138,7 +139,7 @@ class Consolidation:
             if said is None:
                 continue
             request, access = said.request, access_scope_of(said.request)
-            records = self._path.turn_records(
+            records = self._turns.turn_records(
                 *(request, access, turn.id, said.said, said.answer),
                 external=said.external,
                 shown=said.shown,
@@ -148,7 +149,7 @@ class Consolidation:
         stored = await self._waiting.take_up([taken for taken, _, _ in prepared])
         for taken, request, records in prepared:
             if taken.turn.id in stored:
-                await self._path.note_turn(request, records)
+                await self._turns.note_turn(request, records)
         return len(stored)
 
     @property

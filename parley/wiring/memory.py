@@ -36,7 +36,8 @@ from memory.service.people import People, ProjectRules
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import Remembrance, TurnRules
 from memory.write.consolidation import Consolidation
-from memory.write.path import WritePath, WriteRules
+from memory.write.new_record import WriteRules
+from memory.write.path import WritePath
 from memory.write.semantic_duplicates import MeaningCheck
 from parley.config import Settings
 from parley.security.audit_key import audit_key

@@ -35,7 +35,8 @@ from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.memory_port import Remembrance
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
-from memory.write.path import WritePath, WriteRules
+from memory.write.new_record import WriteRules
+from memory.write.path import WritePath
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
