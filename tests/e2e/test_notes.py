@@ -55,7 +55,7 @@ async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab
     assert "I deleted what I had noted." in done.text
     assert "I prefer tabs over spaces" in done.text
     assert await kept(lab) == []
-    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert "stored nothing on my own" in (await ada.command("undo")).text
 
 
 async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) -> None:
@@ -69,20 +69,20 @@ async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) 
     assert await current(lab) == ["I prefer tabs over spaces"]
     await ada.command("undo")
     assert await kept(lab) == []
-    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert "stored nothing on my own" in (await ada.command("undo")).text
 
 
 async def test_what_a_person_asked_for_is_not_undone(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
-    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert "stored nothing on my own" in (await ada.command("undo")).text
     assert await kept(lab) == ["I prefer tabs"]
 
 
 async def test_nobody_undoes_what_was_noted_of_somebody_else(lab: Lab) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
     await ada.say(TABS)
-    assert "nothing that I noted" in (await ben.command("undo")).text
+    assert "stored nothing on my own" in (await ben.command("undo")).text
     assert await kept(lab) == ["I prefer tabs over spaces"]
 
 
