@@ -1,7 +1,7 @@
-"""What happened to memory, without content: who, what, when, how much.
+"""The audit log of memory: actions without content.
 
-Every entry carries a keyed hash over itself and over the one before it, so that an entry that was
-changed, removed or put in later is noticed by whoever has the key (`parley audit verify`).
+Each entry has a keyed hash over itself and the entry before it, so `parley audit verify` finds
+entries that were changed, removed or inserted later.
 """
 
 import hashlib

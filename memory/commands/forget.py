@@ -44,7 +44,7 @@ class ForgetCommands:
         self._questions = questions
 
     async def ask(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        """What a topic, or an id, brings up, and whether it shall go."""
+        """Show the matches of a topic or an id, and ask before deleting them."""
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(texts.WHAT_TO_FORGET)

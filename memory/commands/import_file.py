@@ -46,14 +46,14 @@ async def imported(handle: MemoryHandle, caller: Caller, *, turns: bool) -> Repl
 
 
 def taken_in(handle: MemoryHandle, data: bytes, *, turns: bool) -> AsyncIterator[LineReport]:
-    """What becomes of each entry of a small file that is not sealed. Raises `BadInput`, also where
-    this person imports too often."""
+    """Import the entries of a small unencrypted file. Raises `BadInput`, also after too many
+    imports."""
     handle.write.count_import()
     return bring_in(handle, data, turns=turns, most=MAX_ENTRIES)
 
 
 def summary(told: Sequence[LineReport]) -> str:
-    """How many entries had which fate, and the reasons of the first that were not taken."""
+    """Return the number of entries by outcome, and the first reasons of failures."""
     if not told:
         return NOTHING_IN
     counts = Counter(one.fate for one in told)
@@ -70,7 +70,7 @@ def summary(told: Sequence[LineReport]) -> str:
 
 
 def report(told: Sequence[LineReport]) -> tuple[OutboundFile, ...]:
-    """What became of each entry, as a file; none where the answer says all of it."""
+    """Return the outcome of each entry as a file; none if the answer already says everything."""
     if not any(one.reason for one in told):
         return ()
     lines = [f"line {one.line}: {one.fate.value}" + f": {one.reason}" * bool(one.reason)

@@ -1,5 +1,4 @@
-"""`/memories review`, and the buttons under what waits for a person's decision: one after the
-other."""
+"""`/memories review`, and the buttons under its questions."""
 
 import asyncio
 from collections.abc import Sequence
@@ -51,7 +50,7 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
 
 
 def kept(result: WriteResult) -> str:
-    """What became of something, in words for the person."""
+    """Return the outcome of a write, in words for the person."""
     match result.outcome:
         case Outcome.STORED:
             text = "I will remember that."
@@ -68,8 +67,8 @@ def kept(result: WriteResult) -> str:
 def _decidable(
     handle: MemoryHandle, caller: Caller, waiting: Sequence[ReviewItem]
 ) -> tuple[list[ReviewItem], bool]:
-    """What can be asked about here, and whether something cannot: a SOUL is private, and where
-    others read the question they could not use its buttons."""
+    """Return the entries that can be decided here, and True if others cannot: a SOUL is private,
+    and where others read the question its buttons do not work."""
     if not caller.alone:
         return [], bool(waiting)
     here = [one for one in waiting if not (one.target == "soul" and handle.access.room)]
@@ -77,7 +76,7 @@ def _decidable(
 
 
 def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
-    """What waits behind an entry, and then what waits before it."""
+    """Return the entries after this one, then those before it."""
     ids = [one.id for one in waiting]
     place = ids.index(review_id) + 1 if review_id in ids else 0
     return [one for one in (*waiting[place:], *waiting[:place]) if one.id != review_id]
@@ -97,7 +96,7 @@ async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
 
 
 async def _elsewhere(handle: MemoryHandle) -> list[str]:
-    """Where else something waits for an operator."""
+    """Return the line about proposals in other projects."""
     proposed = await handle.review.proposed()
     others = [one for one in proposed if one.project not in ("", handle.access.project)]
     return [texts.WAITS_THERE.format(places=places_of(others))] if others else []

@@ -95,3 +95,14 @@ class Reranker(Protocol):
     async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one score per text, in order; higher is better."""
         ...
+
+
+class BackgroundEmbedder(Protocol):
+    """Makes vectors in background work."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
+        """Return one vector per text, in order. Raises `ModelError`."""
+        ...

@@ -1,4 +1,4 @@
-"""How a recalled memory is introduced to the model (sources 001, "Source Transparency")."""
+"""Labels that introduce a recalled memory to the model (sources 001, "Source Transparency")."""
 
 from collections.abc import Collection
 from typing import Final
@@ -21,7 +21,7 @@ MEMORY: Final = "memory"
 
 
 def label_of(record: Record) -> str:
-    """How far a memory can be believed; empty where the person said so themselves."""
+    """Return the label for the source of a memory; empty for the person's own words."""
     said = record.provenance
     if said.source is SourceType.IMPORT:
         return IMPORTED

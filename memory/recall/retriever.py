@@ -1,7 +1,4 @@
-"""Recall: a question's way through both arms, the fusion, and what stands around the candidates.
-
-This is the only file of recall that waits for anything.
-"""
+"""Recall: runs both searches, fuses their candidates and adds neighbouring turns."""
 
 import asyncio
 import time
@@ -9,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -17,7 +14,7 @@ from gateway.errors import ModelError
 from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Embedder, Hit, Query, RecallStore, Reranker
 from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
 from memory.recall.labels import told
@@ -32,12 +29,6 @@ AT_ONCE: Final = 10_000
 """Characters of candidates that are selected from on the event loop; more are in a thread."""
 
 log = structlog.get_logger(__name__)
-
-
-class Memories(Protocol):
-    """Single memories with their vectors; a `MemoryStore` is one."""
-
-    async def get(self, access: AccessScope, memory_id: str) -> Record | None: ...
 
 
 @dataclass(slots=True)
@@ -69,7 +60,7 @@ class Retriever:
     def __init__(
         self,
         store: RecallStore,
-        memories: Memories,
+        memories: MemoryStore,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         rules: RecallRules | None = None,
@@ -84,9 +75,9 @@ class Retriever:
         self._rests_until = 0.0
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
-        """What fits and may be seen here, best first, within the limits.
+        """Return visible results, best first, within the limits.
 
-        Without a model, or where it fails or takes too long, by words alone, and a note says so.
+        If the model is missing, fails or is too slow, only the words count, and a note says so.
         Raises `StoreUnavailable`.
         """
         question = understood(query)
@@ -264,7 +255,7 @@ class Retriever:
 
 
 def _fits(record: Record, wanted: Filter) -> bool:
-    """Whether a neighbour, which no query filtered, is one of the wanted."""
+    """True if a neighbour, which no query filtered, fits the filter."""
     return (
         (wanted.superseded or record.current)
         and (not wanted.tiers or record.tier in wanted.tiers)

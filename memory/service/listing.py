@@ -1,7 +1,7 @@
-"""A page of a person's own memories: which part of the list it is, of how many.
+"""Pages of a person's own memories, with counts.
 
-What was learned comes by kind, and within a kind the newest first; turns of conversations the
-newest first; what a search finds as it ranks them. Counts are of the same list as its entries.
+Learned memories are grouped by kind, newest first; turns are newest first; search results are in
+order of rank.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ ListName = Literal["learned", "said"]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Entries `first` (from 0) and following of a list of `total`. `other` is how many the other
-    list has, of turns or of what was learned."""
+    """Entries of a list from position `first`, of `total`. `other` is the length of the other
+    list."""
 
     name: ListName
     text: str
@@ -56,7 +56,7 @@ class Page:
 async def page_of(
     memories: MemoryStore, access: AccessScope, name: ListName, text: str, number: int
 ) -> Page:
-    """Page `number`, from 0, of a list, or of what a search for `text` finds in it."""
+    """Return page `number`, from 0, of a list or of its search results."""
     wanted = Filter(text=text, own_only=True, said=name == "said")
     opposite = replace(wanted, said=not wanted.said)
     first = max(0, number) * PAGE
@@ -78,7 +78,7 @@ async def _by_kind(
     counts: Mapping[Kind, int],
     first: int,
 ) -> list[Record]:
-    """Entries `first` to `first + PAGE`; turns are all of one kind."""
+    """Return entries `first` to `first + PAGE`, grouped by kind."""
     records: list[Record] = []
     before = first
     for kind in ORDER:

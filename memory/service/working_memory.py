@@ -1,8 +1,5 @@
-"""Working memory: what the model sees of the conversations that are going on.
-
-It is kept by the gateway, which reads it with every turn, and shown here as memories of a tier of
-its own, so that a person sees all three tiers in one form. It ends with `context.ttl_hours`.
-"""
+"""Working memory as records: the open conversations, which the gateway stores for
+`context.ttl_hours`."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,8 +18,7 @@ Role = Literal["", "user", "assistant"]
 
 
 def working_records(rows: Sequence[Mapping[str, object]], access: AccessScope) -> list[Record]:
-    """Exported rows of working memory as records, the newest first: each task, each summary and
-    each side of a turn. Rows of other tables are passed over."""
+    """Return exported rows as records, newest first: tasks, summaries and sides of turns."""
     found: list[Record] = []
     for row in rows:
         if row.get("table") == "turns":

@@ -11,8 +11,7 @@ from db.fragments import json_values, listed
 from db.times import micros, micros_or_none
 from db.values import storable
 from gateway.ports import Clock
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import OWN, SEES, parameters
+from memory.model.scope import OWN, SEES, AccessScope
 from memory.ports.memories import Filter
 
 MAX_STATEMENTS: Final = 500
@@ -43,7 +42,8 @@ def statement(source: str) -> Statement:
 
 
 def conditions_of(wanted: Filter) -> str:
-    """What has to hold; neither text nor `after_id` are in it. It takes `values_of`."""
+    """Return the conditions of a filter, without text and `after_id`; their parameters are
+    `values_of`."""
     conditions = [VISIBLE]
     if not wanted.superseded:
         conditions.append("m.superseded_by = ''")
@@ -69,8 +69,8 @@ def conditions_of(wanted: Filter) -> str:
 
 
 def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object]:
-    """What the conditions of a filter take, and the bounds of a search."""
-    return parameters(access) | {
+    """Return the parameters of a filter's conditions and of a search."""
+    return access.parameters() | {
         "now": now,
         "limit": wanted.limit,
         "after": storable(wanted.after_id),
@@ -85,5 +85,5 @@ def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object
 
 
 def visible_at(access: AccessScope, clock: Clock) -> dict[str, object]:
-    """What `VISIBLE` and `HOLDS` take."""
-    return parameters(access) | {"now": micros(clock.now())}
+    """Return the parameters of `VISIBLE` and `HOLDS`."""
+    return access.parameters() | {"now": micros(clock.now())}

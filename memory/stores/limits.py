@@ -1,4 +1,4 @@
-"""How much these stores keep; the ports' docstrings name the same numbers."""
+"""Limits of the stores, and checks of their arguments."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""The records."""
+"""The store of memories."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,8 +24,7 @@ from db.values import storable
 from db.work import Change, ChangeMany, Execute, Fetch
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, parameters
+from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import insert as inserting
 from memory.stores import message_changes
@@ -58,7 +57,7 @@ RECORDS: Final = Statement(f"""
 
 
 def _newest_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
-    """What fits, the newest first: gives rows of `SELECTED`."""
+    """Return the statement for the newest matches, with rows of `SELECTED`."""
     owners = owners_within(access)
     values = values_of(access, wanted, now)
     values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
@@ -69,14 +68,14 @@ def _newest_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[St
 
 
 def _tally_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
-    """How many of the person's own there are of each kind."""
+    """Return the statement that counts own matches by kind."""
     counted = statement(f"{TALLY} {conditions_of(wanted)} GROUP BY m.kind")
     return counted, values_of(access, wanted, now)
 
 
 @lru_cache(MAX_STATEMENTS)
 def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
-    """The newest of each owner, and of the room, are at hand in order; the newest of all are among
+    """Read the newest of each owner and of the room by an index; the newest of all are among
     them."""
     arms = [f"m.owner = :owner{number}" for number in range(owners)]
     arms += [IN_ROOM] if in_room else []
@@ -215,11 +214,11 @@ class SqlMemories:
         return {Kind(kind): int(count) for kind, count in rows}
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        asked = parameters(access) | {"ids": [storable(id_) for id_ in memory_ids]}
+        asked = access.parameters() | {"ids": [storable(id_) for id_ in memory_ids]}
         return [str(id_) for (id_,) in await self._database.fetch(DELETE, asked)]
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        asked = parameters(access)
+        asked = access.parameters()
 
         def work() -> Work[list[str]]:
             gone: list[str] = []
@@ -230,7 +229,7 @@ class SqlMemories:
         return await self._database.run(work)
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
-        asked = parameters(access) | {"tiers": [tier.value for tier in tiers]}
+        asked = access.parameters() | {"tiers": [tier.value for tier in tiers]}
         return await self._database.change(CLEAR, asked)
 
     async def knows_message(

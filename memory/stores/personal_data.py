@@ -1,7 +1,7 @@
-"""What memory keeps of a person: given out whole, erased whole.
+"""Export and erasure of a person's memories.
 
-What somebody wrote for a project, or for everybody, belongs to the project: it stays, without their
-name, their conversation and their message.
+What somebody wrote for a project or for everybody stays, without their name, conversation and
+message.
 """
 
 import json

@@ -10,7 +10,6 @@ from db.values import storable, texts_of
 from db.work import Change
 from gateway.ports.memory import WaitingTurn
 from memory.model.scope import AccessScope
-from memory.model.scope_sql import parameters
 from memory.ports.waiting_turns import ConsolidatedTurn
 from memory.stores.insert import NewRecord, keep_turns
 from memory.stores.limits import check_turn
@@ -56,7 +55,7 @@ class SqlWaitingTurns:
         return await self._read(OLDEST, {"limit": limit})
 
     async def within(self, access: AccessScope, limit: int) -> list[WaitingTurn]:
-        return await self._read(WITHIN, parameters(access) | {"limit": limit})
+        return await self._read(WITHIN, access.parameters() | {"limit": limit})
 
     async def saying(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int

@@ -1,7 +1,7 @@
-"""The memory brief: what is known of a person before the first word of a session.
+"""The memory brief: what is known about a person at the start of a session.
 
-Format, limits and the warning are those of sources 003. Dates stand in place of ages, so that the
-same memories give the same text on every day, and the model's service can cache it.
+Format, limits and warning are those of sources 003. It shows dates instead of ages, so the same
+memories give the same text every day and the provider can cache it.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BriefLimits:
-    """`entries` at most, and `characters` in all; whichever is reached first."""
+    """At most `entries`, and `characters` in all."""
 
     entries: int = MAX_ENTRIES
     characters: int = MAX_CHARS
@@ -54,9 +54,9 @@ class BriefLimits:
 
 @dataclass(frozen=True)
 class Brief:
-    """`records` behavioural ones first, each group newest first, kept until `made_at`. `total` is
-    how many of the person's own there are, 0 where that was not counted: a session's brief stays
-    the same while more is stored."""
+    """`records` has behavioural ones first, each group newest first, stored until `made_at`.
+    `total` counts the person's own memories, or is 0 in a frozen brief, which stays the same while
+    more is stored."""
 
     records: tuple[Record, ...]
     made_at: datetime
@@ -65,8 +65,8 @@ class Brief:
 
     @cached_property
     def by_block(self) -> tuple[str, str]:
-        """What is the person's own, for the System block, and what is shared, for the Project
-        block; both together within the limits. Written once: a session reads it in every turn."""
+        """The personal text for the System block and the shared text for the Project block,
+        together within the limits."""
         blocks: dict[BlockKind, list[Record]] = {BlockKind.SYSTEM: [], BlockKind.PROJECT: []}
         for record in self.records:
             block = block_for(record.kind.value, record.scope.value, standing=True)
@@ -78,17 +78,17 @@ class Brief:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """The ids of those that found room."""
+        """The ids of the records that fit."""
         told = "\n".join(self.by_block)
         return tuple(id_ for id_, line in self.lines.items() if line in told)
 
     @cached_property
     def lines(self) -> Mapping[str, str]:
-        """How each of them is told, by id; not all of them may have found room."""
+        """The line of each record by id; not all of them fit."""
         return {record.id: _line(record, with_provenance=False) for record in self.records}
 
     def text(self, *, with_provenance: bool = False) -> str:
-        """As the model reads it, empty when nothing is known."""
+        """Return the brief for the model, empty without memories."""
         groups: dict[bool, list[str]] = {True: [], False: []}
         room = self.limits.characters - len(TITLE) - len(BEHAVIORAL) - len(FACTS) - 10
         room -= len(SHOWN) + 10 if self.total else 0
@@ -145,8 +145,8 @@ class Briefs:
 
 
 async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | None = None) -> Brief:
-    """What this person's memory holds for this audience, of what was kept until `at`, or of
-    everything; empty when it cannot be had in time."""
+    """Return the brief for this request, of memories stored until `at` or of all; empty if it takes
+    too long."""
     now = handle.request.at
     until = None if at is None else at + AN_INSTANT
     try:
@@ -166,7 +166,7 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
 
 
 def chosen(found: Sequence[Record], entries: int) -> tuple[Record, ...]:
-    """What goes in: current ones, those that change behaviour first, newest first."""
+    """Return the current records, behavioural ones first, newest first."""
     current = [record for record in found if record.current]
     ordered = sorted(current, key=lambda r: (r.behavioral, r.provenance.at, r.id), reverse=True)
     return tuple(ordered[:entries])

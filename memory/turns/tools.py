@@ -1,9 +1,8 @@
-"""The tools with which the model stores, searches and deletes, for one turn of one person.
+"""The model's tools that store, search and delete memories in one turn.
 
-Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: it leads
-to the person's own sentence, which is stored in place of the model's wording. They are sent with
-every question, so they are as short as can be: what they leave out of the limits is told when one
-is overstepped. `skill.py` says what is to be known about them.
+Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours and leads
+to the person's own sentence, which is stored instead of the model's wording. The specifications are
+sent with every question, so they are short; an error explains a limit that is exceeded.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -138,7 +137,7 @@ _A = TypeVar("_A", bound=_Arguments)
 
 
 class MemoryTools:
-    """Implements `gateway.ports.ToolProvider` over one handle. `results` are the writes so far."""
+    """Implements `gateway.ports.ToolProvider` over a handle. `results` are the writes so far."""
 
     def __init__(
         self,
@@ -177,7 +176,7 @@ class MemoryTools:
         raise ToolError(f"there is no tool {name!r}")
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     async def _store(self, wanted: _Store) -> str:
         old = replaced_id(wanted.supersedes, self._shown)
@@ -241,7 +240,7 @@ class MemoryTools:
 
 
 def found_answer(record: Record, score: float) -> dict[str, object]:
-    """What the model reads of a memory; its source is told, so that it can be weighed."""
+    """Return a memory for the model, with its source."""
     return {
         "id": record.id,
         "type": record.kind.value,

@@ -199,8 +199,8 @@ def shown_text(material: Sequence[Material]) -> str:
 def knowledge_item(
     recalled: Recalled, conversation: str, persons: Collection[str]
 ) -> KnowledgeItem:
-    """A memory with its source and date; of a turn, with who spoke. `persons` are the identities of
-    the person who asks."""
+    """Return a memory for the prompt, with its source and date, and for a turn its speaker.
+    `persons` are the identities of the caller."""
     record = recalled.record
     day = record.provenance.at.date().isoformat()
     if record.role:

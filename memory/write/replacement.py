@@ -107,7 +107,7 @@ def _subject(text: str) -> list[terms.Term]:
 
 
 def _shared(asked: Sequence[terms.Term], record: Record) -> int:
-    """How many of the words stand in the memory."""
+    """Return the number of these terms in the memory."""
     content = f" {terms.filed(record.content)} "
     return sum(term.stands_in(content) for term in asked)
 

@@ -120,7 +120,7 @@ class _Message:
         return next(self.places(sought), None) is not None
 
     def places(self, sought: str) -> Iterator[Span]:
-        """Where whole words of the message are the quote: first character, one past the last."""
+        """Return the spans where whole words of the message equal the quote."""
         said = self._plain
         found = said.letters.find(sought)
         for _ in range(MAX_PLACES):

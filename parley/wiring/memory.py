@@ -24,10 +24,10 @@ from memory.commands.command_set import MemoryCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
-from memory.grounding.relevance import RelevanceJudge
 from memory.grounding.trackers import Tracker
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.model.plans import BUILT_IN, Plan, Plans
+from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
@@ -39,7 +39,8 @@ from memory.service.people import People, ProjectRules
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import Remembrance, TurnRules
 from memory.write.consolidation import Consolidation
-from memory.write.path import WritePath, WriteRules
+from memory.write.new_record import WriteRules
+from memory.write.path import WritePath
 from memory.write.semantic_duplicates import MeaningCheck
 from parley.config import Settings
 from parley.config.memory import Grounding as GroundingSection

@@ -102,7 +102,7 @@ async def test_a_worker_learns_who_left_and_closes_what_it_cannot_learn(
     alone = platform.direct(ada)
     await told(platform, platform.person("Olga"), room, BIBLE, "bible")
     await told(platform, ada, room, "hello")
-    assert "We talk about" in await told(platform, ada, alone, "1", "project")
+    assert "The project is now" in await told(platform, ada, alone, "1", "project")
     await told(platform, ada, alone, "what is the word?")
     assert WORD in str(model.bodies[-1])
 

@@ -23,12 +23,11 @@ from memory.brain.sync import SiteSync
 from memory.commands.command_set import MemoryCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
-from memory.grounding.citations import Citation
 from memory.grounding.decision import Grounding
-from memory.grounding.verifier import Reason, Verification
 from memory.model.plans import Plans
 from memory.model.scope import AccessScope
 from memory.ports.audit import AuditEntry
+from memory.ports.grounding import Citation, Reason, Verification
 from memory.recall.retriever import Retriever
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import Links
@@ -36,7 +35,8 @@ from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.memory_port import Remembrance
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
-from memory.write.path import WritePath, WriteRules
+from memory.write.new_record import WriteRules
+from memory.write.path import WritePath
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

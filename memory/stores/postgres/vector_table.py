@@ -51,7 +51,7 @@ class Indexed:
 
 
 class VectorTable:
-    """Whether there is a table of vectors, and which indexes it has."""
+    """The table of vectors and its indexes."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
@@ -61,8 +61,8 @@ class VectorTable:
         self._wanted: Indexed | None = None
 
     async def there(self, *, by_now: bool = False) -> bool:
-        """Whether the table is there; `by_now`: where it was not, another process may have made it
-        since. Raises `StoreUnavailable`."""
+        """True if the table exists; with `by_now` a missing table is looked for again. Raises
+        `StoreUnavailable`."""
         if self._there is None or (by_now and not self._there):
             rows = await self._database.fetch_raw(
                 "SELECT to_regclass('memory_vectors') IS NOT NULL"

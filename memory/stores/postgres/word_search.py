@@ -1,6 +1,4 @@
-"""Looks memories up by their words in PostgreSQL: a GIN index finds who has which word, BM25 ranks
-them. Only what is on the shelves of whoever asks is counted.
-"""
+"""Word search in PostgreSQL: a GIN index finds memories by word and partition, BM25 ranks them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -98,8 +96,8 @@ class PostgresWords:
     async def _having(
         self, access: AccessScope, terms: Sequence[Term], wanted: Filter, values: dict[str, object]
     ) -> tuple[Hits, list[int]]:
-        """What fits and has some of the words, with the share that it has, the best first; and how
-        many on this reach's shelves have each."""
+        """Return matches of the words with their shares, best first, and the number of memories in
+        the partitions that have each word."""
         if not terms:
             return [], []
         queries = [_query(term) for term in terms]

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Which vectors lie together: `column` is "owner" or "room", `name` which of them."""
+    """A group of vectors: `column` is "owner" or "room", `name` its value."""
 
     column: str
     name: str

@@ -1,7 +1,4 @@
-"""Looks memories up by their words in SQLite: FTS5 finds who has which word, BM25 ranks them.
-
-FTS5's own `bm25()` counts what everybody has; here only the shelves of whoever asks are counted.
-"""
+"""Word search in SQLite: FTS5 finds memories by word, BM25 ranks them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -126,9 +123,9 @@ def _weighed(
 def _having(
     access: AccessScope, terms: Sequence[Term], enough: int = 0
 ) -> Work[tuple[Hits, Statistics]]:
-    """Who on this reach's shelves has some of the words, with the share that they have, the best
-    first; and what is known of the shelves. Where the rarest words are in `enough` memories
-    already, the more common ones are not looked for, as long as there is another."""
+    """Return matches of the words with their shares, best first, and the statistics of the
+    partitions. If the rarest words already match `enough` memories, common words are not searched
+    while another is left."""
     shelves = within(access)
     ((memories, words),) = yield from fetch(PARTITIONS, {"shelves": shelves})
     if memories <= READ_WHOLE and not access.room:
@@ -157,7 +154,7 @@ def _looked_up(
 def _read_whole(
     shelves: Sequence[str], terms: Sequence[Term], enough: int
 ) -> Work[tuple[dict[int, int], list[int]]]:
-    """What `_looked_up` says, by looking through all that there is."""
+    """Return the result of `_looked_up` by reading all memories."""
     rows = yield from fetch(WORDS, {"shelves": shelves})
     texts = [(seq, f" {words} ") for seq, words in rows]
     bits = [(1 << place, term) for place, term in enumerate(terms)]

@@ -11,7 +11,7 @@ from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
 from memory.ports.memories import Filter
-from memory.write.path import WriteRules
+from memory.write.new_record import WriteRules
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import AT, record, store
 

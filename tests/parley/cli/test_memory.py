@@ -400,7 +400,7 @@ async def test_it_works_while_the_gateway_runs(tmp_path: Path) -> None:
             assert gone.status == 0, gone.err
             await telegram.say(ada, room, "/memories tabs")
             await telegram.wait_for(
-                room, lambda shown: any("find nothing about that" in m.text for m in shown)
+                room, lambda shown: any("found nothing about that" in m.text for m in shown)
             )
             verified = await parley("audit", "verify", cwd=tmp_path)
             assert verified.status == 0, verified
