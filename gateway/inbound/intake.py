@@ -140,7 +140,7 @@ class Intake:
         if not invocation.decision.allowed:
             self._forget(event, key, invocation.decision)
             return
-        if await self._answers_question(event, invocation.content):
+        if await self._answers_question(event, invocation.content, key):
             return
         command = text_command(event, invocation.content, self._services.commands)
         if command is not None:
@@ -150,12 +150,14 @@ class Intake:
                 with_content(event, invocation.content), key, invocation.decision.reason
             )
 
-    async def _answers_question(self, event: MessageReceived, content: str) -> bool:
+    async def _answers_question(
+        self, event: MessageReceived, content: str, key: ConversationKey
+    ) -> bool:
         """True when a message was typed in place of a button; anything else closes the question."""
         if await self._typed.answered_before(event, content):
             self._services.count("duplicate", event.message.platform)
             return True
-        question = await self._typed.waiting(event)
+        question = await self._typed.waiting(event, key)
         if question is None:
             return False
         pressed = question.answer(event, content)
@@ -179,10 +181,11 @@ class Intake:
 
     async def _command(self, event: CommandInvoked) -> None:
         if any(command.name == event.name for command in self._services.commands):
-            question = await self._typed.waiting(event)
+            key = self.key_for(event)
+            question = await self._typed.waiting(event, key)
             if question is not None:
                 await self._typed.close(question)
-            await self._store(event, self.key_for(event))
+            await self._store(event, key)
         elif event.message is not None and event.message.is_direct_message:
             await self._message(MessageReceived(event.event_id, event.message))
         else:

@@ -50,16 +50,16 @@ class PlaceTenants:
         """The place's own tenant, if it has one, and those of everybody who wrote there. Raises
         `TenantUnknown` where there is none at all, `StoreUnavailable`."""
         unknown: TenantUnknown | None = None
-        found: list[str] = []
+        tenants: list[str] = []
         try:
-            found.append(self._extensions.tenant_of(place, None))
+            tenants.append(self._extensions.tenant_of(place, None))
         except TenantUnknown as error:
             unknown = error
         if self._extensions.has_tenants:
-            found += await self._kept(_name(place))
-        if not found and unknown is not None:
+            tenants += await self._kept(_name(place))
+        if not tenants and unknown is not None:
             raise unknown
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(tenants))
 
     async def _kept(self, name: str) -> list[str]:
         kept = await self._state.get(name)
@@ -67,5 +67,5 @@ class PlaceTenants:
 
 
 def _name(place: Place) -> str:
-    told = json.dumps([place.platform, place.account, place.channel_id]).encode()
-    return hashlib.blake2b(told, digest_size=16).hexdigest()
+    text = json.dumps([place.platform, place.account, place.channel_id]).encode()
+    return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.ports import ModelRequest
-from gateway.turn.tokens import IMAGE_TOKENS, told
+from gateway.turn.tokens import IMAGE_TOKENS, tool_text
 
 MARK: Final = {"type": "ephemeral"}
 SHORTEST: Final = 512
@@ -59,7 +59,7 @@ def marks_for(
     """The marks of a request. `messages` are those that are sent, of which the first `settled`
     stay as they are; the last is marked where tools may run, because it is sent again then."""
     least = LETTERS * shortest_prefix(model)
-    length = sum(_weight(told(tool)) for tool in request.tools)
+    length = sum(_weight(tool_text(tool)) for tool in request.tools)
     behind = length if length >= least else 0
     tools = behind > 0
     length += _weight(request.system)

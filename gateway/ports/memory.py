@@ -102,7 +102,7 @@ class TurnMemory(Protocol):
         quoted, files, results of tools, and the same of earlier turns."""
         ...
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """The parts of the prompt that memory writes. They are the same all through a session,
         because what stays the same is cached by the model's service."""
         ...
@@ -225,7 +225,7 @@ class NoMemory:
     def reads(self, material: Sequence[Material]) -> None:
         """Stores nothing, so it needs to know nothing."""
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """No memory, so no result."""
         return NO_PROMPT_PARTS
 

@@ -32,7 +32,7 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     memory = turn.memory
     if memory is None:
         return Decision("recall", True, "no_memory")
-    turn.told = await memory.told()
+    turn.prompt_parts = await memory.prompt_parts()
     if not memory.recalls:
         return Decision("recall", True, "nothing_to_recall")
     try:

@@ -14,7 +14,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages, redact_for_history, redact_messages
 from gateway.policy.recent_secrets import LastMessage
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
-from gateway.turn.prompt import said_in
+from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
@@ -75,7 +75,7 @@ def text_kept(turn: TurnContext, services: Services) -> str:
     if not turn.content.strip():
         return ""
     texts = kept_of(turn, services).texts
-    return said_in(turn.place, turn.last.author.name, "\n".join(texts))
+    return text_in_place(turn.place, turn.last.author.name, "\n".join(texts))
 
 
 DIRECT: Final = 2_000
@@ -200,8 +200,8 @@ def noted(after: AnswerFooter, note: str) -> AnswerFooter:
     return replace(after, note=_with(after.note, note), typed=typed)
 
 
-def _with(told: str, note: str) -> str:
-    lines = told.split("\n") if told else []
+def _with(text: str, note: str) -> str:
+    lines = text.split("\n") if text else []
     if note == REMOVED:
         lines = [line for line in lines if line != f"_{REDACTION_NOTICE}_"]
     return "\n".join((*lines, note))

@@ -65,25 +65,25 @@ class Toolbox:
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Every tool there is now. Where two have the same name, the first provider's counts."""
         answers = await _all_of(self._providers)
-        found: dict[str, ToolSpec] = {}
+        offered: dict[str, ToolSpec] = {}
         owners: dict[str, ToolProvider] = {}
         problems: list[str] = []
         for provider, (specs, problem) in zip(self._providers, answers, strict=True):
             if problem:
                 problems.append(problem)
             for spec in specs:
-                if spec.name in found:
+                if spec.name in offered:
                     continue
-                if len(found) == MAX_TOOLS:
+                if len(offered) == MAX_TOOLS:
                     problems.append(f"more than {MAX_TOOLS} tools: {spec.name[:80]} is left out")
                     break
-                found[spec.name] = spec
+                offered[spec.name] = spec
                 owners[spec.name] = provider
         if tuple(problems) != self.problems:
             for problem in problems:
                 log.warning("tools_left_out", problem=problem)
         self._owners, self.problems = owners, tuple(problems)
-        return tuple(found.values())
+        return tuple(offered.values())
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Run a tool. Raises `ToolError`."""

@@ -24,7 +24,7 @@ class MemoryOffTurn:
     def reads(self, material: Sequence[Material]) -> None:
         """Stores nothing, so it needs to know nothing."""
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """That nothing is remembered, so that the model offers nothing else."""
         return PromptParts(MEMORY_OFF)
 

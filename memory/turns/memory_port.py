@@ -203,7 +203,7 @@ class _Turn:
         for piece in material:
             self._outside.add(piece)
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """The skill, the person's SOUL and brief, the project's BIBLE, HEARTBEAT and memories."""
         if self._begins_session:
             self._proposed = proposals_told(await self._handle.proposed())

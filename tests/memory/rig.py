@@ -177,8 +177,8 @@ class Keeping:
     def reads(self, material: Sequence[Material]) -> None:
         self.turn.reads(material)
 
-    async def told(self) -> PromptParts:
-        return await self.turn.told()
+    async def prompt_parts(self) -> PromptParts:
+        return await self.turn.prompt_parts()
 
     @property
     def keeps(self) -> bool:

@@ -38,7 +38,7 @@ class Diary:
     def reads(self, material: Sequence[Material]) -> None:
         """Nothing of it is tested here."""
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         return PromptParts(brief="Ada likes kites.")
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
