@@ -17,7 +17,7 @@ from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 
 REDACTION_NOTICE: Final = "I removed what looks like a secret before I kept this."
-"""The line of an `AnswerFooter` that tells of a secret in a stored text."""
+"""The sentence of an `AnswerFooter` that tells of a secret in a stored text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +122,16 @@ class TurnMemory(Protocol):
         it."""
         ...
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Say this with the person's next direct message. For a place where nothing can be said to
-        one person alone; before `finish`. The sentence quotes nothing of what was said, and takes
-        the place of those that memory would say `instead_of` it."""
+        one person alone. The sentence quotes nothing of what was said."""
         ...
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
-        """The turn is over: what to tell, and what to keep of it."""
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
+        """End the turn: the footer, and what is to be kept. The footer leaves out the sentences
+        `without`, in whose place something else is said."""
         ...
 
 
@@ -188,7 +190,7 @@ class CommandSet(Protocol):
         ...
 
     def owns(self, value: str) -> bool:
-        """True for the value of a button under an answer of these commands, or an aftermath."""
+        """True for the value of a button under an answer of these commands, or in a footer."""
         ...
 
     async def press(self, value: str, caller: Caller) -> Reply:
@@ -233,10 +235,12 @@ class NoMemory:
         """No memory, so no result."""
         return ()
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Forget it: nothing waits without a memory."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         """Keeps nothing."""
         return NO_FOOTER
 

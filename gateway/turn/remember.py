@@ -27,13 +27,14 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
     await redact_aside(turn, services)
     note = note_of(turn, services)
     if note and not reads_alone(turn):
-        covered = (REDACTION_NOTICE,) if note == REMOVED else ()
-        await turn.memory.tell_later(LATER[note], instead_of=covered)
+        await turn.memory.tell_later(LATER[note])
     if turn.result.failed:
         turn.footer = noted(turn.footer, note)
         return Decision("memory", True, "nothing_kept")
     used = [call.name for call in turn.result.calls]
-    after = await turn.memory.finish(kept_answer(turn, services), used)
+    # It says of the whole message what memory says of a part of it.
+    covered = (REDACTION_NOTICE,) if note == REMOVED else ()
+    after = await turn.memory.finish(kept_answer(turn, services), used, covered)
     turn.footer = noted(after, note)
     return Decision("memory", True, "kept")
 
@@ -191,17 +192,9 @@ def secret_note(
     return LEFT_OUT if kept.possible else ""
 
 
-def noted(after: AnswerFooter, note: str) -> AnswerFooter:
-    """The aftermath with one more line, in both of its forms. `REMOVED` says of the whole message
-    what memory says of a part of it, and takes the place of that line."""
+def noted(footer: AnswerFooter, note: str) -> AnswerFooter:
+    """The footer with one more line, in both of its forms."""
     if not note:
-        return after
-    typed = _with(after.typed, note) if after.typed else ""
-    return replace(after, note=_with(after.note, note), typed=typed)
-
-
-def _with(text: str, note: str) -> str:
-    lines = text.split("\n") if text else []
-    if note == REMOVED:
-        lines = [line for line in lines if line != f"_{REDACTION_NOTICE}_"]
-    return "\n".join((*lines, note))
+        return footer
+    typed = f"{footer.typed}\n{note}" if footer.typed else ""
+    return replace(footer, note=f"{footer.note}\n{note}" if footer.note else note, typed=typed)

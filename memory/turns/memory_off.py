@@ -32,9 +32,11 @@ class MemoryOffTurn:
         """Nothing."""
         return ()
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Keeps nothing."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         """Keeps nothing."""
         return AnswerFooter()

@@ -184,7 +184,6 @@ class _Turn:
         self._lines: Mapping[str, str] = {}
         self._begins_session = handle.briefed is None
         self._proposed: Sequence[str] = ()
-        self._said_otherwise: Sequence[str] = ()
         self._outside = outside = ExternalText(caller.material)
         self._shown = shown = ShownIds()
         self._documents = BrainTool(handle, remembrance.brain, outside, shown)
@@ -235,16 +234,18 @@ class _Turn:
             replace(knowledge_item(one, here, persons), line=lines.get(one.id, "")) for one in kept
         ]
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Say this with the person's next direct message, once where it waits already."""
-        handle, self._said_otherwise = self._handle, instead_of
+        handle = self._handle
         if not is_waiting_notice(handle, sentence):
             at = handle.request.at
             await handle.tell_later(entries_at(at, [entry_of_sentence(sentence)]))
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         """What is to be kept of the turn; what was redacted; what waits for an answer."""
-        after = await self._after()
+        after = await self._after(without)
         if not self._remembrance.keeps_turns:
             return after
         external = self._outside.any or bool(set(tools_used) - OWN_TOOLS)
@@ -254,15 +255,13 @@ class _Turn:
         turn = waiting_turn(self._asker.id, said, self._handle.access)
         return AnswerFooter(after.note, after.buttons, turn, after.typed)
 
-    async def _after(self) -> AnswerFooter:
+    async def _after(self, without: Sequence[str]) -> AnswerFooter:
         """What the person is told now, or where others would read it, in their next direct
         message."""
         handle, tools = self._handle, self._tools
         notes = self._remembrance.shows_notes(handle)
         if not self._asker.alone:
-            untold = undelivered_notices(
-                tools.results, tools.notices, notes=notes, without=self._said_otherwise
-            )
+            untold = undelivered_notices(tools.results, tools.notices, notes=notes, without=without)
             if untold:
                 await handle.tell_later(entries_at(handle.request.at, untold))
             return NO_FOOTER
@@ -270,7 +269,7 @@ class _Turn:
         waited = await deliver_notices(handle) if direct else ()
         further = (*tools.notices, *notice_of(handle), *waited, *self._proposed)
         noted = saved_notices(tools.results, tools.written) if notes else ()
-        return aftermath_of(tools.results, further, noted)
+        return footer_of(tools.results, further, noted, without)
 
 
 class TurnTools:
@@ -330,14 +329,18 @@ def proposals_told(proposed: Sequence[Proposals]) -> tuple[str, ...]:
     return (words.WAITS_FOR_OPERATORS.format(places=places),) if proposed else ()
 
 
-def aftermath_of(
-    results: Sequence[WriteResult], further: Sequence[str] = (), noted: Sequence[SavedNotice] = ()
+def footer_of(
+    results: Sequence[WriteResult],
+    further: Sequence[str] = (),
+    noted: Sequence[SavedNotice] = (),
+    without: Sequence[str] = (),
 ) -> AnswerFooter:
     """What the person is told, and asked, after the model stored something."""
     if not (results or further or noted):
         return NO_FOOTER
     said = [n for result in results for n in result.notices if n != result.told_replaced]
-    lines = list(dict.fromkeys((*map(unformatted, said), *further)))
+    left_out = set(map(unformatted, without))
+    lines = [n for n in dict.fromkeys((*map(unformatted, said), *further)) if n not in left_out]
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
     waiting = [result for result in reviewed if not result.for_operators]
     buttons: tuple[Button, ...] = ()

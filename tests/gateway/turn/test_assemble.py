@@ -55,10 +55,12 @@ class Remembers(NoMemory):
         self.asked.append(question)
         return self._items
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Nothing of it is tested here."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         return AnswerFooter()
 
 

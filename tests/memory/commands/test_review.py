@@ -10,7 +10,7 @@ from gateway.people import Role
 from memory.commands import texts as words
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind, Scope
-from memory.turns.memory_port import aftermath_of, keep_buttons
+from memory.turns.memory_port import footer_of, keep_buttons
 from memory.write.trust import InputKind
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
@@ -70,7 +70,7 @@ async def test_all_that_wait_under_an_answer_are_named_and_offered_first() -> No
     async with memory_rig() as rig:
         await guess(rig, "Lives in Rome")
         results = await guess(rig, "Owns a boat", "Plays chess", "Has a dog", "Sings", "Paints")
-        after = aftermath_of(results)
+        after = footer_of(results)
         assert "Keep this? “Owns a boat”" in after.note
         assert "After that I ask about: “Plays chess”, “Has a dog”, “Sings”, and 1 more" in (
             after.note
@@ -89,13 +89,13 @@ async def test_what_operators_decide_is_not_asked_of_anybody_else() -> None:
         ada = await rig.handle("ada", at=ROOM)
         proposed = await ada.infer(Draft("Releases are on Monday", Kind.FACT, scope=Scope.PROJECT))
         assert proposed.outcome is Outcome.REVIEW
-        after = aftermath_of([proposed])
+        after = footer_of([proposed])
         assert after.buttons == ()
         assert "Keep this?" not in after.note
         assert "Only operators" in after.note
         root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
         guessed = await root.infer(Draft("Ships on Friday", Kind.FACT, scope=Scope.PROJECT))
-        assert len(aftermath_of([guessed]).buttons) == 2
+        assert len(footer_of([guessed]).buttons) == 2
 
 
 async def test_operators_are_told_where_proposals_wait() -> None:

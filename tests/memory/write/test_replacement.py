@@ -6,7 +6,7 @@ from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.ports import Filter
-from memory.turns.memory_port import aftermath_of
+from memory.turns.memory_port import footer_of
 from memory.write.replacement import announces_change, replaced_by
 from tests.memory.rig import Shelf, memory_rig
 from tests.memory.stores.records import record
@@ -71,7 +71,7 @@ async def test_what_waits_replaces_nothing_yet_and_says_what_it_would_replace() 
         result = await handle.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
         assert (result.outcome, result.notices) == (Outcome.REVIEW, ())
         assert result.reason.endswith("It would replace “I prefer tabs over spaces”.")
-        note = aftermath_of((result,))
+        note = footer_of((result,))
         assert [button.label for button in note.buttons] == [
             "Replace",
             "Keep both",
@@ -82,7 +82,7 @@ async def test_what_waits_replaces_nothing_yet_and_says_what_it_would_replace() 
 
 def test_a_notice_with_underscores_stays_one_line_in_italics() -> None:
     result = WriteResult(Outcome.STORED, "stored", "Stored.", notices=("It replaces “a_b *c*”.",))
-    assert aftermath_of((result,)).note == "_It replaces “a\\_b \\*c\\*”._"
+    assert footer_of((result,)).note == "_It replaces “a\\_b \\*c\\*”._"
 
 
 @pytest.mark.parametrize("both", [True, False])
