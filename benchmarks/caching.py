@@ -26,9 +26,9 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.model.record import Draft, Kind, Scope
 from parley.app import App
@@ -198,13 +198,15 @@ async def _prepare(app: App, people: Sequence[SimPerson], room: SimRoom) -> None
     for number in range(45):
         fact = f"Pier {number} has room for {number + 3} boats of the harbour's own, and water and "
         fact += f"light for {number + 1} of them until ten in the evening"
-        await operator.remember(Draft(fact, Kind.FACT, scope=Scope.PROJECT))
+        await operator.write.remember(Draft(fact, Kind.FACT, scope=Scope.PROJECT))
     for n, person in enumerate(people):
         home = Place("telegram", "main", person.id, Audience.DIRECT)
         private = await memory.for_principal(_asker(person, home))
         await private.documents.write("soul", SOUL)
         for number in range(15):
-            await private.remember(Draft(f"Has visited pier {number} with guest {n}", Kind.FACT))
+            await private.write.remember(
+                Draft(f"Has visited pier {number} with guest {n}", Kind.FACT)
+            )
         if len(people) == 1:
             known, project = app.storage.memory.people, operator.access.project
             await known.note_seen("default", private.access.person, project, project)

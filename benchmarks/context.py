@@ -14,10 +14,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
+from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import ContextParts, DialogueTurn, KnowledgeItem, Section, Task
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import MIDDLE, budget_for
-from gateway.turn.tokens import estimate
 
 PROMISED_MS: Final = 2.0
 ROUNDS: Final = 300

@@ -34,7 +34,11 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.stores import CompletedTurn, InboxEntry, StoredTurn, Trace, UsageRow
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn
+from gateway.ports.usage import UsageRow
 from parley.config import from_mapping
 from parley.runtime.housekeeping import Housekeeping
 from parley.wiring.storage import Storage

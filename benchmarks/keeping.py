@@ -21,14 +21,17 @@ from typing import Final
 import psycopg
 
 from db.postgres import PostgresDatabase
-from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.stores import CompletedTurn, StoredTurn, Trace, TurnWriter, UsageLedger, UsageRow
-from gateway.storage.turn_writer import SqlTurnWriter
-from gateway.storage.usage import SqlUsage
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.stores.unit_of_work import SqlTurnWriter
+from gateway.stores.usage import SqlUsage
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 

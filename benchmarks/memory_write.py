@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from benchmarks.machine import Machine
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from memory.audit import Audit
 from memory.grounding.decision import Grounding
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
@@ -36,10 +36,10 @@ from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope, access_scope_of
-from memory.ports import MemoryStore
+from memory.model.trust import InputKind
+from memory.ports.memories import MemoryStore
 from memory.write.path import WritePath, WriteRules
 from memory.write.prepare import prepare
-from memory.write.trust import InputKind
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server

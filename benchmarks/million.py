@@ -30,10 +30,10 @@ import psycopg
 
 from benchmarks.machine import Machine
 from db.postgres import PoolLimits, PostgresDatabase
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.partitions import owners_within
 from memory.stores.rows import partition_lexeme
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores

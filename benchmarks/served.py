@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from gateway.observe.observer import FinishedTurn, SendAttempt
+from gateway.ports.observer import FinishedTurn, SendAttempt
 from parley.app import App
 from parley.config import Settings, from_mapping
 from parley.runtime import garbage, heap
@@ -32,7 +32,7 @@ UNLIMITED: Final = {"user_per_minute": 0, "channel_per_minute": 0, "workspace_pe
 
 
 class Stopwatch:
-    """Implements `gateway.observe.observer.Observer`: keeps every figure, not only its bucket."""
+    """Implements `gateway.ports.observer.Observer`: keeps every figure, not only its bucket."""
 
     def __init__(self) -> None:
         self.times: array[float] = array("d")

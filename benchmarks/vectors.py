@@ -32,9 +32,9 @@ import numpy.typing as npt
 import psutil
 
 from benchmarks.machine import Machine
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.model.record import Embedding, Record
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.databases import postgres_database, sqlite_database

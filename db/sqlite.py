@@ -342,8 +342,7 @@ def _result(connection: sqlite3.Connection, step: Single) -> object:
         return connection.execute(statement.sqlite, statement.for_sqlite(step.params)).fetchall()
     if isinstance(step, Change):
         return connection.execute(statement.sqlite, statement.for_sqlite(step.params)).rowcount
-    items = map(statement.for_sqlite, step.items) if statement.takes_lists else step.items
-    return connection.executemany(statement.sqlite, items).rowcount
+    return connection.executemany(statement.sqlite, map(statement.for_sqlite, step.items)).rowcount
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Waiting], path: str) -> None:

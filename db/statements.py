@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 from db.fragments import for_engine
@@ -28,37 +29,49 @@ class Statement:
     Times are integers, in microseconds since 1970 (`db.times`). Lists in rows are JSON.
     """
 
-    __slots__ = ("_lists", "postgres", "sqlite", "takes_lists")
+    __slots__ = ("for_sqlite", "postgres", "sqlite")
+
+    for_sqlite: Callable[[Mapping[str, object]], Sequence[object]]
+    """The values of parameters in the order of their numbers in `sqlite`, lists as JSON."""
 
     def __init__(self, source: str) -> None:
-        self.sqlite = for_engine(source, "sqlite")
-        self.postgres = _for_psycopg(for_engine(source, "postgres"))
-        self._lists = tuple(dict.fromkeys(_LIST.findall(self.sqlite)))
-        self.takes_lists = bool(self._lists)
-
-    def for_sqlite(self, params: Mapping[str, object]) -> Mapping[str, object]:
-        """The parameters with lists as JSON, which SQLite has no type for."""
-        if not self._lists:
-            return params
-        lists = {
-            name: json.dumps(params[name])
-            for name in self._lists
-            if isinstance(params[name], list | tuple)
-        }
-        return {**params, **lists}
+        named = for_engine(source, "sqlite")
+        names = list(dict.fromkeys(match["name"] for match in _tokens(named) if match["name"]))
+        # Numbers, because the library makes and looks up a text for every name that it binds.
+        self.sqlite = _replaced(named, lambda name: f"?{names.index(name) + 1}", "%")
+        self.postgres = _replaced(for_engine(source, "postgres"), lambda name: f"%({name})s", "%%")
+        self.for_sqlite = _values_of(names, frozenset(_LIST.findall(named)))
 
     def __repr__(self) -> str:
         return f"Statement({' '.join(self.sqlite.split())[:80]!r})"
 
 
-def _for_psycopg(sql: str) -> str:
+def _replaced(sql: str, parameter: Callable[[str], str], percent: str) -> str:
+    """The SQL with parameters and signs of percent as an engine writes them."""
     parts, done = [], 0
-    for found in _tokens(sql):
-        parts.append(sql[done : found.start()])
-        done = found.end()
-        token = found.group()
-        parts.append(f"%({found['name']})s" if found["name"] else token.replace("%", "%%"))
+    for token in _tokens(sql):
+        parts.append(sql[done : token.start()])
+        done = token.end()
+        name, text = token["name"], token.group()
+        parts.append(parameter(name) if name else text.replace("%", percent))
     return "".join((*parts, sql[done:]))
+
+
+def _values_of(
+    names: Sequence[str], lists: Collection[str]
+) -> Callable[[Mapping[str, object]], Sequence[object]]:
+    if not lists and len(names) > 1:
+        return itemgetter(*names)
+
+    def values(params: Mapping[str, object]) -> list[object]:
+        return [
+            json.dumps(params[name])
+            if name in lists and isinstance(params[name], list | tuple)
+            else params[name]
+            for name in names
+        ]
+
+    return values
 
 
 def _tokens(sql: str) -> list[re.Match[str]]:

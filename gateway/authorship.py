@@ -1,7 +1,7 @@
-"""Who wrote a text that a person sends or shows: the person, or somebody else.
+"""Authorship of texts: written by the person who sends them, or by somebody else.
 
 `ChatMessage.content` is the author's own text. Every other text of a message is a `Material` with
-its authorship. Only own text is a command, addresses the assistant or proves a memory.
+its authorship. Only own text can be a command, address the assistant or prove a memory.
 """
 
 import unicodedata
@@ -31,17 +31,17 @@ Authorship: TypeAlias = Literal[
 MAX_PIECES: Final = 20
 """Materials of one message."""
 MAX_MATERIAL: Final = 40_000
-"""Characters of all materials of one message together: the same as of own text."""
+"""Characters of all materials of one message together: the same limit as for own text."""
 MAX_WRITER: Final = 200
-"""Characters kept of a writer's name."""
+"""Characters of a writer's name."""
 _QUOTE: Final = ">"
 _QUOTE_TO_THE_END: Final = ">>>"
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A text that the author of the message did not write. `by` names its writer, of a file the
-    file, of a result the tool; empty where nobody is named."""
+    """A text that the author of the message did not write. `by` names its writer, for a file the
+    file, for a result the tool; empty if unknown."""
 
     authorship: Authorship
     text: str
@@ -49,7 +49,7 @@ class Material:
 
 
 def within_bounds(pieces: Iterable[Material]) -> tuple[Material, ...]:
-    """The pieces that say something, within `MAX_PIECES` and `MAX_MATERIAL`."""
+    """Return the non-empty pieces, within `MAX_PIECES` and `MAX_MATERIAL`."""
     kept: list[Material] = []
     left = MAX_MATERIAL
     for piece in pieces:
@@ -64,13 +64,14 @@ def within_bounds(pieces: Iterable[Material]) -> tuple[Material, ...]:
 
 
 def text_of(pieces: Sequence[Material]) -> str:
-    """The texts alone, one below the other: to be searched for or to be counted."""
+    """Return the texts only, one below the other, for a search or to count tokens."""
     return "\n".join(piece.text for piece in pieces)
 
 
 def in_one_word(name: str) -> str:
-    """A name that somebody else chose, as a mention of it stands within own text: letters, digits,
-    "_" and "'", the rest of it as single dashes. So no sentence begins, ends or stands in it."""
+    """Return a name chosen by somebody else as a single word for a mention within own text:
+    letters, digits, "_" and "'"; anything else becomes a dash. So it cannot start, end or form a
+    sentence."""
     kept = (
         char if char.isalnum() or char in "_'" or unicodedata.category(char)[0] == "M" else " "
         for char in name
@@ -79,7 +80,7 @@ def in_one_word(name: str) -> str:
 
 
 def without_quotations(text: str) -> str:
-    """Own text without the lines that are marked as a quotation ("> ...", and all after ">>>")."""
+    """Return own text without quoted lines ("> ...", and everything after ">>>")."""
     if _QUOTE not in text:
         return text
     kept: list[str] = []

@@ -1,4 +1,4 @@
-"""Tasks that somebody owns: none is forgotten, and what one of them raises is logged."""
+"""Background tasks with an owner: they are not garbage-collected, and their errors are logged."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -9,7 +9,7 @@ log = structlog.get_logger(__name__)
 
 
 class BackgroundTasks:
-    """The running tasks of one owner; `failed` is the log event for what one of them raises."""
+    """The running tasks of one owner; `failed` is the log event for their errors."""
 
     def __init__(self, failed: str) -> None:
         self._failed = failed
@@ -19,18 +19,18 @@ class BackgroundTasks:
         return len(self._running)
 
     def spawn(self, work: Coroutine[None, None, None]) -> "asyncio.Task[None]":
-        """Run `work` beside the caller."""
+        """Run `work` concurrently."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
 
     def begin(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Run what `work` makes beside the caller, as an alarm does."""
+        """Run the coroutine that `work` returns, as a timer callback."""
         self.spawn(work())
 
     async def drain(self, timeout: float) -> bool:
-        """Wait until none runs; False after `timeout` seconds."""
+        """Wait until no task runs; False after `timeout` seconds."""
         try:
             async with asyncio.timeout(timeout):
                 while self._running:
@@ -40,7 +40,7 @@ class BackgroundTasks:
         return True
 
     async def stop(self) -> None:
-        """End all of them, and wait for that."""
+        """Cancel all tasks and wait for them."""
         for task in list(self._running):
             task.cancel()
         while self._running:

@@ -7,7 +7,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports import Clock
 
 P = ParamSpec("P")

@@ -39,8 +39,8 @@ class ConfigurationError(ParleyError):
 class StartError(ParleyError):
     """An adapter cannot connect.
 
-    `advice` is one sentence for the person who runs the program; `permanent` is true when a
-    further attempt with the same settings cannot succeed (a revoked token, a missing intent).
+    `advice` is one sentence for the operator; `permanent` is true if another attempt with the same
+    settings cannot succeed (a revoked token, a missing intent).
     """
 
     def __init__(self, problem: str, advice: str = "", *, permanent: bool = False) -> None:
@@ -55,8 +55,8 @@ class DeliveryError(ParleyError):
 
 
 class Transient(DeliveryError):
-    """Nothing was delivered; trying again may succeed, not before `retry_after` seconds, in any
-    chat of the account where `whole_account` is set."""
+    """Nothing was delivered; another attempt may succeed, not before `retry_after` seconds, in any
+    chat of the account if `whole_account` is set."""
 
     def __init__(
         self, reason: str, retry_after: float | None = None, *, whole_account: bool = False
@@ -67,15 +67,15 @@ class Transient(DeliveryError):
 
 
 class Busy(Transient):
-    """The chat has no room at this moment for what may as well be left: live text."""
+    """The chat has no capacity at this moment for an optional request: live text."""
 
 
 class Permanent(DeliveryError):
-    """Nothing was delivered, and trying the same again never succeeds."""
+    """Nothing was delivered, and the same attempt never succeeds."""
 
 
 class WindowClosed(Permanent):
-    """More than 24 hours since the person wrote: WhatsApp takes a template only."""
+    """More than 24 hours since the person wrote: WhatsApp accepts templates only."""
 
 
 class FormatRejected(DeliveryError):
@@ -83,7 +83,7 @@ class FormatRejected(DeliveryError):
 
 
 class Ambiguous(DeliveryError):
-    """The request was sent and no answer came back: delivered or not, nobody knows."""
+    """The request was sent and no response came back: it may have been delivered."""
 
 
 class ModelError(ParleyError):
@@ -91,9 +91,9 @@ class ModelError(ParleyError):
 
 
 class ModelUnavailable(ModelError):
-    """Overloaded, unreachable or too slow; `retry_after` in seconds where the service said so.
+    """Overloaded, unreachable or too slow; `retry_after` in seconds if the service said so.
 
-    `passes` is false for what another attempt is not known to mend: a fault of the provider.
+    `passes` is false for an error that a retry is unlikely to solve: a fault of the provider.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ModelRefused(ModelError):
 
 
 class ContextTooLong(ModelError):
-    """The request is larger than the model's window; both in tokens, where the service said so."""
+    """The request is larger than the model's window; both in tokens, if the service said so."""
 
     def __init__(self, reason: str, tokens: int | None = None, limit: int | None = None) -> None:
         super().__init__(reason)
@@ -122,12 +122,13 @@ class ToolError(ParleyError):
 
 
 class TenantUnknown(ParleyError):
-    """The tenant provider failed, or named what cannot be a tenant. What was asked is refused."""
+    """The tenant provider failed, or returned an invalid tenant. The request is refused."""
 
 
 class BadInput(ParleyError):
-    """What arrived cannot be used; the text says what was wrong, and where."""
+    """Input cannot be used; the text says what is wrong, and where."""
 
 
 class NotFound(BadInput):
-    """What is named is not there, or is not for whoever asks: nobody learns which."""
+    """The named thing does not exist, or is not accessible to the person: the error does not tell
+    which."""

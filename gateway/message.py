@@ -1,7 +1,7 @@
-"""What arrives and what leaves, as frozen values: no I/O, no platform library, no database.
+"""Incoming and outgoing messages as frozen values: no I/O, no platform library, no database.
 
-Raw payloads are parsed into these once, in `adapters/<platform>/parse.py`; nothing behind that
-edge sees a raw dictionary.
+Raw payloads are parsed into these once, in `adapters/<platform>/parse.py`; nothing behind that uses
+a raw dictionary.
 """
 
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ from gateway.authorship import Material
 from gateway.people import Audience, PersonId
 
 MAX_CONTENT = 40_000
-"""Characters of one message that are kept: the longest any of the platforms lets a person write."""
+"""Characters of one message that are kept: the highest limit of all platforms."""
 
 AttachmentKind: TypeAlias = Literal["image", "audio", "video", "document", "sticker", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something was said, and who can read along.
+    """A place in which messages are written, and its readers.
 
-    `workspace_id` is Discord's guild, Slack's team, empty where there is none. `thread_id` is
-    empty outside a thread: a value of its own, never shared with any thread. `closed_thread` is
-    true where a thread has fewer readers than its channel, as Discord's private threads have.
-    `outsiders` is true where people read along who belong to no project here: a Slack channel
-    that another company shares, a topic of a Telegram channel's direct messages.
+    `workspace_id` is Discord's guild or Slack's team, empty if there is none. `thread_id` is empty
+    outside a thread and unique to the thread. `closed_thread` is true if a thread has fewer readers
+    than its channel, as Discord's private threads. `outsiders` is true if people without access to
+    any project read the place: a Slack channel that is shared with another company, a topic of a
+    Telegram channel's direct messages.
     """
 
     platform: str
@@ -40,13 +40,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class MessageAuthor:
-    """Who wrote. `aliases` are further immutable ids (a WhatsApp phone number beside the BSUID),
-    `former` those by which the platform named this person before: they only count against them.
-    `is_chat`: a chat in its own name, a channel or an anonymous administrator, whose human is not
-    told (Telegram's `sender_chat`).
+    """The author of a message. `aliases` are further immutable ids (a WhatsApp phone number beside
+    the BSUID), `former` earlier ids of the person, which only count against them. `is_chat`: a chat
+    in its own name, a channel or an anonymous administrator, whose human is unknown (Telegram's
+    `sender_chat`).
 
-    `outside` is true for an author who is no full member of the workspace in which the message was
-    written: of another company's Slack team, a guest, a webhook, a channel in its own name.
+    `outside` is true for an author who is not a full member of the message's workspace: from
+    another company's Slack team, a guest, a webhook, a channel in its own name.
     """
 
     id: str
@@ -60,10 +60,10 @@ class MessageAuthor:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file named by a message, not yet fetched.
+    """A file of a message, not yet fetched.
 
-    `ref` is what the adapter needs to fetch it (a URL, a file id, a media id); `size` in bytes,
-    None when the platform does not say.
+    `ref` is the adapter's reference to it (a URL, a file id, a media id); `size` in bytes, None if
+    unknown.
     """
 
     kind: AttachmentKind
@@ -75,7 +75,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The message that this one replies to, as far as the platform shows it."""
+    """The message that this one replies to, as far as the platform provides it."""
 
     id: str
     text: str = ""
@@ -86,7 +86,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class DiscordExtras:
-    """What only Discord says of a message."""
+    """Details of a message that only Discord has."""
 
     mentions: tuple[str, ...] = ()
     role_mentions: tuple[str, ...] = ()
@@ -96,7 +96,8 @@ class DiscordExtras:
 
 @dataclass(frozen=True, slots=True)
 class SlackExtras:
-    """What only Slack says of a message. `blocks` is the JSON text of its Block Kit blocks."""
+    """Details of a message that only Slack has. `blocks` is the JSON text of its Block Kit
+    blocks."""
 
     blocks: str = ""
     mentions: tuple[str, ...] = ()
@@ -107,7 +108,7 @@ class SlackExtras:
 
 @dataclass(frozen=True, slots=True)
 class TelegramExtras:
-    """What only Telegram says of a message. `command` has no slash and no bot name."""
+    """Details of a message that only Telegram has. `command` has no slash and no bot name."""
 
     command: str = ""
     command_args: str = ""
@@ -118,7 +119,7 @@ class TelegramExtras:
 
     @property
     def is_command(self) -> bool:
-        """True when the message is a bot command."""
+        """True if the message is a bot command."""
         return bool(self.command)
 
 
@@ -134,7 +135,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class InteractiveReply:
-    """The button or list row a person chose on WhatsApp."""
+    """The button or list row that a person chose on WhatsApp."""
 
     id: str
     title: str = ""
@@ -143,9 +144,9 @@ class InteractiveReply:
 
 @dataclass(frozen=True, slots=True)
 class WhatsAppExtras:
-    """What only WhatsApp says of a message.
+    """Details of a message that only WhatsApp has.
 
-    `window_open` is true for everything a person sends: their message opens the 24-hour window.
+    `window_open` is true for every message of a person: it opens the 24-hour window.
     """
 
     window_open: bool = True
@@ -161,11 +162,10 @@ Extras: TypeAlias = DiscordExtras | SlackExtras | TelegramExtras | WhatsAppExtra
 class ChatMessage:
     """One message of a person, the same on every platform.
 
-    `content` is the author's own text and nothing else, with this bot's own mention taken out and
-    other entities turned to readable text. `material` is text that somebody else wrote, or that
-    was not written for this message: forwards, cards, previews. `mentions_bot` is decided from the
-    entities of own text, never from the text; `mentions_others` is true when own text mentions
-    other people or bots.
+    `content` is the author's own text only, without this bot's mention and with other entities as
+    readable text. `material` is text that somebody else wrote, or that was not written for this
+    message: forwards, cards, previews. `mentions_bot` is decided by the entities of own text, never
+    by the text; `mentions_others` is true if own text mentions other people or bots.
     """
 
     id: str
@@ -198,7 +198,7 @@ class ChatMessage:
 
     @property
     def is_direct_message(self) -> bool:
-        """True when only this person and the bot read along."""
+        """True if only this person and the bot read the place."""
         return self.place.audience is Audience.DIRECT
 
     @property
@@ -209,7 +209,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """A person wrote. `event_id` is the platform's, the same on every redelivery."""
+    """A person sent a message. `event_id` is the platform's, the same on every redelivery."""
 
     event_id: str
     message: ChatMessage
@@ -218,7 +218,7 @@ class MessageReceived:
 
 @dataclass(frozen=True, slots=True)
 class MessageEdited:
-    """A person changed what they wrote; `message` is the new state under the old id."""
+    """A person edited a message; `message` is the new state under the old id."""
 
     event_id: str
     message: ChatMessage
@@ -227,7 +227,7 @@ class MessageEdited:
 
 @dataclass(frozen=True, slots=True)
 class MessageDeleted:
-    """Messages are gone, all of one place."""
+    """Messages of one place were deleted."""
 
     event_id: str
     place: Place
@@ -237,11 +237,11 @@ class MessageDeleted:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A person pressed a button or chose a row under a message of ours.
+    """A person pressed a button or chose a row under a message of the assistant.
 
-    `value` is what we put behind the button; `reply_handle` is what the adapter needs to answer
-    this press (an interaction token, a response URL), opaque to everybody else. `shown` is what the
-    message says without its buttons, where the adapter needs that to take them away.
+    `value` is the button's value; `reply_handle` is the adapter's handle to answer this press (an
+    interaction token, a response URL), opaque to everything else. `shown` is the message without
+    its buttons, where the adapter needs that to remove them.
     """
 
     event_id: str
@@ -271,7 +271,7 @@ class CommandInvoked:
 
 @dataclass(frozen=True, slots=True)
 class ReactionChanged:
-    """A person added or took back a reaction."""
+    """A person added or removed a reaction."""
 
     event_id: str
     place: Place
@@ -284,8 +284,8 @@ class ReactionChanged:
 
 @dataclass(frozen=True, slots=True)
 class MembershipChanged:
-    """Somebody came or went; `is_self` when it is this bot. `whole_workspace`: the workspace of
-    the place is meant, and not its channel alone."""
+    """A person joined or left; `is_self` if it is this bot. `whole_workspace`: the workspace of the
+    place is meant, not only its channel."""
 
     event_id: str
     place: Place
@@ -320,14 +320,14 @@ InboundEvent: TypeAlias = (
 
 
 def place_of(event: InboundEvent) -> Place:
-    """Where the event happened."""
+    """Return the place of an event."""
     if isinstance(event, MessageReceived | MessageEdited):
         return event.message.place
     return event.place
 
 
 def author_of(event: InboundEvent) -> MessageAuthor | None:
-    """Who caused the event, None where the platform does not say (a deletion)."""
+    """Return the author of an event, None if the platform does not tell (a deletion)."""
     match event:
         case MessageReceived() | MessageEdited():
             return event.message.author
@@ -340,16 +340,16 @@ def author_of(event: InboundEvent) -> MessageAuthor | None:
 
 
 def person_of(event: InboundEvent) -> PersonId | None:
-    """Who caused the event, as an identity; None where the platform does not say."""
+    """Return the author of an event as an identity, None if the platform does not tell."""
     author, place = author_of(event), place_of(event)
     return None if author is None else PersonId(place.platform, place.account, author.id)
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button under an answer; `value`, at most 64 bytes (Telegram), returns when pressed. `typed`
-    is the word that answers a command's question where the platform has no buttons; empty: the
-    label."""
+    """A button under an answer; `value`, at most 64 bytes (Telegram), is returned when it is
+    pressed. `typed` is the word that answers a command's question where the platform has no
+    buttons; empty: the label."""
 
     label: str
     value: str
@@ -359,7 +359,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class OutboundFile:
-    """A file of ours. In JSON its bytes are base64."""
+    """A file to send. In JSON its bytes are base64."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = {
         "ser_json_bytes": "base64",
@@ -373,10 +373,10 @@ class OutboundFile:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One message as the platform takes it.
+    """One message in the platform's format.
 
-    `payload` is exactly what is sent as the message's body: a text, or a dict with `blocks`.
-    `text` is the same without markup: the fallback, the notification, what a screen reader says.
+    `payload` is the message's body: a text, or a dict with `blocks`. `text` is the same without
+    markup: for fallbacks, notifications and screen readers.
     """
 
     payload: str | dict[str, object]
@@ -385,7 +385,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message to the direct conversation of somebody who did not write just now. `person` is the
+    """A message to the direct conversation of a person who did not write just now. `person` is the
     reader's `str(PersonId)`."""
 
     person: str
@@ -397,12 +397,11 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the gateway wants to say, before rendering. `private_to` names the only reader;
-    `notices` tell other people of it, each in their own direct conversation. `leaves_buttons`: the
-    press that it answers decided nothing, and the buttons stay for whom they are meant.
-    `forgets`: everything about the person was deleted, and of this answer nothing is kept either.
-    `buttons_until`: nobody answers the buttons after that; None where they stay valid.
-    """
+    """An answer of the gateway before rendering. `private_to` names the only reader; `notices`
+    inform other people, each in their own direct conversation. `leaves_buttons`: the press that it
+    answers decided nothing, and the buttons stay. `forgets`: everything about the person was
+    deleted, and nothing of this answer is kept either. `buttons_until`: the expiry of the buttons;
+    None if they stay valid."""
 
     markdown: str
     buttons: tuple[Button, ...] = ()
@@ -419,15 +418,15 @@ NOTHING_SAID: Final = Reply("")
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """One send: a rendered part or a file; or neither, which ends a command that is not answered;
-    or, with `clears`, no send: the buttons under that message of ours go, and `part` is what the
-    message says, where the platform wants to hear it again.
+    """One send: a rendered part or a file; or neither, which ends a command without an answer; or,
+    with `clears`, the removal of the buttons under that message, where `part` is the message's text
+    for platforms that need it.
 
-    `key` is the same on every attempt and unique among all sends, so that a platform that takes a
-    nonce can recognise a repetition. `reply_to_id` is the message answered; `private_to` asks for
-    an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the handle of
-    a live message that is to become this one. `person` is the `str(PersonId)` of whom it answers.
-    Nobody answers the buttons after `buttons_until`.
+    `key` is the same on every attempt and unique among all sends, so that a platform with nonces
+    can recognise a repetition. `reply_to_id` is the answered message; `private_to` requests an
+    ephemeral message; `reply_handle` answers a command or a button. `replaces` is the handle of the
+    live message that this one replaces. `person` is the `str(PersonId)` of the person it answers.
+    The buttons expire at `buttons_until`.
     """
 
     key: str
@@ -445,13 +444,13 @@ class Outbound:
 
     @property
     def is_empty(self) -> bool:
-        """True when nothing is said: the sign that a command waits, or buttons, are taken away."""
+        """True if it shows nothing: it ends a command's waiting sign, or removes buttons."""
         return bool(self.clears) or (self.part is None and self.file is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What the platform said of a send that succeeded."""
+    """The platform's confirmation of a send."""
 
     message_id: str
     timestamp: datetime | None = None

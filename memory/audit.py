@@ -12,7 +12,7 @@ from typing import Final
 
 from gateway.ports import Clock
 from memory.model.scope import RequestScope
-from memory.ports import AuditAction, AuditEntry, AuditLog, Link
+from memory.ports.audit import AuditAction, AuditEntry, AuditLog, Link
 
 FIRST: Final = "0" * 64
 """What stands before the first entry."""

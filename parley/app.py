@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import structlog
 from pydantic import SecretStr
 
-from gateway.clock import SystemClock
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
 from gateway.durable import StoreRetry
@@ -23,8 +22,7 @@ from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
 from gateway.llm.token_calibrations import PersistentCalibrations
 from gateway.message import place_of
-from gateway.observe.observer import CombinedObserver, Observer
-from gateway.observe.timed_provider import TimedProvider
+from gateway.observe.timing import TimedProvider
 from gateway.outbound.deliverer import AccountSender, Deliverer
 from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
 from gateway.outbound.membership import PlatformMembership
@@ -34,10 +32,13 @@ from gateway.outbound.pacing import Pacer
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
-from gateway.ports.stores import Trace
+from gateway.ports.clock import SystemClock
+from gateway.ports.connected import Connected
+from gateway.ports.observer import CombinedObserver, Observer
+from gateway.ports.traces import Trace
 from gateway.turn.mcp import McpTools
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Connected, Services
+from gateway.turn.services import Services
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from memory.embeddings.backfill import EmbeddingBackfill

@@ -1,7 +1,9 @@
 """What all tests share."""
 
+import gc
 import logging
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
 from tests.support import memory_disk
+from tests.support.start_caches import reuse_results_of_starts
 
 NIGHTLY_SECONDS = 1_800
 """For tests marked `nightly`, however they are run: 12,000 cases take a calm machine a minute."""
@@ -30,6 +33,18 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("night" if config.getoption("markexpr") == "nightly" else "any load")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector away from what is read and stays until the end: thousands of
+    modules and tests, which it would walk through again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give long tests their time."""
     for item in items:
@@ -44,6 +59,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("attacks")
     for line in lines:
         terminalreporter.write_line(line)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_starts() -> Iterator[None]:
+    """Results that all starts of a program have in common are made once."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        reuse_results_of_starts(monkeypatch)
+        yield
 
 
 @pytest.fixture(autouse=True)

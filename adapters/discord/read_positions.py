@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import Place
 from gateway.ports import AdapterState
 

@@ -17,7 +17,7 @@ from adapters.discord.json_readers import identity
 from adapters.discord.messages import message_of
 from adapters.discord.read_positions import ReadPositions
 from adapters.discord.send import destination
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
     ChatMessage,

@@ -22,7 +22,8 @@ from adapters.discord.parse import KINDS, parse
 from adapters.discord.read_positions import ReadPositions
 from adapters.discord.receive import OwnMessage, ReceiveQueue
 from adapters.discord.socket_client import AccountClient
-from gateway.errors import StartError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import StartError
 from gateway.ports import AdapterContext, EventSink
 from gateway.ports.work_guard import WorkItem
 

@@ -10,7 +10,7 @@ from adapters.slack.directory import Directory, UserInfo
 from adapters.slack.event_context import BotIdentity
 from adapters.slack.json_readers import Raw, identifier, mapping, text
 from adapters.slack.parse import parse
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,

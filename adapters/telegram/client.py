@@ -1,9 +1,9 @@
-"""python-telegram-bot over aiohttp, and its answers as raw JSON.
+"""python-telegram-bot over aiohttp, with raw JSON answers.
 
-The library's own transport is httpx, which takes more than half of the processor time of a bot
-that does nothing else. Here one aiohttp session per request object keeps its connections, bodies
-are one JSON document instead of a form, and what may have reached Telegram is told apart from
-what cannot have. `benchmarks/echo_bot.py` measures both.
+The library's own transport is httpx, which uses more than half of the processor time of a bot that
+does nothing else. Here one aiohttp session per request object keeps its connections, a body is one
+JSON document instead of a form, and errors tell whether a request can have reached Telegram.
+`benchmarks/echo_bot.py` measures both.
 """
 
 import io
@@ -17,7 +17,8 @@ from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, RequestData
 from yarl import URL
 
-from adapters.telegram.json_readers import mapping, number
+from adapters.shared.http import read_body
+from adapters.shared.json_readers import as_mapping, mapping, number
 from gateway.errors import BadInput
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
@@ -54,8 +55,8 @@ class RateLimited(NetworkError):
 
 
 class JsonRequestData:
-    """Takes the place of the library's `RequestData` where every value is JSON already: that looks
-    through all of them for files and objects of its own."""
+    """Stands for the library's `RequestData` where every value is JSON already. `RequestData`
+    searches all values for files and for objects of the library."""
 
     __slots__ = ("parameters",)
     contains_files: Final = False
@@ -144,14 +145,16 @@ class AiohttpRequest(BaseRequest):
             ) as answer:
                 if (answer.content_length or 0) > limit:
                     raise BadInput(f"Telegram's answer is larger than {limit} bytes")
-                return answer.status, await _read_at_most(answer, limit)
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as problem:
-            raise NotSent(f"no connection to Telegram ({type(problem).__name__})") from problem
-        except TimeoutError as problem:
-            raise TimedOut("Telegram did not answer in time") from problem
-        except (aiohttp.ClientError, OSError) as problem:
-            kind = type(problem).__name__
-            raise NetworkError(f"the connection to Telegram broke ({kind})") from problem
+                if answer.content_length is not None:
+                    return answer.status, await answer.read()
+                return answer.status, await read_body(answer, limit, "Telegram's answer")
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise NotSent(f"no connection to Telegram ({type(error).__name__})") from error
+        except TimeoutError as error:
+            raise TimedOut("Telegram did not answer in time") from error
+        except (aiohttp.ClientError, OSError) as error:
+            kind = type(error).__name__
+            raise NetworkError(f"the connection to Telegram broke ({kind})") from error
 
     async def download(self, url: str, limit: int) -> tuple[int, bytes]:
         """GET a file of at most `limit` bytes. Raises `BadInput` when there is more."""
@@ -176,31 +179,18 @@ class AiohttpRequest(BaseRequest):
         return known
 
 
-async def _read_at_most(answer: aiohttp.ClientResponse, limit: int) -> bytes:
-    if answer.content_length is not None:
-        return await answer.read()
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in answer.content.iter_any():
-        size += len(piece)
-        if size > limit:
-            raise BadInput(f"Telegram's answer is larger than {limit} bytes")
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
 def _seconds(value: object, default: float) -> float:
-    """What the library passed, or our default where it passed its own marker."""
+    """The library's value, or our default for its own marker."""
     return float(value) if isinstance(value, int | float) else default
 
 
 def _retry_after(answer: bytes) -> float:
-    """The seconds to wait that an answer names; 1 where it names none."""
+    """The seconds to wait that an answer names, otherwise 1."""
     try:
-        parameters = mapping(mapping(json.loads(answer)).get("parameters"))
+        parameters = mapping(as_mapping(json.loads(answer)), "parameters")
     except (ValueError, RecursionError):
         return 1.0
-    return max(0.0, number(parameters.get("retry_after")) or 1.0)
+    return max(0.0, number(parameters, "retry_after") or 1.0)
 
 
 def _encoded(
@@ -224,9 +214,8 @@ def _encoded(
 class RawBot(Bot):
     """A `telegram.Bot` whose answers stay JSON.
 
-    The library builds an `Update` of each event and a `Message` of each answer; we parse the JSON
-    ourselves, so that work would be thrown away. Token, URLs, encoding, HTTP and errors are still
-    the library's.
+    The library would build an `Update` of each event and a `Message` of each answer, which nothing
+    here uses. The token check, URLs, encoding and errors are the library's.
     """
 
     async def call(

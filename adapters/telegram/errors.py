@@ -1,4 +1,4 @@
-"""The library's errors as the gateway's: may it be tried again, and was anything delivered?"""
+"""The library's errors as those of the gateway."""
 
 from typing import Final
 
@@ -27,39 +27,39 @@ ASK_BOTFATHER: Final = (
 )
 
 
-def delivery_error(problem: TelegramError) -> DeliveryError:
-    """What a failed call means for the message that was to be sent."""
-    match problem:
+def delivery_error(error: TelegramError) -> DeliveryError:
+    """The meaning of a failed call for the message."""
+    match error:
         case RateLimited():
-            return Transient(problem.message, retry_after=problem.seconds)
+            return Transient(error.message, retry_after=error.seconds)
         case NotSent() | ServerFailed():
-            return Transient(problem.message)
+            return Transient(error.message)
         case ChatMigrated():
-            return Permanent(f"the group became a supergroup; its id is {problem.new_chat_id} now")
-        case BadRequest() if "can't parse entities" in problem.message.lower():
-            return FormatRejected(problem.message)
+            return Permanent(f"the group became a supergroup with the id {error.new_chat_id}")
+        case BadRequest() if "can't parse entities" in error.message.lower():
+            return FormatRejected(error.message)
         case BadRequest():
-            return Permanent(problem.message)
+            return Permanent(error.message)
         case Forbidden():
-            return Permanent(f"Telegram does not let the bot write there: {problem.message}")
+            return Permanent(f"the bot may not write there: {error.message}")
         case InvalidToken():
             return Permanent("Telegram does not know the bot token")
         case Conflict():
-            return Transient(problem.message)
+            return Transient(error.message)
         case NetworkError():
-            return Ambiguous(problem.message)
+            return Ambiguous(error.message)
         case _:
-            return Permanent(problem.message)
+            return Permanent(error.message)
 
 
-def is_unmodified(problem: TelegramError) -> bool:
-    """True when an edit changed nothing: what was asked for stands there."""
-    return isinstance(problem, BadRequest) and "message is not modified" in problem.message.lower()
+def is_unmodified(error: TelegramError) -> bool:
+    """True when an edit changed nothing: the message has this content already."""
+    return isinstance(error, BadRequest) and "message is not modified" in error.message.lower()
 
 
-def start_error(problem: TelegramError) -> StartError:
-    """Why there is no connection, and what to do about it."""
-    match problem:
+def start_error(error: TelegramError) -> StartError:
+    """The reason for a failed connection, with advice."""
+    match error:
         case InvalidToken():
             return StartError(
                 "Telegram does not know the bot token.", ASK_BOTFATHER, permanent=True
@@ -67,18 +67,18 @@ def start_error(problem: TelegramError) -> StartError:
         case Conflict():
             return StartError(
                 "Another program fetches this bot's updates.",
-                "Stop it, or give this program a bot of its own: a bot has one receiver.",
+                "Stop it, or give Parley another bot: a bot has one receiver.",
             )
         case RateLimited():
-            return StartError(f"{problem.message}.")
+            return StartError(f"{error.message}.")
         case BadRequest():
             return StartError(
-                f"Telegram refused the settings: {problem.message}.",
+                f"Telegram refused the settings: {error.message}.",
                 "Check platforms.telegram.webhook_url and webhook_secret.",
                 permanent=True,
             )
         case _:
             return StartError(
-                f"Telegram cannot be reached: {problem.message}.",
+                f"Telegram cannot be reached: {error.message}.",
                 "Check the network, and platforms.telegram.base_url.",
             )

@@ -1,24 +1,27 @@
-"""What is known of Telegram without its library."""
+"""Telegram's settings and capabilities, without its library."""
 
 import re
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
+from adapters.shared.settings import CredentialSettings
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports import AccountSettings, AdapterManifest, Capabilities, LiveStyle, SendPace
+from gateway.ports import AdapterManifest, Capabilities, LiveStyle, SendPace
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
 
-class TelegramSettings(AccountSettings, extra="forbid", frozen=True):
+class TelegramSettings(CredentialSettings, extra="forbid", frozen=True):
     """The keys under `platforms.telegram`.
 
     `webhook_url` is the public https address; without a path of its own, the gateway's
     `/webhook/telegram` is appended. Webhook mode needs a secret: without one, anybody who guesses
     the address could speak as anybody.
     """
+
+    credentials: ClassVar = ("bot_token", "webhook_url", "webhook_secret")
 
     bot_token: SecretStr = SecretStr("")
     base_url: str = "https://api.telegram.org"
@@ -48,25 +51,9 @@ class TelegramSettings(AccountSettings, extra="forbid", frozen=True):
             raise ValueError("takes 1 to 256 of A-Z, a-z, 0-9, _ and -")
         return value
 
-    def configured(self) -> bool:
-        """True when there is everything that the chosen mode needs."""
-        return not self._absent()
-
-    def missing(self) -> tuple[str, ...]:
-        """What is still needed once any of the credentials is set."""
-        started = (
-            self.bot_token.get_secret_value()
-            or self.webhook_url
-            or self.webhook_secret.get_secret_value()
-        )
-        return self._absent() if started else ()
-
-    def _absent(self) -> tuple[str, ...]:
-        needed = {"bot_token": self.bot_token.get_secret_value()}
-        if self.mode == "webhook":
-            needed["webhook_url"] = self.webhook_url
-            needed["webhook_secret"] = self.webhook_secret.get_secret_value()
-        return tuple(name for name, value in needed.items() if not value)
+    def required(self) -> tuple[str, ...]:
+        """The bot token; in webhook mode everything."""
+        return self.credentials if self.mode == "webhook" else ("bot_token",)
 
 
 DRAFT: Final = LiveStyle(pause=1.1, fades=30.0)

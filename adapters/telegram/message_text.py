@@ -1,13 +1,20 @@
-"""What a text says beside its words: mentions, commands, hashtags, links.
+"""The text of a message and the entities in it: mentions, commands, hashtags, links.
 
 Telegram counts offsets in UTF-16 units (https://core.telegram.org/api/entities).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from adapters.telegram.json_readers import identity, integer, listing, mapping, text
+from adapters.shared.json_readers import (
+    JsonObject,
+    array,
+    as_mapping,
+    integer,
+    mapping,
+    numeric_id,
+    text,
+)
 
 _QUOTES: Final = ("blockquote", "expandable_blockquote")
 MAX_ENTITIES: Final = 100
@@ -16,23 +23,24 @@ MAX_ENTITIES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
-    """This bot: its id, and its username without `@`."""
+    """This bot: its id, its username without `@`, and its account. Both are empty if unknown."""
 
-    id: str
+    id: str = ""
     username: str = ""
+    account: str = "main"
 
     def is_named(self, name: str) -> bool:
-        """True for our username, with or without `@`, in any case."""
+        """True for this bot's username, with or without `@`, in any case."""
         return bool(self.username) and name.lstrip("@").lower() == self.username.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """A text and what its entities say.
+    """A text and its entities.
 
-    `content` has our own mention taken out, and "> " before each line of a quotation. `command`
-    is lower case, without slash and bot name; `for_other_bot` is true when the command names
-    another bot.
+    `content` has this bot's own mention removed, and "> " before each line of a quotation.
+    `command` is lower case, without slash and bot name; `for_other_bot` is true when the command
+    names another bot.
     """
 
     content: str = ""
@@ -47,105 +55,108 @@ class MessageText:
 
 @dataclass(frozen=True, slots=True)
 class _Entity:
-    """A stretch of the text, in UTF-16 units, and what is to stand there instead (if not None)."""
+    """A range of the text, in UTF-16 units."""
 
     kind: str
     start: int
     end: int
     words: str
-    raw: Mapping[str, object]
+    raw: JsonObject = field(repr=False)
 
 
-def read_text(source: str, entities: object, me: BotIdentity | None) -> MessageText:
-    """Everything that text and entities say, for a bot that is `me`."""
+def read_text(source: str, entities: object, me: BotIdentity) -> MessageText:
+    """The parsed text, as the bot `me` sees it."""
     if not isinstance(entities, list) or not entities:
         return MessageText(content=source)
-    pieces = _pieces(source, entities)
-    mentions: list[str] = []
+    known = _entities(source, entities)
+    mentions: list[tuple[str, bool]] = []
     hashtags: list[str] = []
-    instead: list[tuple[int, int, str]] = []
-    mentions_bot = mentions_others = for_other_bot = False
-    command = arguments = ""
-    quoted = _apart([piece for piece in pieces if piece.kind in _QUOTES])
-    instead += [(at, at, "> ") for quote in quoted for at in _line_starts(quote)]
-    for piece in _without(pieces, quoted):
-        match piece.kind:
+    command, for_other_bot, command_names_me = "", False, False
+    quotations = _outermost([entity for entity in known if entity.kind in _QUOTES])
+    changes = [(at, at, "> ") for quotation in quotations for at in _line_starts(quotation)]
+    for entity in _outside(known, quotations):
+        match entity.kind:
             case "mention" | "text_mention":
-                ours = _is_me(piece, me)
-                mentions_bot |= ours
-                mentions_others |= not ours
+                name, ours = _mentioned(entity, me)
+                mentions.append((name, ours))
                 if ours:
-                    instead.append((piece.start, piece.end, ""))
-                mentions.append(_named(piece))
-            case "bot_command" if piece.start == 0 and piece.words.startswith("/"):
-                command, _, target = piece.words.removeprefix("/").partition("@")
-                ours = bool(target) and (me is None or me.is_named(target))
-                for_other_bot = bool(target) and not ours
-                mentions_bot |= ours and me is not None
-                if ours:
-                    instead.append((1 + len(command), piece.end, ""))
+                    changes.append((entity.start, entity.end, ""))
+            case "bot_command" if entity.start == 0 and entity.words.startswith("/"):
+                command, _, target = entity.words.removeprefix("/").partition("@")
+                for_other_bot = bool(target and me.username) and not me.is_named(target)
+                command_names_me = me.is_named(target)
+                if target and not for_other_bot:
+                    changes.append((1 + len(command), entity.end, ""))
             case "hashtag":
-                hashtags.append(piece.words.removeprefix("#"))
+                hashtags.append(entity.words.removeprefix("#"))
             case "text_link":
-                url = text(piece.raw.get("url"))
-                if url and url.rstrip("/") != piece.words.rstrip("/"):
-                    instead.append((piece.end, piece.end, f" ({url})"))
-    content = _replaced(source, instead)
-    if command:
-        arguments = content[1 + len(command) :].strip()
+                url = text(entity.raw, "url")
+                if url and url.rstrip("/") != entity.words.rstrip("/"):
+                    changes.append((entity.end, entity.end, f" ({url})"))
+    content = _replaced(source, changes)
     return MessageText(
         content=content,
         command=command.lower(),
-        arguments=arguments,
+        arguments=content[1 + len(command) :].strip() if command else "",
         for_other_bot=for_other_bot,
-        mentions_bot=mentions_bot,
-        mentions_others=mentions_others,
-        mentions=tuple(mentions),
+        mentions_bot=command_names_me or any(ours for _, ours in mentions),
+        mentions_others=not all(ours for _, ours in mentions),
+        mentions=tuple(name for name, _ in mentions),
         hashtags=tuple(hashtags),
     )
 
 
-def _without(pieces: list[_Entity], quoted: list[_Entity]) -> list[_Entity]:
-    """The pieces outside of quotations: a quoted command is no command, and a quoted mention
+def _mentioned(entity: _Entity, me: BotIdentity) -> tuple[str, bool]:
+    """A username without `@`, or an id where there is none; and whether it is this bot's."""
+    if entity.kind == "text_mention":
+        user_id = numeric_id(mapping(entity.raw, "user"), "id")
+        return user_id, bool(user_id) and user_id == me.id
+    return entity.words.removeprefix("@"), me.is_named(entity.words)
+
+
+def _outside(entities: list[_Entity], quotations: list[_Entity]) -> list[_Entity]:
+    """The entities outside of quotations: a quoted command is no command, and a quoted mention
     addresses nobody."""
     return [
-        piece for piece in pieces if not any(one.start <= piece.start < one.end for one in quoted)
+        entity
+        for entity in entities
+        if not any(quotation.start <= entity.start < quotation.end for quotation in quotations)
     ]
 
 
-def _apart(pieces: list[_Entity]) -> list[_Entity]:
-    """The pieces, in order, without those that begin inside another one."""
+def _outermost(entities: list[_Entity]) -> list[_Entity]:
+    """The entities, in order, without those that begin inside another one."""
     kept: list[_Entity] = []
-    for piece in pieces:
-        if not kept or piece.start >= kept[-1].end:
-            kept.append(piece)
+    for entity in entities:
+        if not kept or entity.start >= kept[-1].end:
+            kept.append(entity)
     return kept
 
 
-def _line_starts(piece: _Entity) -> list[int]:
-    """Where the lines of a stretch begin, in UTF-16 units."""
-    starts, at = [piece.start], piece.start
-    for line in piece.words.split("\n")[:-1]:
+def _line_starts(entity: _Entity) -> list[int]:
+    """The offsets of the lines of a range, in UTF-16 units."""
+    starts, at = [entity.start], entity.start
+    for line in entity.words.split("\n")[:-1]:
         at += len(line.encode("utf-16-le")) // 2 + 1
         starts.append(at)
-    return [start for start in starts if start < piece.end]
+    return [start for start in starts if start < entity.end]
 
 
-def _pieces(source: str, entities: list[object]) -> list[_Entity]:
+def _entities(source: str, entities: list[object]) -> list[_Entity]:
     """The entities that lie inside the text, in order."""
     plain = source.isascii()
     raw = b"" if plain else source.encode("utf-16-le")
     units = len(source) if plain else len(raw) // 2
     found: list[_Entity] = []
     for entity in entities[:MAX_ENTITIES]:
-        read = mapping(entity)
-        start, length = integer(read.get("offset")), integer(read.get("length"))
+        raw_entity = as_mapping(entity)
+        start, length = integer(raw_entity, "offset"), integer(raw_entity, "length")
         if start is None or length is None or start < 0 or length <= 0 or start + length > units:
             continue
         end = start + length
         words = source[start:end] if plain else _decode(raw[2 * start : 2 * end])
-        found.append(_Entity(text(read.get("type")), start, end, words, read))
-    found.sort(key=lambda piece: piece.start)
+        found.append(_Entity(text(raw_entity, "type"), start, end, words, raw_entity))
+    found.sort(key=lambda entity: entity.start)
     return found
 
 
@@ -153,29 +164,14 @@ def _decode(raw: bytes) -> str:
     return raw.decode("utf-16-le", "replace")
 
 
-def _is_me(piece: _Entity, me: BotIdentity | None) -> bool:
-    if me is None:
-        return False
-    if piece.kind == "text_mention":
-        return identity(mapping(piece.raw.get("user")).get("id")) == me.id
-    return me.is_named(piece.words)
-
-
-def _named(piece: _Entity) -> str:
-    """A username without `@`, or the id of somebody who has none."""
-    if piece.kind == "text_mention":
-        return identity(mapping(piece.raw.get("user")).get("id"))
-    return piece.words.removeprefix("@")
-
-
-def _replaced(source: str, instead: list[tuple[int, int, str]]) -> str:
-    """The text with the given stretches (UTF-16 units) replaced; one space goes with a cut."""
-    if not instead:
+def _replaced(source: str, changes: list[tuple[int, int, str]]) -> str:
+    """The text with these ranges (UTF-16 units) replaced; a removed one takes one space along."""
+    if not changes:
         return source
     raw = source.encode("utf-16-le")
     kept: list[str] = []
     at = 0
-    for start, end, words in sorted(instead):
+    for start, end, words in sorted(changes):
         if start < at:
             continue
         before = _decode(raw[2 * at : 2 * start])
@@ -188,7 +184,7 @@ def _replaced(source: str, instead: list[tuple[int, int, str]]) -> str:
 
 
 def _after_cut(before: str, raw: bytes, end: int) -> int:
-    """Where the text goes on behind a mention that was cut out."""
+    """The offset at which the text continues behind a removed mention."""
     if not before.strip():
         while raw[2 * end : 2 * end + 2] in (b",\x00", b":\x00", b" \x00", b"\n\x00"):
             end += 1
@@ -197,9 +193,9 @@ def _after_cut(before: str, raw: bytes, end: int) -> int:
     return end
 
 
-def entities_of(message: Mapping[str, object]) -> tuple[str, list[object]]:
+def entities_of(message: JsonObject) -> tuple[str, list[object]]:
     """The text of a message, or its caption, with the entities that belong to it."""
-    body = text(message.get("text"))
+    body = text(message, "text")
     if body:
-        return body, listing(message.get("entities"))
-    return text(message.get("caption")), listing(message.get("caption_entities"))
+        return body, array(message, "entities")
+    return text(message, "caption"), array(message, "caption_entities")

@@ -1,115 +1,131 @@
-"""A raw Telegram message as a `ChatMessage`."""
+"""A raw Telegram message as a `ChatMessage`: its place, its author, and who wrote its text.
 
-from collections.abc import Mapping
+Fields: Bot API, "Message", "MessageOrigin", "ExternalReplyInfo". `forward_from` and similar fields
+are those of versions before 7.0.
+"""
+
 from dataclasses import replace
 from typing import Final
 
-from adapters.telegram.authorship import is_via, named_origin, shown_by_author
-from adapters.telegram.json_readers import identity, mapping, moment, text
-from adapters.telegram.media import attachments_of, card_in
+from adapters.shared.json_readers import (
+    JsonObject,
+    as_mapping,
+    mapping,
+    numeric_id,
+    text,
+    unix_time,
+)
+from adapters.telegram.media import MAX_NAME, attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
-from adapters.telegram.people import author_of
-from gateway.authorship import Material, within_bounds
-from gateway.message import MAX_CONTENT, ChatMessage, Place, Quote, TelegramExtras
+from gateway.authorship import Authorship, Material, within_bounds
+from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote, TelegramExtras
 from gateway.people import Audience
 
 PLATFORM: Final = "telegram"
-_PRESENT: Final = ("creator", "administrator", "member")
 MAX_QUOTE: Final = 4096
-"""Characters of a quoted message that are kept: the longest a message can be."""
+"""Characters of a quoted message that are kept: the longest that a message can be."""
+
+_PRESENT: Final = ("creator", "administrator", "member")
+_FORWARD_FIELDS: Final = frozenset(
+    {
+        *("forward_origin", "forward_date", "forward_from", "forward_from_chat"),
+        *("forward_sender_name", "is_automatic_forward"),
+    }
+)
+_UNKNOWN: Final = BotIdentity()
 
 
-def audience_of(chat: Mapping[str, object]) -> Audience:
-    """Who reads along; a chat of a kind we do not know counts as public."""
+def audience_of(chat: JsonObject) -> Audience:
+    """The audience of a chat. A chat of an unknown kind counts as public."""
     kind = chat.get("type")
     if kind == "private":
         return Audience.DIRECT
-    if kind == "group":
+    named = chat.get("username") or chat.get("active_usernames")
+    if kind == "group" or (kind in ("supergroup", "channel") and not named):
         return Audience.PRIVATE_ROOM
-    if kind in ("supergroup", "channel"):
-        named = chat.get("username") or chat.get("active_usernames")
-        return Audience.PUBLIC_ROOM if named else Audience.PRIVATE_ROOM
     return Audience.PUBLIC_ROOM
 
 
-def place_of(
-    chat: Mapping[str, object], account: str, message: Mapping[str, object] | None = None
-) -> Place | None:
-    """The place of a chat, or of the topic that `message` stands in; None without an id.
+def place_of(chat: JsonObject, account: str, message: JsonObject | None = None) -> Place | None:
+    """The place of a chat, or of the topic of `message`; None without an id.
 
-    In a channel's direct messages each topic is one person's: it is read by them and by the
-    channel's administrators, and by nobody in other topics. A message that names no topic there
+    In a channel's direct messages each topic belongs to one person. That person and the channel's
+    administrators read it, and people in other topics do not. A message that names no topic there
     has no place.
     """
-    channel = identity(chat.get("id"))
+    channel, fields = numeric_id(chat, "id"), message or {}
     if not channel:
         return None
-    thread = ""
-    if chat.get("is_direct_messages") is True or "direct_messages_topic" in (message or {}):
-        topic = mapping((message or {}).get("direct_messages_topic"))
-        thread = identity(topic.get("topic_id"))
-        if message is not None and not thread:
+    if chat.get("is_direct_messages") is True or "direct_messages_topic" in fields:
+        topic = numeric_id(mapping(fields, "direct_messages_topic"), "topic_id")
+        if message is not None and not topic:
             return None
         return Place(
             PLATFORM,
             account,
             channel,
             Audience.PRIVATE_ROOM,
-            thread_id=thread,
+            thread_id=topic,
             closed_thread=True,
             outsiders=True,
         )
-    if message is not None and message.get("is_topic_message") is True:
-        thread = identity(message.get("message_thread_id"))
+    in_topic = fields.get("is_topic_message") is True
+    thread = numeric_id(fields, "message_thread_id") if in_topic else ""
     return Place(PLATFORM, account, channel, audience_of(chat), thread_id=thread)
 
 
-def is_present(member: Mapping[str, object]) -> bool:
+def is_present(member: JsonObject) -> bool:
     """True for a ChatMember who is in the chat."""
     status = member.get("status")
-    if status == "restricted":
-        return member.get("is_member") is True
-    return status in _PRESENT
+    return status in _PRESENT or (status == "restricted" and member.get("is_member") is True)
 
 
-def read_message(
-    raw: Mapping[str, object], account: str, me: BotIdentity | None
-) -> tuple[ChatMessage, MessageText] | None:
-    """The message and what its text says; None when it holds nothing that a person said."""
-    if (
-        "business_connection_id" in raw
-    ):  # a customer of the account's owner, who asked nothing of us
+def user_of(user: JsonObject) -> MessageAuthor | None:
+    """A user, or a chat that writes in its own name; None without an id."""
+    user_id = numeric_id(user, "id")
+    if not user_id:
         return None
-    message_id, at = identity(raw.get("message_id")), moment(raw.get("date"))
-    place = place_of(mapping(raw.get("chat")), account, raw)
-    author = author_of(raw)
-    if not message_id or at is None or place is None or author is None:
+    full_name = f"{text(user, 'first_name')} {text(user, 'last_name')}".strip()
+    name = text(user, "title") or full_name or text(user, "username")
+    return MessageAuthor(user_id, name[:MAX_NAME], is_bot=user.get("is_bot") is True)
+
+
+def author_of(message: JsonObject) -> MessageAuthor | None:
+    """The author. A channel or an anonymous administrator is the chat in whose name they write."""
+    sender, user = message.get("sender_chat"), message.get("from")
+    if isinstance(sender, dict):
+        author = user_of(sender)
+        own = mapping(message, "chat").get("id") == sender.get("id")
+        return None if author is None else replace(author, is_chat=True, outside=not own)
+    return user_of(user if isinstance(user, dict) else mapping(message, "chat"))
+
+
+def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, MessageText] | None:
+    """The message and its parsed text; None without content of a person."""
+    if "business_connection_id" in raw:  # written to the account's owner, not to this bot
         return None
-    if me is not None and author.id == me.id:
+    message_id, timestamp = numeric_id(raw, "message_id"), unix_time(raw, "date")
+    place, author = place_of(mapping(raw, "chat"), me.account, raw), author_of(raw)
+    if not message_id or timestamp is None or place is None or author is None:
         return None
     source, entities = entities_of(raw)
     attachments = attachments_of(raw)
     card = None if source else card_in(raw)
-    if not source and card is None and not attachments:
+    if author.id == me.id or not (source or card or attachments):
         return None
     written = read_text(source, entities, me)
     material: tuple[Material, ...] = () if card is None else (card,)
-    if (shown := shown_by_author(raw, me.id if me is not None else "")) is not None:
-        authorship, writer = shown
-        if written.content:
-            material = (Material(authorship, written.content, writer),)
-        elif card is not None:
-            material = (replace(card, authorship=authorship, by=writer),)
+    if (origin := _origin_of(raw, me.id)) is not None:
+        material = _with_origin(written, card, *origin)
         written = MessageText()
-    via_bot = me is not None and is_via(raw, me.id)
-    quote = _quote(raw, me)
+    via_bot, quote = _is_via(raw, me.id), _quote(raw, me)
     message = ChatMessage(
         id=message_id,
         content=written.content[:MAX_CONTENT],
         author=author,
         place=place,
-        timestamp=at,
-        reply_to_id=quote.id if quote is not None and quote.id else None,
+        timestamp=timestamp,
+        reply_to_id=(quote.id or None) if quote is not None else None,
         quote=quote,
         attachments=attachments,
         mentions_bot=written.mentions_bot or via_bot,
@@ -126,29 +142,78 @@ def read_message(
     return message, written
 
 
-def _quote(raw: Mapping[str, object], me: BotIdentity | None) -> Quote | None:
-    """What the message replies to. In a topic every message "replies" to the topic's start."""
+def _with_origin(
+    written: MessageText, card: Material | None, authorship: Authorship, writer: str
+) -> tuple[Material, ...]:
+    if written.content:
+        return (Material(authorship, written.content, writer),)
+    return () if card is None else (replace(card, authorship=authorship, by=writer),)
+
+
+def _origin_of(raw: JsonObject, bot_id: str) -> tuple[Authorship, str] | None:
+    """Authorship and writer of a text that the author only shows; None for the author's own text.
+    `bot_id` is this bot's."""
+    if _is_via(raw, bot_id):
+        return "chosen", ""
+    if not _FORWARD_FIELDS.isdisjoint(raw):
+        return "forwarded", _forwarded_from(raw)
+    if "via_bot" in raw:
+        bot = mapping(raw, "via_bot")
+        username, writer = text(bot, "username"), user_of(bot)
+        return "via_bot", f"@{username}"[:MAX_NAME] if username else writer.name if writer else ""
+    return None
+
+
+def _is_via(raw: JsonObject, bot_id: str) -> bool:
+    """True for a message made by this bot's inline mode, unless it is forwarded."""
+    made_by = numeric_id(mapping(raw, "via_bot"), "id")
+    return bool(bot_id) and made_by == bot_id and _FORWARD_FIELDS.isdisjoint(raw)
+
+
+def _named_origin(origin: JsonObject) -> tuple[str, str]:
+    """Id and name in a `MessageOrigin`; the id is empty for a hidden account."""
+    source = user_of(mapping(origin, "sender_user")) or user_of(
+        as_mapping(origin.get("sender_chat") or origin.get("chat"))
+    )
+    if source is not None:
+        return source.id, source.name
+    return "", text(origin, "sender_user_name", MAX_NAME)
+
+
+def _forwarded_from(raw: JsonObject) -> str:
+    _, name = _named_origin(mapping(raw, "forward_origin"))
+    if name:
+        return name
+    source = user_of(mapping(raw, "forward_from")) or user_of(mapping(raw, "forward_from_chat"))
+    if source is not None:
+        return source.name
+    if hidden := text(raw, "forward_sender_name", MAX_NAME):
+        return hidden
+    chat = user_of(mapping(raw, "sender_chat")) if "is_automatic_forward" in raw else None
+    return chat.name if chat else ""
+
+
+def _quote(raw: JsonObject, me: BotIdentity) -> Quote | None:
+    """The message that this one replies to. In a topic, every message replies to its first one."""
     reply = raw.get("reply_to_message")
-    chosen = text(mapping(raw.get("quote")).get("text"))[:MAX_QUOTE]
+    selected = text(mapping(raw, "quote"), "text", MAX_QUOTE)
     if not isinstance(reply, dict):
-        other = mapping(raw.get("external_reply"))
-        if not other and not chosen:
+        other = mapping(raw, "external_reply")
+        if not other and not selected:
             return None
-        writer_id, writer = named_origin(mapping(other.get("origin")))
+        writer_id, writer = _named_origin(mapping(other, "origin"))
         card = card_in(other)
-        return Quote("", chosen or (card.text if card else ""), writer_id, writer, False)
-    if "forum_topic_created" in reply:
-        return None
-    number = identity(reply.get("message_id"))
-    if not number:
+        return Quote("", selected or (card.text if card else ""), writer_id, writer, False)
+    message_id = numeric_id(reply, "message_id")
+    if "forum_topic_created" in reply or not message_id:
         return None
     source, entities = entities_of(reply)
     author, card = author_of(reply), card_in(reply)
-    said = read_text(source, entities, None).content[:MAX_QUOTE]
+    content = read_text(source, entities, _UNKNOWN).content[:MAX_QUOTE]
     return Quote(
-        id=number,
-        text=chosen or said or (card.text if card else ""),
+        id=message_id,
+        text=selected or content or (card.text if card else ""),
         author_id=author.id if author else "",
         author_name=author.name if author else "",
-        by_this_bot=me is not None and author is not None and author.id == me.id,
+        by_this_bot=author is not None and author.id == me.id,
     )

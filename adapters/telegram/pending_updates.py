@@ -1,23 +1,25 @@
-"""Where a webhook's album waits for its parts, across a crash.
+"""Parts of webhook albums that wait for further parts, kept across a crash.
 
-Telegram calls a webhook for one update of a chat at a time and goes on only after the answer: an
-unanswered first part would keep the second one away. So parts are answered as soon as they lie in
-the adapter's durable state, and become one message when no more come. Only albums that are
-addressed to the bot get here: nothing else may be stored.
+Telegram sends one update of a chat at a time to a webhook and continues only after the answer: an
+unanswered first part would block the second one. So a part is acknowledged as soon as it is in the
+adapter's durable state, and the parts become one message when no more come. Only albums that are
+addressed to the bot are kept here; nothing else may be stored.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final, TypeAlias
 
 import structlog
 
-from adapters.telegram.albums import MAX_PARTS, QUIET_SECONDS
-from adapters.telegram.json_readers import integer, listing, mapping, text
-from gateway.errors import StoreUnavailable
-from gateway.ports import AdapterState, Clock
+from adapters.shared.backoff import Backoff
+from adapters.shared.connection import stop
+from adapters.shared.json_readers import JsonObject, as_mapping, integer, objects, text
+from adapters.telegram.receive import MAX_PARTS, QUIET_SECONDS
+from db.errors import StoreUnavailable
+from gateway.ports import AdapterContext
 
 log = structlog.get_logger(__name__)
 
@@ -27,22 +29,20 @@ MAX_VALUE: Final = 4000
 KEEP: Final = timedelta(hours=24)
 """Telegram keeps an update for at most 24 hours."""
 ATTEMPTS: Final = 8
-FIRST_PAUSE: Final = 0.5
 
-Update: TypeAlias = Mapping[str, object]
-Deliver: TypeAlias = Callable[[list[Update]], Awaitable[None]]
+StoreAlbum: TypeAlias = Callable[[list[JsonObject]], Awaitable[None]]
 
 
 class PendingUpdates:
-    """Albums that are not complete yet. `deliver` stores the parts of one as one event."""
+    """The parts of incomplete albums. `store_album` stores those of one album as one event."""
 
-    def __init__(self, state: AdapterState, clock: Clock, account: str, deliver: Deliver) -> None:
-        self._state = state
-        self._clock = clock
-        self._deliver = deliver
-        self._prefix = f"telegram:{account}:album"
-        self._parts: dict[str, list[Update]] = {}
-        self._lanes: dict[str, str] = {}
+    def __init__(self, context: AdapterContext, store_album: StoreAlbum) -> None:
+        self._state = context.state
+        self._clock = context.clock
+        self._store_album = store_album
+        self._prefix = f"telegram:{context.account}:album"
+        self._parts: dict[str, list[JsonObject]] = {}
+        self._chats: dict[str, str] = {}
         self._lock = asyncio.Lock()
         self._timers: dict[str, asyncio.Task[None]] = {}
 
@@ -50,18 +50,18 @@ class PendingUpdates:
         """True when parts of this album wait here."""
         return album in self._parts
 
-    async def put(self, album: str, lane: str, update: Update) -> bool:
-        """Keep a part; false when it must go its own way (too large, too many, too late).
+    async def put(self, album: str, chat: str, update: JsonObject) -> bool:
+        """Keep a part. False when it must be stored alone (too large, too many, too late).
 
         Raises `StoreUnavailable`.
         """
-        number = integer(update.get("update_id"))
+        number = integer(update, "update_id")
         raw = json.dumps(update, separators=(",", ":"))
         async with self._lock:
             if album not in self._parts:
                 done = await self._state.get(f"{self._prefix}:done:{album}")
                 if done is not None:
-                    return number in _list(done)
+                    return number in json.loads(done)
             parts = self._parts.get(album, [])
             if any(part.get("update_id") == number for part in parts):
                 return True
@@ -70,54 +70,51 @@ class PendingUpdates:
                 return False
             await self._state.put(f"{self._prefix}:{album}:{len(parts)}", raw, KEEP)
             self._parts[album] = [*parts, update]
-            self._lanes[album] = lane
+            self._chats[album] = chat
             await self._write_index()
         if album not in self._timers:
-            self._timers[album] = asyncio.create_task(self._settle(album))
+            self._timers[album] = asyncio.create_task(self._flush_when_quiet(album))
         return True
 
-    async def flush_chat(self, lane: str) -> None:
-        """Deliver what waits in this chat, because something follows. Raises `StoreUnavailable`."""
-        for album in [one for one, where in self._lanes.items() if where == lane]:
+    async def flush_chat(self, chat: str) -> None:
+        """Store the albums of this chat, because another update follows them. Raises
+        `StoreUnavailable`."""
+        for album in [album for album, place in self._chats.items() if place == chat]:
             await self._flush(album)
 
     async def restore(self) -> None:
-        """Deliver what an earlier run left here. Raises `StoreUnavailable`."""
-        index = await self._state.get(self._prefix)
-        for entry in _list(index or "[]")[:MAX_ALBUMS]:
-            album, count = text(mapping(entry).get("album")), mapping(entry).get("parts")
+        """Store what an earlier process left. Raises `StoreUnavailable`."""
+        index = json.loads(await self._state.get(self._prefix) or "[]")
+        for entry in objects(index, MAX_ALBUMS):
+            album, count = text(entry, "album"), integer(entry, "parts") or 0
             parts = []
-            for position in range(min(integer(count) or 0, MAX_PARTS)):
+            for position in range(min(count, MAX_PARTS)):
                 raw = await self._state.get(f"{self._prefix}:{album}:{position}")
                 if raw is not None:
-                    parts.append(mapping(json.loads(raw)))
+                    parts.append(as_mapping(json.loads(raw)))
             if parts and album not in self._parts:
-                self._parts[album] = parts
-                self._lanes[album] = ""
+                self._parts[album], self._chats[album] = parts, ""
         for album in list(self._parts):
             await self._flush(album)
 
     async def close(self) -> None:
-        """Stop waiting; what lies here is delivered by the next `restore`."""
-        timers = list(self._timers.values())
-        for timer in timers:
-            timer.cancel()
-        await asyncio.gather(*timers, return_exceptions=True)
+        """Stop waiting. The next `restore` stores what is kept here."""
+        for timer in list(self._timers.values()):
+            await stop(timer)
         self._timers.clear()
 
-    async def _settle(self, album: str) -> None:
+    async def _flush_when_quiet(self, album: str) -> None:
         try:
-            seen = 0
-            while seen < len(self._parts.get(album, ())):
-                seen = len(self._parts[album])
+            count = 0
+            while count < len(self._parts.get(album, ())):
+                count = len(self._parts[album])
                 await self._clock.sleep(QUIET_SECONDS)
-            pause = FIRST_PAUSE
+            backoff = Backoff(0.5, 64.0)
             for _ in range(ATTEMPTS):
                 try:
                     await self._flush(album)
                 except StoreUnavailable:
-                    await self._clock.sleep(pause)
-                    pause *= 2
+                    await self._clock.sleep(backoff.pause())
                 else:
                     return
             log.error("album_left_for_the_next_start", platform="telegram")
@@ -129,17 +126,12 @@ class PendingUpdates:
             parts = self._parts.get(album)
             if not parts:
                 return
-            await self._deliver(parts)
+            await self._store_album(parts)
             ids = json.dumps([part.get("update_id") for part in parts])
             await self._state.put(f"{self._prefix}:done:{album}", ids, KEEP)
-            del self._parts[album]
-            del self._lanes[album]
+            del self._parts[album], self._chats[album]
             await self._write_index()
 
     async def _write_index(self) -> None:
         index = [{"album": album, "parts": len(parts)} for album, parts in self._parts.items()]
         await self._state.put(self._prefix, json.dumps(index), KEEP)
-
-
-def _list(raw: str) -> list[object]:
-    return listing(json.loads(raw))

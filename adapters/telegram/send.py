@@ -1,26 +1,29 @@
-"""What we put into a chat, as Bot API requests."""
+"""Outbound messages as Bot API requests."""
 
+import hashlib
 from typing import Final
 
 from telegram import InputFile
 from telegram.error import BadRequest, TelegramError
 
+from adapters.shared.json_readers import as_mapping, numeric_id, unix_time
 from adapters.telegram.client import RawBot
 from adapters.telegram.errors import delivery_error, is_unmodified
-from adapters.telegram.json_readers import identity, mapping, moment
 from gateway.errors import Permanent
 from gateway.message import Button, Outbound, OutboundFile, Part, Place, Receipt
 from gateway.people import Audience
+from gateway.ports import LiveView
 
 GENERAL_TOPIC: Final = "1"
-"""The topic that every forum has: never named in a send, always in a typing notice."""
+"""The topic that every forum has. A message never names it, a typing notice always does."""
 MAX_BUTTON_BYTES: Final = 64
 MAX_BUTTONS: Final = 100
 MAX_PHOTO: Final = 10 * 1024 * 1024
 MAX_DOCUMENT: Final = 50 * 1024 * 1024
 MAX_INLINE_RESULTS: Final = 50
+MAX_DRAFT_ID: Final = 2**31 - 1
 SHORT_LABEL: Final = 16
-"""Characters of a label up to which two buttons share a row on a telephone."""
+"""Characters of a label up to which two buttons fit side by side on a telephone."""
 _PHOTOS: Final = ("image/jpeg", "image/png", "image/webp")
 _REFUSED_PHOTO: Final = ("photo_", "image_process_failed")
 
@@ -35,17 +38,17 @@ async def send(bot: RawBot, outbound: Outbound) -> Receipt:
             result = await bot.call("sendMessage", {**request, **text_body(outbound.part)})
         else:
             raise Permanent("there is nothing to send: neither a part nor a file")
-    except TelegramError as problem:
-        raise delivery_error(problem) from problem
-    sent = mapping(result)
-    return Receipt(identity(sent.get("message_id")), moment(sent.get("date")))
+    except TelegramError as error:
+        raise delivery_error(error) from error
+    sent = as_mapping(result)
+    return Receipt(numeric_id(sent, "message_id"), unix_time(sent, "date"))
 
 
 def _addressed(outbound: Outbound) -> dict[str, object]:
-    """Where it goes, and what hangs below it. Raises `Permanent`."""
+    """The chat, the message that is replied to, and the buttons. Raises `Permanent`."""
     place = outbound.place
     if outbound.private_to and place.audience is not Audience.DIRECT:
-        raise Permanent("Telegram shows what is written in a group to everybody there")
+        raise Permanent("everyone in a Telegram group can read its messages")
     request: dict[str, object] = {"chat_id": chat_id(place), **topic(place)}
     if outbound.reply_to_id:
         request["reply_parameters"] = {
@@ -58,12 +61,12 @@ def _addressed(outbound: Outbound) -> dict[str, object]:
 
 
 def is_direct_messages(place: Place) -> bool:
-    """True for a topic of a channel's direct messages; forum topics are read by all."""
+    """True for a topic of a channel's direct messages; everyone reads a forum's topics."""
     return place.closed_thread
 
 
 def topic(place: Place) -> dict[str, object]:
-    """The topic to write in, unless it is the general one."""
+    """The topic of a message; nothing for the general one."""
     if is_direct_messages(place):
         return {"direct_messages_topic_id": _number(place.thread_id, "topic")}
     if not place.thread_id or place.thread_id == GENERAL_TOPIC:
@@ -72,22 +75,27 @@ def topic(place: Place) -> dict[str, object]:
 
 
 def chat_id(place: Place) -> int:
-    """The chat's id as Telegram counts. Raises `Permanent` for anything else."""
+    """The chat's number. Raises `Permanent` for any other id."""
     return _number(place.channel_id, "chat")
 
 
-def _number(value: str, what: str) -> int:
+def message_of(place: Place, message_id: str) -> dict[str, object]:
+    """The fields that name one message of a chat. Raises `Permanent`."""
+    return {"chat_id": chat_id(place), "message_id": _number(message_id, "message")}
+
+
+def _number(value: str, subject: str) -> int:
     try:
         return int(value)
     except ValueError:
-        raise Permanent(f"{value!r} is not the id of a Telegram {what}") from None
+        raise Permanent(f"{value!r} is not the id of a Telegram {subject}") from None
 
 
 def text_body(part: Part) -> dict[str, object]:
-    """Text with its markup. A payload equal to its plain text has none, and is sent as it is.
+    """Text with its markup. A payload equal to its plain text has no markup and is not parsed.
 
     The renderer escapes `<`, `>` and `&`, so HTML that equals its plain text contains none of
-    them; the plain text that follows a `FormatRejected` may, and must not be parsed.
+    them. The plain text that follows a `FormatRejected` may contain them.
     """
     payload = part.payload if isinstance(part.payload, str) else part.text
     body: dict[str, object] = {"text": payload, "link_preview_options": {"is_disabled": True}}
@@ -97,30 +105,31 @@ def text_body(part: Part) -> dict[str, object]:
 
 
 def keyboard(buttons: tuple[Button, ...]) -> list[list[dict[str, object]]]:
-    """Rows of buttons: short labels two in a row, longer ones alone. Raises `Permanent`."""
+    """Rows of buttons: two short labels in a row, one longer label. Raises `Permanent`."""
     if len(buttons) > MAX_BUTTONS:
-        raise Permanent(f"{len(buttons)} buttons; Telegram takes {MAX_BUTTONS} under a message")
-    cells: list[dict[str, object]] = []
+        raise Permanent(f"{len(buttons)} buttons; Telegram accepts {MAX_BUTTONS} under a message")
     for button in buttons:
         if not 1 <= len(button.value.encode()) <= MAX_BUTTON_BYTES:
             raise Permanent(
                 f"the value of button {button.label!r} must have 1 to {MAX_BUTTON_BYTES} bytes"
             )
-        cells.append({"text": button.label, "callback_data": button.value})
-    wide = 2 if all(len(button.label) <= SHORT_LABEL for button in buttons) else 1
-    return [cells[at : at + wide] for at in range(0, len(cells), wide)]
+    cells: list[dict[str, object]] = [
+        {"text": button.label, "callback_data": button.value} for button in buttons
+    ]
+    columns = 2 if all(len(button.label) <= SHORT_LABEL for button in buttons) else 1
+    return [cells[at : at + columns] for at in range(0, len(cells), columns)]
 
 
 async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile) -> object:
-    """As a photo where that is possible, otherwise as a document, which keeps every byte."""
+    """Send a photo where Telegram accepts one, otherwise a document, which keeps every byte."""
     if len(file.data) > MAX_DOCUMENT:
-        raise Permanent(f"{file.name} has {len(file.data)} bytes; Telegram takes {MAX_DOCUMENT}")
+        raise Permanent(f"{file.name} has {len(file.data)} bytes; Telegram accepts {MAX_DOCUMENT}")
     upload = InputFile(file.data, filename=file.name or "file")
     if file.mime in _PHOTOS and len(file.data) <= MAX_PHOTO:
         try:
             return await bot.upload("sendPhoto", {**request, "photo": upload})
-        except BadRequest as problem:
-            if not any(reason in problem.message.lower() for reason in _REFUSED_PHOTO):
+        except BadRequest as error:
+            if not any(reason in error.message.lower() for reason in _REFUSED_PHOTO):
                 raise
     return await bot.upload("sendDocument", {**request, "document": upload})
 
@@ -130,50 +139,51 @@ async def edit(
 ) -> None:
     """Replace the text of a message of ours. Raises a `DeliveryError`."""
     if part is None:
-        raise Permanent("there is no text to put into the message")
-    request: dict[str, object] = {
-        "chat_id": chat_id(place),
-        "message_id": _number(message_id, "message"),
-        **text_body(part),
-    }
+        raise Permanent("there is no text for the message")
+    request = message_of(place, message_id) | text_body(part)
     if buttons:
         request["reply_markup"] = {"inline_keyboard": keyboard(buttons)}
-    try:
-        await bot.call("editMessageText", request)
-    except TelegramError as problem:
-        if not is_unmodified(problem):
-            raise delivery_error(problem) from problem
+    await run(bot, "editMessageText", request)
 
 
 async def clear_buttons(bot: RawBot, place: Place, message_id: str) -> None:
-    """Take the keyboard away from under a message of ours; one without is fine. Raises a
+    """Remove the buttons of a message of ours; one without buttons is accepted. Raises a
     `DeliveryError`."""
-    request: dict[str, object] = {
-        "chat_id": chat_id(place),
-        "message_id": _number(message_id, "message"),
-    }
+    await run(bot, "editMessageReplyMarkup", message_of(place, message_id))
+
+
+async def run(bot: RawBot, method: str, request: dict[str, object]) -> None:
+    """Call a method and ignore its result; an edit may change nothing. Raises a `DeliveryError`."""
     try:
-        await bot.call("editMessageReplyMarkup", request)
-    except TelegramError as problem:
-        if not is_unmodified(problem):
-            raise delivery_error(problem) from problem
+        await bot.call(method, request)
+    except TelegramError as error:
+        if not is_unmodified(error):
+            raise delivery_error(error) from error
 
 
-async def run(bot: RawBot, method: str, data: dict[str, object]) -> None:
-    """Call a method whose answer does not matter. Raises a `DeliveryError`."""
-    try:
-        await bot.call(method, data)
-    except TelegramError as problem:
-        raise delivery_error(problem) from problem
+async def show_live(bot: RawBot, view: LiveView) -> str:
+    """Show a draft in a private chat, elsewhere a message that is edited. Raises a
+    `DeliveryError`."""
+    place = view.place
+    if place.audience is Audience.DIRECT:
+        draft = {"chat_id": chat_id(place), "draft_id": draft_id(view.key), **topic(place)}
+        await run(bot, "sendMessageDraft", {**draft, **text_body(view.part)})
+        return ""
+    if view.handle:
+        await edit(bot, place, view.handle, view.part)
+        return view.handle
+    first = Outbound(view.key, place, view.part, reply_to_id=view.reply_to_id)
+    return (await send(bot, first)).message_id
 
 
-def delete_request(place: Place, message_id: str) -> dict[str, object]:
-    """deleteMessage."""
-    return {"chat_id": chat_id(place), "message_id": _number(message_id, "message")}
+def draft_id(key: str) -> int:
+    """A number for the draft of an answer: never 0, always the same for the same key."""
+    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % MAX_DRAFT_ID + 1
 
 
 def typing_request(place: Place) -> dict[str, object]:
-    """sendChatAction; here also the general topic is named."""
+    """The request of sendChatAction, which names the general topic as well."""
     request: dict[str, object] = {"chat_id": chat_id(place), "action": "typing"}
     if place.thread_id:
         request["message_thread_id"] = _number(place.thread_id, "thread")
@@ -181,18 +191,15 @@ def typing_request(place: Place) -> dict[str, object]:
 
 
 def reaction_request(place: Place, message_id: str, emoji: str) -> dict[str, object]:
-    """setMessageReaction; none with an empty emoji. Telegram knows the heart without its variation
-    selector."""
+    """The request of setMessageReaction; an empty emoji removes the reaction. Telegram knows the
+    heart without its variation selector."""
     plain = emoji.replace("\ufe0f", "")
-    return {
-        "chat_id": chat_id(place),
-        "message_id": _number(message_id, "message"),
-        "reaction": [{"type": "emoji", "emoji": plain}] if plain else [],
-    }
+    reaction = [{"type": "emoji", "emoji": plain}] if plain else []
+    return {**message_of(place, message_id), "reaction": reaction}
 
 
 def inline_request(query_id: str, suggestions: tuple[Button, ...]) -> dict[str, object]:
-    """answerInlineQuery; choosing an article posts its text in the chat."""
+    """The request of answerInlineQuery; the chosen article's text is posted in the chat."""
     results = [
         {
             "type": "article",
@@ -207,5 +214,5 @@ def inline_request(query_id: str, suggestions: tuple[Button, ...]) -> dict[str, 
         "inline_query_id": query_id,
         "results": results,
         "is_personal": True,
-        "cache_time": 0,  # what is offered may be forgotten a moment later
+        "cache_time": 0,  # a suggested memory may be deleted a moment later
     }

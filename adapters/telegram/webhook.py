@@ -1,56 +1,47 @@
-"""Updates by webhook: checked, stored, and only then answered."""
+"""Updates by webhook: verified, stored, and only then acknowledged."""
 
 import json
-from collections.abc import Mapping
 from typing import Final
 
 import structlog
 
+from adapters.shared.json_readers import JsonObject, as_mapping
 from adapters.shared.signatures import verify_telegram
-from adapters.telegram.albums import album_of, merged
-from adapters.telegram.json_readers import mapping
 from adapters.telegram.pending_updates import PendingUpdates
-from adapters.telegram.polling import ordering_key
-from adapters.telegram.receive import Receiver
-from gateway.errors import StoreUnavailable
+from adapters.telegram.receive import Receiver, album_of, ordering_key
+from db.errors import StoreUnavailable
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
-from gateway.ports import AdapterState, Clock, WebhookRequest, WebhookResponse
+from gateway.ports import AdapterContext, WebhookRequest, WebhookResponse
 
 log = structlog.get_logger(__name__)
 
-PATH: Final = "/webhook/telegram"
 SECRET_HEADER: Final = "x-telegram-bot-api-secret-token"  # noqa: S105 - the header's name
 MAX_BODY: Final = 4 * 1024 * 1024
 
 
-def path_for(account: str) -> str:
-    """The path of an account: the main one has the short path."""
-    return PATH if account == "main" else f"{PATH}/{account}"
-
-
 class WebhookReceiver:
-    """Takes Telegram's requests for one account."""
+    """Handles Telegram's requests for one account."""
 
-    def __init__(self, intake: Receiver, secret: str, state: AdapterState, clock: Clock) -> None:
-        self._intake = intake
+    def __init__(self, receiver: Receiver, secret: str, context: AdapterContext) -> None:
+        self._receiver = receiver
         self._secret = secret
-        self.pending_updates = PendingUpdates(state, clock, intake.account, self._store_album)
+        self.pending = PendingUpdates(context, receiver.store_album)
 
     async def handle(self, request: WebhookRequest) -> WebhookResponse:
-        """200 when stored, 401 without our secret, 503 when the store did not take it."""
+        """200 when stored, 401 without the secret, 503 when not stored: Telegram then repeats."""
         if not verify_telegram(request.headers.get(SECRET_HEADER, ""), self._secret):
             return WebhookResponse(401, "wrong secret token")
         if request.method != "POST":
-            return WebhookResponse(405, "Telegram posts its updates")
+            return WebhookResponse(405, "updates are sent with POST")
         if len(request.body) > MAX_BODY:
-            return WebhookResponse(413, "larger than any update")
+            return WebhookResponse(413, "too large for an update")
         try:
-            decoded = json.loads(request.body)
+            update = as_mapping(json.loads(request.body))
         except (ValueError, RecursionError):
             return WebhookResponse(400, "not JSON")
         try:
-            await self._take(mapping(decoded))
+            await self._store(update)
         except StoreUnavailable:
             return WebhookResponse(503, "not stored; send it again")
         except Exception:
@@ -58,25 +49,20 @@ class WebhookReceiver:
             return WebhookResponse(503, "not handled; send it again")
         return WebhookResponse(200)
 
-    async def _take(self, update: Mapping[str, object]) -> None:
-        events = self._intake.read(update)
-        album, lane = album_of(update), ordering_key(update)
-        if album and (
-            self.pending_updates.holds(album) or any(_is_addressed(one) for one in events)
-        ):
-            if await self.pending_updates.put(album, lane, update):
+    async def _store(self, update: JsonObject) -> None:
+        events = self._receiver.read(update)
+        album, chat = album_of(update), ordering_key(update)
+        if album and (self.pending.holds(album) or any(map(_is_addressed, events))):
+            if await self.pending.put(album, chat, update):
                 return
         else:
-            await self.pending_updates.flush_chat(lane)
-        await self._intake.store(events)
-
-    async def _store_album(self, updates: list[Mapping[str, object]]) -> None:
-        events = [event for update in updates for event in self._intake.read(update)]
-        await self._intake.store(merged(events))
+            await self.pending.flush_chat(chat)
+        await self._receiver.store(events)
 
 
 def _is_addressed(event: InboundEvent) -> bool:
-    """True when the message is surely for the bot; other albums are not stored, thus not merged."""
+    """True when the message is certainly for the bot. Parts of other albums may not be stored, so
+    they stay single messages."""
     if isinstance(event, CommandInvoked):
         return True
     if not isinstance(event, MessageReceived):

@@ -19,7 +19,8 @@ from aiohttp import web
 
 from adapters.web.conversation import Conversation, PageMessage
 from adapters.web.session import BASE, from_this_page, give_token, person_of
-from gateway.errors import BadInput, ParleyError, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, ParleyError, Transient
 
 if TYPE_CHECKING:
     from adapters.web.connection import WebAdapter

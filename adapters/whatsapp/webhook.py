@@ -13,7 +13,7 @@ from adapters.whatsapp.identity import Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
 from adapters.whatsapp.parse import ReceivedEvent, Status, read
 from adapters.whatsapp.service_window import ServiceWindows, is_open
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,

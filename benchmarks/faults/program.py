@@ -10,10 +10,10 @@ from typing import Final
 
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.message import place_of
 from gateway.outbound.live.answer import BEGUN, memory_key
-from gateway.storage.codec import event_to_json, outbound_to_json
+from gateway.ports.clock import SystemClock
+from gateway.stores.codec import event_to_json, outbound_to_json
 from gateway.turn.services import Stores
 from parley.config import load
 from parley.wiring.storage import Storage

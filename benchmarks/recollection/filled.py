@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from benchmarks.recollection.corpora import Corpus, Document
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.recall import Embedder

@@ -8,8 +8,7 @@ from typing import Final
 from benchmarks.recollection.corpora import Ask, Corpus
 from benchmarks.recollection.filled import Library
 from benchmarks.recollection.measures import CUTS, Measured, measured
-from memory.ports.recall import Embedder, Reranker
-from memory.recall.query import Query
+from memory.ports.recall import Embedder, Query, Reranker
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Fusion, Limits, RecallRules, Weights
 

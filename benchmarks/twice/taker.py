@@ -9,9 +9,9 @@ import asyncio
 import sys
 from typing import Final
 
-from gateway.clock import SystemClock
 from gateway.policy.rate_limits import BucketRule, Level
-from gateway.storage.redis.hot_state import RedisHotState
+from gateway.ports.clock import SystemClock
+from gateway.stores.redis.hot_state import RedisHotState
 
 NOW: Final = 1_795_000_000.0
 LEVELS: Final[tuple[Level, ...]] = ("user", "channel", "workspace")

@@ -1,4 +1,4 @@
-"""The commands people have, and what is registered with the platforms."""
+"""The gateway's commands, and those that are registered with the platforms."""
 
 from gateway.message import Place
 from gateway.people import Audience
@@ -22,16 +22,14 @@ REGISTERED = (
     CommandSpec("stop", "Stop the answer that is being written"),
     CommandSpec(HELP, "Show what I can do"),
 )
-"""What platforms offer while a person types (the first three texts are the source's)."""
-
+"""Commands that platforms suggest while a person types (the first three texts are the source's)."""
 UNLISTED = (CommandSpec(START, "Begin"),)
-"""Understood, but not registered: Telegram sends /start unasked."""
-
+"""Handled, but not registered: Telegram sends /start unasked."""
 COMMANDS = REGISTERED + UNLISTED
 
 
 def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: str) -> str:
-    """What to add where a command reached a channel, and the answers run in threads under it."""
+    """Return a note for a command in a channel whose answers open threads."""
     if not can.answers_open_threads or place.audience is Audience.DIRECT or place.thread_id:
         return ""
     return (
@@ -41,12 +39,12 @@ def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: st
 
 
 def _usage(command: CommandSpec) -> str:
-    """A command, and what may be written after it."""
+    """Return a command with its arguments."""
     return f"`/{command.name}`" + (f" ({command.argument_help})" if command.argument_help else "")
 
 
 def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
-    """What /help and /start say; `more` are commands besides the gateway's own."""
+    """Return the text of /help and /start; `more` are commands beside the gateway's own."""
     lines = [f"- {_usage(command)}: {command.description}" for command in (*REGISTERED, *more)]
     return (
         f"I'm **{assistant_name}**. Write to me directly, mention me in a channel, or reply to one "

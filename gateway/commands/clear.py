@@ -1,4 +1,4 @@
-"""`/clear`: deletes the history of a conversation, and, if wanted, what was learned in it."""
+"""`/clear`: deletes the history of a conversation and, on request, the memories learned in it."""
 
 from datetime import datetime
 from typing import Final
@@ -14,26 +14,26 @@ from gateway.turn.turn_context import TurnContext
 HISTORY: Final = "Delete history"
 LEARNED: Final = "Also what I learned"
 KEEP: Final = "Keep"
-"""Labels of at most 20 characters: WhatsApp shows no more."""
+"""Labels of at most 20 characters, the limit of WhatsApp."""
 QUESTION: Final = (
-    "Delete the history of this conversation? Then I no longer see what was said here before. What "
-    "I remember of you stays (`/memories` shows it)."
+    "Delete the history of this conversation? I will no longer see its earlier messages. My "
+    "memories of you stay (`/memories` shows them)."
 )
-FOR_ALL: Final = " The history goes for everybody here."
+FOR_ALL: Final = " This deletes the history for everybody here."
 OFFER: Final = (
-    "**{label}** deletes in addition what I learned of you in this conversation and what I keep of "
-    "its messages: {count} in all."
+    "**{label}** also deletes what I learned about you in this conversation and what I keep of its "
+    "messages: {count} in total."
 )
 NOT_YOURS: Final = (
-    "Only the person who asked can delete what I learned of them. You can still delete the history "
-    "alone."
+    "Only the person who asked can delete what I learned about them. You can still delete the "
+    "history alone."
 )
 NOTHING: Final = "There was nothing to delete."
-STAYS: Final = "What I remember of you stays: `/memories` shows it, `/forget …` deletes it."
+STAYS: Final = "My memories of you stay: `/memories` shows them, `/forget …` deletes them."
 
 
 async def asked(exchange: TurnContext, services: Services, aside: str) -> Reply:
-    """The question, and its buttons."""
+    """Return the question with its buttons."""
     now, conversation = services.clock.now(), str(exchange.key)
     kept = Confirmation("clear", str(exchange.who.person), exchange.key, at=now.isoformat())
     await confirmations.remember(services, exchange.id, kept)
@@ -42,26 +42,26 @@ async def asked(exchange: TurnContext, services: Services, aside: str) -> Reply:
     most = exchange.connected.manifest.capabilities.max_buttons
     offers = count > 0 and (most == 0 or most > len((yes, no)))  # typed where there are none
     for_all = FOR_ALL if exchange.place.audience is not Audience.DIRECT else ""
-    told = f"{QUESTION}{for_all}{aside}"
+    text = f"{QUESTION}{for_all}{aside}"
     if offers:
-        told = f"{told}\n\n{OFFER.format(label=LEARNED, count=count)}"
+        text = f"{text}\n\n{OFFER.format(label=LEARNED, count=count)}"
     more = (confirmations.also_learned(exchange.id, LEARNED),) if offers else ()
     until = now + confirmations.VALID_FOR
-    return Reply(told, (yes, *more, no), buttons_until=until)
+    return Reply(text, (yes, *more, no), buttons_until=until)
 
 
 async def cleared(
-    wanted: Confirmation, answer: Answer, exchange: TurnContext, services: Services
+    confirmation: Confirmation, answer: Answer, exchange: TurnContext, services: Services
 ) -> Reply:
-    """Delete it; the answer, in Markdown."""
-    gone = await services.stores.conversations.clear(wanted.key)
-    services.recent_secrets.forget(str(wanted.key))
+    """Delete the history; returns the answer in Markdown."""
+    gone = await services.stores.conversations.clear(confirmation.key)
+    services.recent_secrets.forget(str(confirmation.key))
     if answer != "learned":
         in_room = exchange.place.audience is not Audience.DIRECT
-        stays = "What I remember of people stays." if in_room else STAYS
+        stays = "My memories of people stay." if in_room else STAYS
         return Reply(f"Done: deleted {_messages(gone)}. {stays}" if gone else f"{NOTHING} {stays}")
-    until = datetime.fromisoformat(wanted.at)
-    caller, conversation = asker_of(exchange, services), str(wanted.key)
+    until = datetime.fromisoformat(confirmation.at)
+    caller, conversation = asker_of(exchange, services), str(confirmation.key)
     learned = await services.memory.forget_learned(caller, conversation, until)
     things = f"{learned} thing{'s' * (learned != 1)} that I had learned here"
     return Reply(f"Done: deleted {_messages(gone)}, and {things}.")

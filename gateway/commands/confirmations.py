@@ -1,4 +1,4 @@
-"""Questions with two buttons, asked before something that cannot be undone."""
+"""Confirmations with buttons before an action that cannot be undone."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -12,16 +12,15 @@ from gateway.turn.services import Services
 
 PREFIX: Final = "confirm:"
 VALID_FOR: Final = timedelta(minutes=10)
-
 Answer = Literal["yes", "no", "learned"]
-
 ANSWERS: Final[tuple[Answer, ...]] = ("yes", "no", "learned")
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A question, and who asked. `person` is `str(PersonId)`. Of a task: its `text`, the `name` of
-    who asked, and the `message_id` that it goes back to. `at` is when it was asked, in ISO 8601."""
+    """A question and the person who gets it. `person` is a `str(PersonId)`. For a task: its `text`,
+    the `name` of the person, and the `message_id` it derives from. `at` is the time of the
+    question, in ISO 8601."""
 
     action: Literal["clear", "task"]
     person: str
@@ -33,12 +32,12 @@ class Confirmation:
 
 
 def is_confirmation(value: str) -> bool:
-    """True for the value of a button of ours."""
+    """Return True for the value of a confirmation's button."""
     return value.startswith(PREFIX)
 
 
 def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
-    """The two buttons under the question."""
+    """Return the two buttons under the question."""
     return (
         Button(yes, f"{PREFIX}{confirmation_id}:yes", typed="yes"),
         Button(no, f"{PREFIX}{confirmation_id}:no", typed="no"),
@@ -46,19 +45,19 @@ def buttons(confirmation_id: str, yes: str, no: str) -> tuple[Button, Button]:
 
 
 def also_learned(confirmation_id: str, label: str) -> Button:
-    """A third button: yes, and what was learned goes as well."""
+    """Return a third button: yes, and delete learned memories too."""
     return Button(label, f"{PREFIX}{confirmation_id}:learned", typed="all")
 
 
-async def remember(services: Services, confirmation_id: str, asked: Confirmation) -> None:
-    """Keep a question until it is answered or too old."""
+async def remember(services: Services, confirmation_id: str, confirmation: Confirmation) -> None:
+    """Store a question until it is answered or expires."""
     state = services.stores.states.of("parley", "confirmations")
-    kept = {**asdict(asked), "key": asked.key._asdict()}
+    kept = {**asdict(confirmation), "key": confirmation.key._asdict()}
     await state.put(confirmation_id, json.dumps(kept, ensure_ascii=False), VALID_FOR)
 
 
 async def recall(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:
-    """The question a button belongs to, its id first; None when it is unknown or too old."""
+    """Return the question of a button, its id first; None if it is unknown or expired."""
     confirmation_id, _, answer = value.removeprefix(PREFIX).partition(":")
     state = services.stores.states.of("parley", "confirmations")
     stored = await state.get(confirmation_id)
@@ -66,10 +65,10 @@ async def recall(services: Services, value: str) -> tuple[str, Confirmation, Ans
     if not stored or given is None:
         return None
     data = json.loads(stored)
-    asked = Confirmation(**{**data, "key": ConversationKey(**data["key"])})
-    return confirmation_id, asked, given
+    confirmation = Confirmation(**{**data, "key": ConversationKey(**data["key"])})
+    return confirmation_id, confirmation, given
 
 
-def may_answer(asked: Confirmation, person: str, role: Role) -> bool:
-    """Who asked may answer, and so may operators."""
-    return asked.person == person or role.at_least(Role.OPERATOR)
+def may_answer(confirmation: Confirmation, person: str, role: Role) -> bool:
+    """Return True for the person who was asked, and for operators."""
+    return confirmation.person == person or role.at_least(Role.OPERATOR)

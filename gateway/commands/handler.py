@@ -1,18 +1,20 @@
-"""Commands, button presses, edits and deletions: what is not a question to the model."""
+"""Commands, button presses, edits, deletions and inline queries: events that are not questions to
+the model."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 import structlog
 
 from gateway.commands import clear as clearing
 from gateway.commands import confirmations
 from gateway.commands import task as tasks
-from gateway.commands.attached_files import given_files
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.inline_suggestions import offers
 from gateway.errors import BadInput, DeliveryError
-from gateway.inbound.conversation_queues import ConversationQueues
+from gateway.llm.tokens import estimate
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -24,7 +26,8 @@ from gateway.people import Audience, KnownIds, PersonId, Principal
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
 from gateway.policy.roles import role_of
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.memory import GivenFile
 from gateway.turn.admission import served
 from gateway.turn.audit import audit
 from gateway.turn.context.history_window import since, summary_in_time
@@ -33,33 +36,32 @@ from gateway.turn.history import limits_of
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
 from gateway.turn.remember import asker_of, redact_aside
 from gateway.turn.services import Services
-from gateway.turn.tokens import estimate
 from gateway.turn.turn_context import TurnContext
 
 NOT_YOURS = (
     "Only members may delete the history of a channel or group, and your role with me is guest. "
     "Ask a member. In a direct message with me `/clear` deletes our own history."
 )
-
-SEES_NOTHING = (
-    "Memory is off for you here: I see nothing of this conversation but the message that I answer."
-)
-TASK_UNSEEN = " Memory is off for you here, so I do not look at the task when I answer you."
-
-CLOSED = "This question is no longer open. Ask me, or write the command, again."
-
+SEES_NOTHING = "Memory is off for you here: I see only the message that I answer."
+TASK_UNSEEN = " Memory is off for you here, so I ignore the task when I answer you."
+CLOSED = "This question is no longer open. Ask me again, or send the command again."
 log = structlog.get_logger(__name__)
+MAX_FILES: Final = 1
+MAX_BYTES: Final = 1024 * 1024
+"""Size limit of a file; a larger one is not fetched."""
+TOO_LARGE: Final = f"it has more than {MAX_BYTES:,} bytes"
+NOT_FETCHED: Final = "it could not be fetched from the platform; send it again"
 
 
 class CommandHandler:
-    """Answers what people tell the assistant to do, rather than ask it."""
+    """Handles commands and other events that are not questions to the model."""
 
     def __init__(self, services: Services, pipeline: Pipeline) -> None:
         self._services = services
         self._pipeline = pipeline
 
     async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
-        """Run a command, if this person may."""
+        """Run a command, if the person is allowed to."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange):
             return
@@ -85,14 +87,14 @@ class CommandHandler:
                 await self._more(exchange, event.name, event.arguments)
 
     async def stop(
-        self, entry: InboxEntry, event: CommandInvoked, queues: ConversationQueues
+        self, entry: InboxEntry, event: CommandInvoked, stop_running: Callable[[str], bool]
     ) -> None:
-        """End the turn that runs in this conversation. Whoever used up their limit can do that
-        too; it is the question whether anything runs that is limited."""
+        """End the running turn of this conversation. A person without remaining quota may do that
+        too; only the command without a running turn is rate-limited."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange, ENTRY):
             return
-        stopped = queues.stop_running(entry.lane)
+        stopped = stop_running(entry.lane)
         if not stopped and not await self._pipeline.admit(exchange, LIMITS):
             return
         text = "Stopped." if stopped else "There is nothing to stop."
@@ -101,19 +103,19 @@ class CommandHandler:
         )
 
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
-        """Do, or leave, what one of our questions asked about."""
+        """Handle the press of a button."""
         exchange = self._pipeline.open(entry)
         if not await self._pipeline.admit(exchange):
             return
         if not confirmations.is_confirmation(event.value):
             await self._answer(exchange, await self._pressed(exchange, event.value), event)
             return
-        found = await confirmations.recall(self._services, event.value)
-        if found is None:
+        pending = await confirmations.recall(self._services, event.value)
+        if pending is None:
             await self._answer(exchange, Reply(CLOSED), event)
             return
-        confirmation_id, asked, answer = found
-        if not confirmations.may_answer(asked, str(exchange.who.person), exchange.who.role):
+        confirmation_id, question, answer = pending
+        if not confirmations.may_answer(question, str(exchange.who.person), exchange.who.role):
             decision = Decision("confirmation", False, "not_the_asker")
             exchange.note(decision)
             await audit("confirmation_denied", exchange, self._services, decision)
@@ -121,7 +123,7 @@ class CommandHandler:
             await self._answer(exchange, refused, event)
             return
         if answer == "learned":
-            if asked.person != str(exchange.who.person):
+            if question.person != str(exchange.who.person):
                 await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
                 return
             await redact_aside(exchange, self._services)
@@ -130,17 +132,17 @@ class CommandHandler:
         )
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
         if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
-            words = tasks.NOT_YOURS if asked.action == "task" else NOT_YOURS
+            words = tasks.NOT_YOURS if question.action == "task" else NOT_YOURS
             await self._answer(exchange, Reply(words), event)
             return
-        await self._answer(exchange, await self._settle(asked, answer, first, exchange), event)
+        await self._answer(exchange, await self._settle(question, answer, first, exchange), event)
 
     def owns(self, value: str) -> bool:
-        """True for the value of a button whose press is no question to the model."""
+        """Return True for the value of a button that is not a question to the model."""
         return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
 
     async def inline(self, event: InlineQueried) -> None:
-        """Offer what somebody types may become; choosing it sends it to the chat."""
+        """Answer an inline query with suggestions."""
         services, place = self._services, event.place
         connected = services.connected[place.platform, place.account]
         person = PersonId(place.platform, place.account, event.author.id)
@@ -179,22 +181,22 @@ class CommandHandler:
         if not turns and summary is None:
             return "I remember nothing of this conversation yet."
         tokens = sum(estimate(turn.whole) for turn in turns)
-        more = "What was before is in a summary." if summary is not None else ""
+        more = "A summary replaces earlier messages." if summary is not None else ""
         hours = round(limits.ttl.total_seconds() / 3600)
         return (
-            f"From this conversation I see the last **{len(turns)}** of at most "
-            f"{limits.max_messages} messages, about **{tokens}** of {limits.max_tokens} tokens. "
-            f"I look back at most {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
+            f"I see the last **{len(turns)}** messages of this conversation, of at most "
+            f"{limits.max_messages}: about **{tokens}** of {limits.max_tokens} tokens, none older "
+            f"than {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
 
     async def _keeps(self, exchange: TurnContext) -> bool:
-        """False where the person switched memory off."""
+        """Return False if the person switched memory off."""
         await redact_aside(exchange, self._services)
         memory = await self._services.memory.turn(asker_of(exchange, self._services))
         return memory.keeps
 
     async def _more(self, exchange: TurnContext, name: str, arguments: str) -> None:
-        """One of the commands that were added to ours."""
+        """Run a command beside the gateway's own."""
         await redact_aside(exchange, self._services)
         caller = asker_of(exchange, self._services)
         if any(spec.takes_files and spec.name == name for spec in self._services.commands):
@@ -224,20 +226,20 @@ class CommandHandler:
         await self._answer(exchange, reply)
 
     async def _settle(
-        self, asked: Confirmation, answer: Answer, first: bool, exchange: TurnContext
+        self, question: Confirmation, answer: Answer, first: bool, exchange: TurnContext
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")
         confirmed = answer != "no"
-        if asked.action == "task":
+        if question.action == "task":
             return Reply(
-                await tasks.confirmed(asked, self._services)
+                await tasks.confirmed(question, self._services)
                 if confirmed
                 else "The task was not changed."
             )
         if not confirmed:
             return Reply("Nothing was deleted.")
-        return await clearing.cleared(asked, answer, exchange, self._services)
+        return await clearing.cleared(question, answer, exchange, self._services)
 
     def _aside(self, exchange: TurnContext, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
@@ -246,8 +248,8 @@ class CommandHandler:
     async def _answer(
         self, exchange: TurnContext, reply: Reply, press: ButtonPressed | None = None
     ) -> None:
-        """Answer a command or a press; in a room, where the platform can, only the asker sees it.
-        Buttons that were answered go."""
+        """Answer a command or a press; in a room, where the platform can, only to its author.
+        Removes the pressed buttons."""
         if exchange.place.audience is not Audience.DIRECT:
             reply = replace(reply, private_to=private_reader(exchange))
         if reply.forgets:
@@ -258,7 +260,7 @@ class CommandHandler:
 
 
 def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...]:
-    """The send that takes the pressed buttons away, where the platform can."""
+    """Return the send that removes the pressed buttons, where the platform can."""
     if not (press.message_id and exchange.connected.manifest.capabilities.clears_buttons):
         return ()
     return (
@@ -270,3 +272,22 @@ def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound,
             clears=press.message_id,
         ),
     )
+
+
+async def given_files(exchange: TurnContext) -> tuple[GivenFile, ...]:
+    """Return the files of the command's message, each with its bytes or an error."""
+    attachments = [one for message in exchange.messages for one in message.attachments]
+    files = []
+    for one in attachments[:MAX_FILES]:
+        data, problem = None, NOT_FETCHED
+        if one.size is not None and one.size > MAX_BYTES:
+            problem = TOO_LARGE
+        elif exchange.connected.files is not None:
+            try:
+                data, problem = await exchange.connected.files.fetch(one, MAX_BYTES), ""
+            except BadInput:
+                problem = TOO_LARGE
+            except DeliveryError:
+                problem = NOT_FETCHED
+        files.append(GivenFile(one.name, data, problem))
+    return tuple(files)

@@ -1,5 +1,5 @@
-"""What is offered while somebody types after the assistant's name: to ask it, and what they may
-mean of what it remembers of them."""
+"""Inline suggestions, shown while a person types after the assistant's name: the question itself,
+and memories that match."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Final
 
 import structlog
 
+from db.errors import StoreUnavailable
 from gateway.conversation import key_of
-from gateway.errors import StoreUnavailable
 from gateway.message import Button, InlineQueried
 from gateway.people import Audience, Principal
 from gateway.policy.history_redaction import redact_name
@@ -16,16 +16,15 @@ from gateway.ports.memory import Caller
 from gateway.turn.services import Services
 
 MAX_INLINE: Final = 250
-"""Characters of an inline query that are offered back (Telegram sends at most 256)."""
+"""Characters of an inline query (Telegram sends at most 256)."""
 MAX_TITLE: Final = 60
 SECONDS: Final = 1.0
-"""How long memory is waited for: the next letter comes soon."""
-
+"""The time limit of memory: the next keystroke comes soon."""
 log = structlog.get_logger(__name__)
 
 
 async def offers(event: InlineQueried, who: Principal, services: Services) -> tuple[Button, ...]:
-    """The texts to choose from, the question itself first; none where nothing was typed."""
+    """Return the suggested texts, the question itself first; none for an empty query."""
     typed = event.query.strip()[:MAX_INLINE]
     if not typed:
         return ()
@@ -36,7 +35,7 @@ async def offers(event: InlineQueried, who: Principal, services: Services) -> tu
 async def _meant(
     event: InlineQueried, typed: str, who: Principal, services: Services
 ) -> Sequence[str]:
-    """Only in private: what is chosen elsewhere is read by others."""
+    """Return matching memories, in private only: a chosen text is read by others elsewhere."""
     if event.place.audience is not Audience.DIRECT:
         return ()
     caller = Caller(
@@ -51,7 +50,7 @@ async def _meant(
         async with asyncio.timeout(SECONDS):
             return await services.memory.suggested(caller, typed)
     except (StoreUnavailable, TimeoutError) as error:
-        log.warning("nothing_suggested", error=str(error) or "it took too long")
+        log.warning("suggestions_unavailable", error=str(error) or "it took too long")
         return ()
 
 

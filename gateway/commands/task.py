@@ -1,57 +1,57 @@
-"""`/task`: shows what a conversation is about, sets it, ends it; in a room its members only."""
+"""`/task`: shows, sets or ends the task of a conversation; in a room for members only."""
 
 from typing import Final
 
 from gateway.commands.confirmations import Confirmation
 from gateway.people import Audience
 from gateway.policy.response_filter import filter_response
-from gateway.ports.conversation_notes import MAX_TASK, ConversationTask
+from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.turn.context.task import NO_TASK, may_set_task, prepared_task, reads_like_instructions
 from gateway.turn.prompt import who_set
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 NONE: Final = (
-    "No task is set here. To set one, write after the command what this conversation is about: "
+    "No task is set here. To set one, write the topic of this conversation after the command: "
     "`/task plan the trip`."
 )
-ENDED: Final = "Done: no task is set here any more."
+ENDED: Final = "Done: the task is removed."
 NOT_YOURS: Final = (
     "Only members may set or end the task of a channel or group, and your role with me is guest. "
     "Ask a member, or set a task of your own in a direct message with me."
 )
 INSTRUCTIONS: Final = (
-    "That reads like instructions to me, and everybody here would get answers that follow them. "
-    "Describe in other words what this conversation is about."
+    "That reads like instructions to me, and they would affect my answers to everybody here. "
+    "Describe the topic of this conversation in other words."
 )
 READ_BY_ALL: Final = (
-    "That may hold a password or a key, and everybody here would read it. Nothing is set. Describe "
-    "the task without it, or set it in a direct message with me."
+    "That may contain a password or a key, and everybody here would read it. The task is not set. "
+    "Describe it without the secret, or set it in a direct message with me."
 )
-TOO_LONG: Final = "A task has at most {most} characters. Nothing is set; write a shorter one."
+TOO_LONG: Final = "A task has at most {most} characters. The task is not set; write a shorter one."
 
 
 async def answered(exchange: TurnContext, arguments: str, services: Services) -> str:
-    """Do what `/task` says; the answer, in Markdown."""
+    """Run `/task`; returns the answer in Markdown."""
     notes, now = services.stores.notes, services.clock.now()
-    wanted = arguments.strip()
-    if not wanted:
+    text = arguments.strip()
+    if not text:
         _, kept = await services.stores.conversations.opened(exchange.key, 1)
         return shown(kept.task) if kept.task else NONE
     in_room = exchange.place.audience is not Audience.DIRECT
     if not may_set_task(exchange.who, exchange.place.audience):
         return NOT_YOURS
-    if wanted.lower() in NO_TASK:
+    if text.lower() in NO_TASK:
         await notes.set_task(exchange.key, None, now)
         return ENDED
-    if len(wanted) > MAX_TASK:
+    if len(text) > MAX_TASK:
         return TOO_LONG.format(most=f"{MAX_TASK:,}")
     task = ConversationTask(
-        prepared_task(wanted), str(exchange.who.person), exchange.last.author.name
+        prepared_task(text), str(exchange.who.person), exchange.last.author.name
     )
     if not task.text:
         return NONE
-    if in_room and (reads_like_instructions(wanted) or reads_like_instructions(task.text)):
+    if in_room and (reads_like_instructions(text) or reads_like_instructions(task.text)):
         return INSTRUCTIONS
     if filter_response(task.text, exchange.place.audience).blocked:
         return READ_BY_ALL
@@ -59,15 +59,18 @@ async def answered(exchange: TurnContext, arguments: str, services: Services) ->
     return shown(task)
 
 
-async def confirmed(asked: Confirmation, services: Services) -> str:
-    """Set the task that the model noted and its person confirmed; the answer, in Markdown."""
-    task = ConversationTask(asked.text, asked.person, asked.name, asked.message_id)
-    await services.stores.notes.set_task(asked.key, task, services.clock.now())
+async def confirmed(confirmation: Confirmation, services: Services) -> str:
+    """Set the task that the model proposed and the person confirmed; returns the answer in
+    Markdown."""
+    task = ConversationTask(
+        confirmation.text, confirmation.person, confirmation.name, confirmation.message_id
+    )
+    await services.stores.notes.set_task(confirmation.key, task, services.clock.now())
     return shown(task)
 
 
 def shown(task: ConversationTask) -> str:
-    """The task, with who set it."""
+    """Return the task and the person who set it."""
     by = who_set(task)
     quoted = "\n".join(f"> {line}" for line in task.text.splitlines())
     set_by = f" (set by {by})" if by else ""

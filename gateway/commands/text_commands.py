@@ -1,6 +1,6 @@
-"""Commands that people write in a message, where the platform has no slash command for the place.
+"""Commands in messages, where the platform has no slash commands.
 
-Slack sends none from threads; what works there is a message to the assistant: `@Parley /stop`.
+Slack supports none in threads; a message to the assistant works there: `@Parley /stop`.
 """
 
 import re
@@ -12,8 +12,8 @@ from gateway.ports import CommandSpec
 
 _WRITTEN: Final = re.compile(r"/([a-z]{1,32})(?:\s+(.*))?", re.DOTALL)
 _BARE: Final = re.compile(r"(stop|help)[.!?]*", re.IGNORECASE)
-"""The commands that are understood without their slash: whoever wants them is in a hurry, or on
-Slack, which keeps /help for itself; as a question to the model they mean nothing else."""
+"""Commands that work without the slash: urgent ones, and `help`, because Slack reserves /help. They
+have no other meaning as a question to the model."""
 
 
 def text_command(
@@ -21,17 +21,17 @@ def text_command(
     content: str,
     known: Iterable[CommandSpec],
 ) -> CommandInvoked | None:
-    """The command that a message to the assistant consists of; None when it is a question.
+    """Return the command of a message; None if it is a question.
 
-    `content` is the message without what called the assistant; a message with files is one of the
-    commands that take files, or none.
+    `content` is the message without the mention or prefix; a message with files can only be a
+    command that takes files.
     """
-    said = content.strip()
-    bare = _BARE.fullmatch(said)
+    text = content.strip()
+    bare = _BARE.fullmatch(text)
     if bare is not None:
         name, arguments = bare.group(1).lower(), ""
     else:
-        written = _WRITTEN.fullmatch(said)
+        written = _WRITTEN.fullmatch(text)
         if written is None:
             return None
         name, arguments = written.group(1), (written.group(2) or "").strip()

@@ -1,12 +1,12 @@
-"""Answers that people type to a question of ours, where the platform shows too few buttons for it.
+"""Typed answers to a question, where the platform shows too few buttons for it.
 
-A question is kept for five minutes, under its conversation and the person who was asked. It is
-answered by that person's next message in this conversation, when that is one of the words and
-nothing else. Any other message or command of the person closes it, and so does a later answer of
-the model there: a "yes" may be meant for that. What is forwarded, quoted, or sent with a file
-answers nothing.
+A question is stored for five minutes, by its conversation and the person who was asked. The
+person's next message in this conversation answers it, if it is one of the words and nothing else.
+Any other message or command of the person closes the question, and so does a later answer of the
+model there: a "yes" may refer to that. Forwarded or quoted text, or a message with a file, is no
+answer.
 
-What people type becomes the press of the button: who may do what is decided there.
+A typed answer is handled as the press of the button, which checks the permissions.
 """
 
 import hashlib
@@ -32,29 +32,30 @@ from gateway.turn.turn_context import TurnContext
 
 VALID_FOR: Final = timedelta(minutes=5)
 MAX_CHOICES: Final = 5
-"""Buttons under one of our questions at most: a platform that shows as many needs no typing."""
+"""The highest number of buttons under a question; a platform with as many needs no typed answers.
+"""
 MAX_WORD: Final = 30
-"""Characters of a word that is typed, and of a label that is named beside it."""
+"""Characters of a typed word, and of a label beside it."""
 COMMAND: Final = "/"
-"""Begins what is typed for a button that a command stands for: the text above names it."""
+"""The prefix of a button's word that stands for a command; the text above names it."""
 SHARED: Final = (
-    "Several people write under this account, so I cannot take an answer from it. Write the "
+    "Several people write under this account, so I cannot accept an answer from it. Send the "
     "command from an account of your own."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class TypedQuestion:
-    """A question to a `person` (`str(PersonId)`) that waits. `values` are those of its buttons, by
-    the word for each."""
+    """An open question to a `person` (`str(PersonId)`). `values` are the values of its buttons by
+    word."""
 
     id: str
     person: str
     values: Mapping[str, str]
 
     def answer(self, event: MessageReceived, content: str) -> ButtonPressed | None:
-        """The press that a message stands for; None where it is no answer. `content` is the
-        message without what called the assistant."""
+        """Return the press that a message stands for; None if it is no answer. `content` is the
+        message without the mention or prefix."""
         message = event.message
         alone = not (message.attachments or message.material or message.quote)
         word = spoken(content)
@@ -66,7 +67,7 @@ class TypedQuestion:
 
 
 class TypedAnswers:
-    """Recognises the answers among what arrives. Every method raises `StoreUnavailable`."""
+    """Recognises answers among incoming messages. Every method raises `StoreUnavailable`."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -75,7 +76,7 @@ class TypedAnswers:
     async def waiting(
         self, event: MessageReceived | CommandInvoked, key: ConversationKey
     ) -> TypedQuestion | None:
-        """The open question to the author of an event, in its conversation."""
+        """Return the open question to the author of an event in its conversation."""
         if isinstance(event, MessageReceived):
             place, author = event.message.place, event.message.author
         else:
@@ -86,14 +87,14 @@ class TypedAnswers:
         return await _open(self._state, _key(key, str(person)))
 
     async def answered_before(self, event: MessageReceived, content: str) -> bool:
-        """True for a message that was taken as an answer already and was sent again."""
+        """Return True for a repeated delivery of an answer."""
         place = event.message.place
         if _shows_enough(self._services, place) or not spoken(content):
             return False
         return await self._state.get(_used(event)) is not None
 
     async def close(self, question: TypedQuestion, by: MessageReceived | None = None) -> None:
-        """Nothing answers this question any more; `by` is the message that did."""
+        """Close the question; `by` is the message that answered it."""
         if by is not None:
             place = by.message.place
             connected = self._services.connected[place.platform, place.account]
@@ -102,8 +103,8 @@ class TypedAnswers:
 
 
 async def typed_form(exchange: TurnContext, reply: Reply, services: Services) -> Reply:
-    """The reply as it can be answered on its platform: with its buttons, or with a sentence that
-    says what to type. Raises `StoreUnavailable`."""
+    """Return the reply with its buttons, or with a sentence that says what to type. Raises
+    `StoreUnavailable`."""
     if _fits(services, exchange.place, reply.buttons):
         return reply
     words = {spoken(button.typed): button for button in reply.buttons if button.typed}
@@ -114,8 +115,8 @@ async def typed_form(exchange: TurnContext, reply: Reply, services: Services) ->
 
 
 async def typed_under_answer(exchange: TurnContext, services: Services) -> None:
-    """The same for what stands under an answer of the model. It is answered by the labels: a "yes"
-    may be meant for the answer. Without a question of its own the answer closes an earlier one."""
+    """Do the same for the footer of a model's answer. It accepts labels only: a "yes" may refer to
+    the answer itself. An answer without a question closes an earlier question."""
     after = exchange.footer
     if _shows_enough(services, exchange.place):
         return
@@ -126,15 +127,14 @@ async def typed_under_answer(exchange: TurnContext, services: Services) -> None:
             await state.put(_closed(earlier), "1", VALID_FOR)
         return
     note = after.typed or after.note
-    asked = [button for button in after.buttons if not button.typed.startswith(COMMAND)]
-    if asked:
-        note = f"{note}\n\n{await _ask(exchange, _by_label(asked), services)}"
+    labelled = [button for button in after.buttons if not button.typed.startswith(COMMAND)]
+    if labelled:
+        note = f"{note}\n\n{await _ask(exchange, _by_label(labelled), services)}"
     exchange.footer = replace(after, note=note, buttons=())
 
 
 def spoken(content: str) -> str:
-    """A text as an answer is compared: in small letters, without punctuation around it; empty
-    where it is too long for one."""
+    """Normalise a text for comparison: lower case, no punctuation around it; empty if too long."""
     if len(content) > 2 * MAX_WORD:
         return ""
     word = " ".join(content.split()).casefold().strip(" .,!*_`'\"“”„‘’«»()")
@@ -142,7 +142,7 @@ def spoken(content: str) -> str:
 
 
 def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
-    """What to type, for the person who was asked."""
+    """Return the sentence that says what to type."""
     named = [_named(word, button.label) for word, button in words.items()]
     choice = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     begin = "Reply" if audience is Audience.DIRECT else "In a message to me, reply"
@@ -168,7 +168,7 @@ async def _open(state: AdapterState, key: str) -> TypedQuestion | None:
 
 
 def _by_label(buttons: Sequence[Button]) -> dict[str, Button]:
-    """The buttons by their labels, by their numbers where two would be the same word."""
+    """Return the buttons by label, or by number if two labels are the same word."""
     words: dict[str, Button] = {}
     for number, button in enumerate(buttons, 1):
         word = spoken(_plain(button.label))
@@ -182,7 +182,7 @@ def _named(word: str, label: str) -> str:
 
 
 def _plain(label: str) -> str:
-    """A label without what formats a text."""
+    """Return a label without formatting characters."""
     kept = "".join(char if char.isalnum() else " " for char in label)
     return " ".join(kept.split())[:MAX_WORD].strip()
 

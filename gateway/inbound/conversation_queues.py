@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
-from gateway.errors import StoreUnavailable
 from gateway.inbound.revision import revised
 from gateway.message import (
     InboundEvent,
@@ -20,7 +20,7 @@ from gateway.message import (
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.turn.slots import Slots
 
 Overlap = Literal["collect", "queue", "drop"]

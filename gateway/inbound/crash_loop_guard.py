@@ -33,7 +33,8 @@ from gateway.message import author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState, Clock
-from gateway.ports.stores import Inbox, InboxEntry, Quarantined, QuarantineStore
+from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.quarantine import Quarantined, QuarantineStore
 from gateway.ports.work_guard import NOBODY, Owner, WorkGuard, WorkItem, WorkKind
 
 MAX_DEATHS: Final = 7

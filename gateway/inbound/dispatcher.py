@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Protocol
 
+from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.commands.handler import CommandHandler
-from gateway.errors import StoreUnavailable
 from gateway.inbound.conversation_queues import ConversationQueues, Overlap
 from gateway.inbound.crash_loop_guard import CrashCounts, CrashLoopGuard
 from gateway.inbound.revision import revise_stored
@@ -26,7 +26,7 @@ from gateway.message import (
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 
@@ -121,7 +121,7 @@ class LocalDispatcher:
                 else:
                     self.queues.submit(entry)
             elif event.name == "stop":
-                self._controls.spawn(self._control.stop(entry, event, self.queues))
+                self._controls.spawn(self._control.stop(entry, event, self.queues.stop_running))
             elif event.name == "ask":
                 self.queues.submit(entry)
             else:

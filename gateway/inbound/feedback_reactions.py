@@ -1,4 +1,4 @@
-"""A reaction under an answer of ours: kept where it is a thumb, and noticed no further."""
+"""Reactions under answers: a thumb is stored as feedback, any other one is ignored."""
 
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged
@@ -11,17 +11,17 @@ from gateway.turn.services import Services
 
 
 class FeedbackReactions:
-    """Takes reactions. Whoever is not served is not asked for an opinion either."""
+    """Handles reactions. Only people who are served can give feedback."""
 
     def __init__(self, services: Services, screening: Screening) -> None:
         self._services = services
         self._screening = screening
 
     async def take(self, event: ReactionChanged) -> None:
-        """Keep a thumb, or forget one that was taken back. Raises `StoreUnavailable` and
+        """Store a thumb, or delete one that was removed. Raises `StoreUnavailable` and
         `TenantUnknown`.
 
-        An answer is known as long as its receipt is, for a day.
+        An answer is known for as long as its receipt is, one day.
         """
         services, rating = self._services, rating_of(event.emoji)
         all_taken_back = not event.emoji and not event.added
@@ -50,7 +50,7 @@ class FeedbackReactions:
         services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)
 
     async def _is_served(self, event: ReactionChanged, writer: PersonId, tenant: str) -> bool:
-        """The same as is asked about a message: lists, linked identities, a gate."""
+        """Apply the access rules of messages: lists, linked identities, extensions."""
         author, services = event.author, self._services
         outside = author.outside or author.is_bot
         role = role_of(writer, services.policies.roles, aliases=author.aliases, outside=outside)

@@ -29,12 +29,13 @@ from gateway.message import (
     place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
-from gateway.observe.security_log import SecurityEvent
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
-from gateway.ports.stores import InboxEntry, Trace
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.security import SecurityEvent
+from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.turn.services import Services
 

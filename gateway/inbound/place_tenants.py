@@ -1,8 +1,4 @@
-"""Which tenants have written in a place, for events in which the platform names nobody.
-
-Where people of several tenants write in one place, a deletion concerns whichever of them the
-message was stored for. Without a tenant provider nothing of this is asked or kept.
-"""
+"""The tenants that have written in a place, for events without a person."""
 
 import asyncio
 import hashlib
@@ -20,11 +16,11 @@ REMEMBERED: Final = timedelta(days=3650)
 MAX_TENANTS: Final = 64
 """Tenants of one place that are kept, the latest."""
 MAX_KNOWN: Final = 10_000
-"""Places whose tenants this process knows to be kept."""
+"""Places whose tenants this process has stored already."""
 
 
 class PlaceTenants:
-    """Keeps the tenants of each place under a hash of it, so that no id of a person is in it."""
+    """Stores the tenants of each place under its hash, so that it holds no id of a person."""
 
     def __init__(self, extensions: ExtensionRegistry, state: AdapterState) -> None:
         self._extensions = extensions
@@ -33,7 +29,7 @@ class PlaceTenants:
         self._writing = asyncio.Lock()
 
     async def note(self, place: Place, tenant: str) -> None:
-        """Somebody of this tenant wrote there. Raises `StoreUnavailable`."""
+        """Record that a person of this tenant wrote there. Raises `StoreUnavailable`."""
         if not self._extensions.has_tenants:
             return
         name = _name(place)
@@ -47,8 +43,8 @@ class PlaceTenants:
             self._known.popitem(last=False)
 
     async def of(self, place: Place) -> tuple[str, ...]:
-        """The place's own tenant, if it has one, and those of everybody who wrote there. Raises
-        `TenantUnknown` where there is none at all, `StoreUnavailable`."""
+        """Return the place's own tenant, if it has one, and those of everybody who wrote there.
+        Raises `TenantUnknown` if there is none, and `StoreUnavailable`."""
         unknown: TenantUnknown | None = None
         tenants: list[str] = []
         try:
@@ -67,5 +63,5 @@ class PlaceTenants:
 
 
 def _name(place: Place) -> str:
-    text = json.dumps([place.platform, place.account, place.channel_id]).encode()
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
+    identity = json.dumps([place.platform, place.account, place.channel_id]).encode()
+    return hashlib.blake2b(identity, digest_size=16).hexdigest()

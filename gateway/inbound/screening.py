@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.inbound.dispatcher import Dispatcher
 from gateway.message import (
     ButtonPressed,
@@ -18,14 +18,14 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.observe.observer import FinishedTurn
 from gateway.people import PersonId, Role
 from gateway.policy.access import decide_access
 from gateway.policy.decision import Decision
 from gateway.policy.intake_limits import IntakeLimits
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, sender_key
 from gateway.policy.roles import role_of
-from gateway.ports.stores import Trace, ring_slot
+from gateway.ports.observer import FinishedTurn
+from gateway.ports.traces import Trace, ring_slot
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
 

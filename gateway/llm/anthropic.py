@@ -1,35 +1,271 @@
-"""Claude, through Anthropic's own library.
+"""Claude, through Anthropic's own library."""
 
-The library costs two seconds and 40 MB to import, so it is loaded on first use, in a thread. Its
-own retries are off: `FailoverProvider` is the one place that tries again.
-"""
-
+import base64
+import json
 import re
-from collections.abc import AsyncIterator
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Final
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from gateway.llm.anthropic_format import AnswerReader, to_body
-from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LazyClient, retry_after
-from gateway.ports import ModelEvent, ModelRequest, TextDelta
-
-if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
+from gateway.llm.anthropic_cache import mark_last, marks_for
+from gateway.llm.json_text import parse_object, sendable
+from gateway.llm.sdk import MAX_REASON, SdkProvider, retry_after
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    OpaqueBlock,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+    ToolSpec,
+    Usage,
+)
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 SILENCE_SECONDS: Final = 60.0
-"""How long the service may say nothing in the middle of an answer; it pings while it thinks."""
-
+"""The longest silence of the service within an answer; it sends pings while it thinks."""
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
+MAX_ARGUMENTS: Final = 200_000
+"""Characters of one call's arguments; the rest is dropped."""
+
+_STOPS: Final[Mapping[str | None, StopReason]] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+}
 
 
-class AnthropicProvider:
-    """The Messages API. `model` is used where a request names none."""
+def _said(body: object, otherwise: str) -> tuple[str, str]:
+    """Return type and message of the error in a response body."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict):
+        return "", otherwise
+    return str(error.get("type") or ""), str(error.get("message") or otherwise)
+
+
+def to_body(request: ModelRequest, model: str) -> dict[str, Any]:
+    """Return the JSON body with at most four cache marks, each behind a part that is more stable
+    than the next: the tools, the system prompt, the history, and, while tools run, the last
+    message. Parts too short for this model's cache get no mark."""
+    messages = list(_messages(request.messages, model))
+    tools = [_tool(tool) for tool in request.tools]
+    body: dict[str, Any] = {
+        "model": model,
+        "max_tokens": request.max_tokens,
+        "messages": messages,
+    }
+    if tools:
+        body["tools"] = tools
+        if request.tool_choice == "none":
+            body["tool_choice"] = {"type": "none"}
+    settled = sum(1 for _ in _messages(request.messages[: request.settled], model))
+    marks = marks_for(request, model, messages, settled)
+    if system := _system(request, marked=marks.system):
+        body["system"] = system
+    if marks.tools:
+        mark_last(tools)
+    for place in marks.messages:
+        mark_last(messages[place]["content"])
+    safe: dict[str, Any] = sendable(body)
+    return safe
+
+
+def _system(request: ModelRequest, *, marked: bool) -> str | list[dict[str, Any]]:
+    """Return the system prompt as one text, or with a mark between its stable and volatile part."""
+    if not (marked and request.system.strip()):
+        return request.whole_system
+    parts: list[dict[str, Any]] = [{"type": "text", "text": request.system}]
+    mark_last(parts)
+    if request.system_volatile.strip():
+        parts.append({"type": "text", "text": request.system_volatile})
+    return parts
+
+
+def _tool(tool: ToolSpec) -> dict[str, object]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": dict(tool.schema),
+    }
+
+
+def _messages(messages: tuple[ModelMessage, ...], model: str) -> Iterator[dict[str, Any]]:
+    begun = False
+    for message in messages:
+        content = [block for block in map(_Writer(model).block, message.content) if block]
+        if message.role == "user":
+            content.sort(key=lambda block: block["type"] != "tool_result")  # results come first
+            content = content or [{"type": "text", "text": "(nothing)"}]
+            begun = True
+        if content and begun:
+            yield {"role": message.role, "content": content}
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    model: str
+
+    def block(self, block: ContentBlock) -> dict[str, Any] | None:
+        match block:
+            case TextBlock(text=text):
+                return {"type": "text", "text": text} if text.strip() else None
+            case ImageBlock(mime=mime, data=data):
+                encoded = base64.b64encode(data).decode("ascii")
+                source = {"type": "base64", "media_type": mime, "data": encoded}
+                return {"type": "image", "source": source}
+            case ToolCall(id=call_id, name=name, arguments=arguments):
+                arguments_read = _object(arguments)
+                return {"type": "tool_use", "id": call_id, "name": name, "input": arguments_read}
+            case ToolOutcome(call_id=call_id, content=content, is_error=is_error):
+                outcome: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id}
+                outcome["content"] = content if content.strip() else "(no output)"
+                if is_error:
+                    outcome["is_error"] = True
+                return outcome
+            case OpaqueBlock(maker=maker, data=data):
+                return _object(data) if maker == self.model else None
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Parse a JSON object; `{}` for anything else."""
+    try:
+        return parse_object(text)
+    except ValueError:
+        return {}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block that is being streamed."""
+
+    kind: str
+    first: Mapping[str, Any]
+    pieces: list[str] = field(default_factory=list)
+    signature: str = ""
+    size: int = 0
+
+    def add(self, piece: str) -> None:
+        self.size += len(piece)
+        if self.kind != "tool_use" or self.size <= MAX_ARGUMENTS:
+            self.pieces.append(piece)
+
+
+class AnthropicReader:
+    """Assembles an answer of the Messages API; `model` is the requested one."""
+
+    def __init__(self, model: str) -> None:
+        self._asked = model
+        self._model = model
+        self._blocks: dict[int, _Open] = {}
+        self._usage = Usage()
+        self._stop: str | None = None
+        self._complete = False
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        match event["type"]:
+            case "message_start":
+                self._model = event["message"].get("model") or self._asked
+                self._usage = _usage(event["message"].get("usage") or {}, self._usage)
+            case "content_block_start":
+                block = event["content_block"]
+                self._blocks[event["index"]] = _Open(block["type"], block)
+                return self._add(event["index"], str(block.get("text") or ""))
+            case "content_block_delta":
+                return self._delta(event["index"], event["delta"])
+            case "message_delta":
+                self._stop = event["delta"].get("stop_reason") or self._stop
+                self._usage = _usage(event.get("usage") or {}, self._usage)
+            case "message_stop":
+                self._complete = True
+            case _:
+                pass  # the service may send new kinds at any time, which clients are to ignore
+        return ""
+
+    def finish(self) -> ModelFinished:
+        if not self._complete:
+            raise ModelUnavailable("the answer broke off in the middle")
+        try:
+            return self._finished()
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelUnavailable("the answer cannot be read") from error
+
+    def _finished(self) -> ModelFinished:
+        blocks = (self._written(self._blocks[index]) for index in sorted(self._blocks))
+        content = tuple(block for block in blocks if block is not None)
+        stop = _STOPS.get(self._stop, "other")
+        return ModelFinished(ModelMessage("assistant", content), stop, self._usage, self._model)
+
+    def _delta(self, index: int, delta: Mapping[str, Any]) -> str:
+        block = self._blocks.get(index)
+        if block is None:
+            return ""
+        match delta["type"]:
+            case "text_delta":
+                return self._add(index, str(delta["text"]))
+            case "input_json_delta":
+                block.add(str(delta["partial_json"]))
+            case "thinking_delta":
+                block.add(str(delta["thinking"]))
+            case "signature_delta":
+                block.signature += str(delta["signature"])
+            case _:
+                pass
+        return ""
+
+    def _add(self, index: int, text: str) -> str:
+        self._blocks[index].add(text)
+        return text
+
+    def _written(self, block: _Open) -> ContentBlock | None:
+        text = "".join(block.pieces)
+        match block.kind:
+            case "text":
+                return TextBlock(text) if text else None
+            case "tool_use":
+                arguments = text or json.dumps(block.first.get("input") or {})
+                return ToolCall(str(block.first["id"]), str(block.first["name"]), arguments)
+            case "thinking":
+                whole = {"type": "thinking", "thinking": text, "signature": block.signature}
+                return OpaqueBlock(self._asked, json.dumps(whole))
+            case "redacted_thinking":
+                return OpaqueBlock(self._asked, json.dumps(dict(block.first)))
+            case _:
+                return None
+
+
+def _usage(figures: Mapping[str, Any], before: Usage) -> Usage:
+    """Read the totals so far; a missing figure keeps its previous value."""
+
+    def figure(name: str, otherwise: int) -> int:
+        value = figures.get(name)
+        return value if isinstance(value, int) else otherwise
+
+    return Usage(
+        figure("input_tokens", before.input_tokens),
+        figure("output_tokens", before.output_tokens),
+        figure("cache_read_input_tokens", before.cache_read_tokens),
+        figure("cache_creation_input_tokens", before.cache_write_tokens),
+    )
+
+
+class AnthropicProvider(SdkProvider):
+    """The Messages API."""
 
     name = "anthropic"
+    client = "AsyncAnthropic"
+    endpoint = attrgetter("messages")
+    reader = AnthropicReader
 
     def __init__(
         self,
@@ -39,70 +275,20 @@ class AnthropicProvider:
         *,
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
-        self._api_key = api_key
-        self._model = model or DEFAULT_MODEL
-        self._base_url = base_url or DEFAULT_BASE_URL
-        self._silence = silence_seconds
-        self._client = LazyClient(self._make_client)
+        model, base_url = model or DEFAULT_MODEL, base_url or DEFAULT_BASE_URL
+        super().__init__(api_key, model, base_url, silence_seconds, to_body)
 
-    async def warm(self) -> None:
-        """Load the library now, so that the first question does not wait for it."""
-        await self._client.loaded()
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One call. Raises `ModelUnavailable`, `ModelRefused` or `ContextTooLong`."""
-        sdk, client = await self._client.loaded()
-        model = request.model or self._model
-        reader = AnswerReader(model)
-        try:
-            events: Any = await client.messages.create(**to_body(request, model), stream=True)
-            async with events:
-                async for event in events:
-                    text = reader.feed(event.model_dump())
-                    if text:
-                        yield TextDelta(text)
-        except Exception as error:
-            raise _model_error(error, sdk) from error
-        yield reader.finish()
-
-    async def close(self) -> None:
-        """Close the connections; the provider may be used again afterwards."""
-        await self._client.close()
-
-    def _make_client(self) -> "tuple[ModuleType, AsyncAnthropic]":
-        import anthropic  # noqa: PLC0415 - costs two seconds, see above
-
-        client = anthropic.AsyncAnthropic(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=0,
-            timeout=anthropic.Timeout(self._silence, connect=CONNECT_SECONDS),
-        )
-        return anthropic, client
-
-
-def _model_error(error: Exception, sdk: Any) -> ModelError:
-    """What an exception of the library means for us."""
-    if isinstance(error, ModelError):
-        return error
-    if not isinstance(error, sdk.APIStatusError):
-        # No connection, a time-out, a broken stream or an unreadable one: httpx2's own errors
-        # come through as they are once the answer has begun.
-        return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
-    kind, message = _said(error.body, str(error))
-    reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
-    if error.status_code == 413 or "prompt is too long" in message:
-        figures = _TOO_LONG.search(message)
-        tokens, limit = map(int, figures.groups()) if figures else (None, None)
-        return ContextTooLong(reason, tokens, limit)
-    if error.status_code in (408, 409, 429) or error.status_code >= 500 or kind in _PASSING:
-        return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
-    return ModelRefused(reason)
-
-
-def _said(body: object, otherwise: str) -> tuple[str, str]:
-    """Type and message of the error in a response's body."""
-    error = body.get("error") if isinstance(body, dict) else None
-    if not isinstance(error, dict):
-        return "", otherwise
-    return str(error.get("type") or ""), str(error.get("message") or otherwise)
+    def translate(self, error: Exception, sdk: Any) -> ModelError:
+        if not isinstance(error, sdk.APIStatusError):
+            # No connection, a time-out, a broken stream or an unreadable one: httpx2's own errors
+            # come through as they are once the answer has begun.
+            return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
+        kind, message = _said(error.body, str(error))
+        reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]
+        if error.status_code == 413 or "prompt is too long" in message:
+            figures = _TOO_LONG.search(message)
+            tokens, limit = map(int, figures.groups()) if figures else (None, None)
+            return ContextTooLong(reason, tokens, limit)
+        if error.status_code in (408, 409, 429) or error.status_code >= 500 or kind in _PASSING:
+            return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
+        return ModelRefused(reason)

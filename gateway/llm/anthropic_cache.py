@@ -1,8 +1,8 @@
-"""Where the Messages API is told to cache: behind what stays the same for longer than the rest.
+"""Cache marks for the Messages API, placed behind the stable parts of a request.
 
-A prefix covers tools, system and messages in this order. It is cached for five minutes from its
-last use, from a length on that differs by model, at four marks a request at most. A mark behind
-less than that does nothing, and is bytes in every request, so it is left out.
+A prefix covers tools, system and messages in this order. It is cached for five minutes after its
+last use, from a minimum length that differs by model, with at most four marks per request. A mark
+behind a shorter prefix has no effect and is left out.
 """
 
 import re
@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.llm.tokens import IMAGE_TOKENS, tool_text
 from gateway.ports import ModelRequest
-from gateway.turn.tokens import IMAGE_TOKENS, tool_text
 
 MARK: Final = {"type": "ephemeral"}
 SHORTEST: Final = 512
-"""Compared in November 2026 with platform.claude.com/docs/en/build-with-claude/prompt-caching,
-"Cache limitations", as the figures below. Tokens of the shortest prefix that the present models
-cache, from Opus 5 and Fable 5 on."""
+"""The shortest prefix in tokens that current models cache, from Opus 5 and Fable 5 on. Compared in
+November 2026 with platform.claude.com/docs/en/build-with-claude/prompt-caching, "Cache
+limitations", as the figures below."""
 OLDER: Final[Mapping[str, int]] = {
     "claude-sonnet-5": 1_024,
     "claude-opus-4-8": 1_024,
@@ -29,24 +29,23 @@ OLDER: Final[Mapping[str, int]] = {
     "claude-opus-4-5": 4_096,
     "claude-haiku-4-5": 4_096,
 }
-"""Those that cache only longer ones."""
+"""Models that cache only longer prefixes."""
 LETTERS: Final = 3
-"""Of a token, at least: a mark too many is 41 bytes, one too few the price of a whole prompt."""
+"""Minimum letters per token: a mark too many costs 41 bytes, a missing one a whole prompt."""
 APART: Final = 400
-"""Letters between two marks, below which the second one would save next to nothing."""
-
+"""Letters between two marks below which the second one would save next to nothing."""
 _DATE: Final = re.compile(r"-\d{8}$")
 
 
 def shortest_prefix(model: str) -> int:
-    """Tokens from which on a model caches, also under its dated name."""
+    """Return the tokens from which a model caches, also for its dated name."""
     return OLDER.get(_DATE.sub("", model), SHORTEST)
 
 
 @dataclass(frozen=True, slots=True)
 class CacheMarks:
-    """Behind what there is a mark: the last tool, what lasts of the system prompt, and which of
-    the messages that are sent."""
+    """The marks of a request: behind the last tool, the stable system prompt, and these
+    messages."""
 
     tools: bool = False
     system: bool = False
@@ -56,8 +55,8 @@ class CacheMarks:
 def marks_for(
     request: ModelRequest, model: str, messages: Sequence[Mapping[str, Any]], settled: int
 ) -> CacheMarks:
-    """The marks of a request. `messages` are those that are sent, of which the first `settled`
-    stay as they are; the last is marked where tools may run, because it is sent again then."""
+    """Return the marks of a request. `messages` are the sent ones, of which the first `settled` do
+    not change; the last one is marked if tools may run, because it is sent again then."""
     least = LETTERS * shortest_prefix(model)
     length = sum(_weight(tool_text(tool)) for tool in request.tools)
     behind = length if length >= least else 0
@@ -94,5 +93,5 @@ def _letters(block: Mapping[str, Any]) -> int:
 
 
 def _weight(text: str) -> int:
-    """Letters; outside ASCII a letter is a token more often."""
+    """Return the letters of a text; outside ASCII more letters are a token of their own."""
     return len(text) if text.isascii() else 3 * len(text)

@@ -1,4 +1,4 @@
-"""From what is configured to a model that answers."""
+"""Builds the configured language model."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ MAX_FALLBACKS: Final = 4
 class ModelChoice:
     """One model: the keys of `model` and of each entry of `model.fallbacks`.
 
-    `name` and `base_url` empty mean the provider's own; `openai` needs a name. `timeout` is how
-    many seconds the service may say nothing, 0 for the provider's own.
+    Empty `name` and `base_url` are the provider's own; `openai` needs a name. `timeout` is the
+    longest silence of the service in seconds, 0 for the provider's own.
     """
 
     provider: str = "offline"
@@ -36,7 +36,7 @@ class ModelChoice:
 def build_provider(
     choice: ModelChoice, clock: Clock, fallbacks: Sequence[ModelChoice] = ()
 ) -> LLMProvider:
-    """The configured model, with its fallbacks behind it. Raises `ConfigurationError`."""
+    """Build the configured model with its fallbacks. Raises `ConfigurationError`."""
     if len(fallbacks) > MAX_FALLBACKS:
         raise ConfigurationError(f"model.fallbacks: at most {MAX_FALLBACKS}")
     providers = [_build(choice, "model")]
@@ -79,7 +79,7 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
 
 
 def _check_url(choice: ModelChoice, where: str) -> None:
-    """A key must not travel unencrypted, except to this machine or a network of one's own."""
+    """Refuse to send a key unencrypted, except to this machine or a private network."""
     if not choice.base_url:
         return
     parts = urlsplit(choice.base_url)

@@ -1,45 +1,34 @@
-"""Several models as one: when the first does not answer, the next is asked.
+"""Several models as one: if the first does not answer, the next is called.
 
-This is the only place that tries a model again; the libraries' own retries are off.
+Only this module retries a model; the libraries' own retries are off.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Final, Protocol, cast, runtime_checkable
+from typing import Final, cast
 
 from gateway.errors import ModelError, ModelRefused, ModelUnavailable
 from gateway.ports import Clock, LLMProvider, ModelEvent, ModelFinished, ModelRequest, TextDelta
+from gateway.ports.model import CanWarm
 
 ATTEMPTS: Final = 2
 """Calls to one provider for one request."""
-
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 5.0
-"""Seconds between two attempts. A service that asks for more is left alone, and the next asked."""
-
+"""Seconds between two attempts. If a service asks for more, the next one is called."""
 COOL_DOWN: Final = 60.0
-"""Seconds for which a provider that failed is asked last, unless it named a time itself."""
-
+"""Seconds for which a failed provider is tried last, unless it named a time itself."""
 MAX_COOL_DOWN: Final = 600.0
 
 
-@runtime_checkable
-class CanWarm(Protocol):
-    """A provider that takes a while before its first call, and can do that beforehand."""
-
-    async def warm(self) -> None:
-        """Get ready."""
-        ...
-
-
 class FailoverProvider:
-    """Asks `providers` in order; those that failed a short while ago come last.
+    """Calls `providers` in order; those that failed recently come last.
 
-    Once a piece of text was handed out there is no other attempt, whatever happens: an answer is
-    never begun twice. The error goes on, and the turn closes what stands there.
+    Once a piece of text was released there is no further attempt: an answer never starts twice. The
+    error is raised, and the turn ends the answer.
 
-    A request's `model` is meant for the first provider; the others use their own default.
+    A request's `model` is meant for the first provider; the others use their default.
     """
 
     def __init__(
@@ -58,24 +47,23 @@ class FailoverProvider:
 
     @property
     def name(self) -> str:
-        """The first provider's name."""
         return self._providers[0].name
 
     async def warm(self) -> None:
-        """Load the first provider's library, if it has one to load."""
+        """Load the first provider's library, if it has one."""
         if isinstance(self._providers[0], CanWarm):
             await self._providers[0].warm()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One answer. Raises when none of the providers gives one: the error that passes first,
-        or else the first of all."""
+        """Yield one answer. Raises if no provider answers: a temporary error first, otherwise the
+        first error."""
         failures: list[ModelError] = []
         for index in self._order():
-            asked = request if index == 0 else replace(request, model="")
+            adapted = request if index == 0 else replace(request, model="")
             for attempt in range(ATTEMPTS):
                 released = False
                 try:
-                    async with aclosing(self._events(index, asked)) as events:
+                    async with aclosing(self._events(index, adapted)) as events:
                         async for event in events:
                             released = released or isinstance(event, TextDelta)
                             yield _stood_in(event) if index else event
@@ -97,7 +85,6 @@ class FailoverProvider:
         raise _error_of(failures)
 
     async def close(self) -> None:
-        """Close all of them."""
         for provider in self._providers:
             await provider.close()
 
@@ -115,7 +102,7 @@ class FailoverProvider:
         self._rests_until[index] = self._clock.monotonic() + seconds
 
     async def _pause(self, attempt: int, error: ModelUnavailable) -> bool:
-        """Wait before the next attempt; False when there is none or it would be too long a wait."""
+        """Wait before the next attempt; False if there is none, or the wait would be too long."""
         seconds = FIRST_PAUSE * 2**attempt if error.retry_after is None else error.retry_after
         if attempt + 1 >= ATTEMPTS or seconds > LONGEST_PAUSE:
             return False
@@ -124,7 +111,7 @@ class FailoverProvider:
 
 
 def _error_of(failures: Sequence[ModelError]) -> ModelError:
-    """What the failures of all providers come to: one of them may answer before long."""
+    """Return the error of all providers together: a temporary one if there is one."""
     passing = [f for f in failures if isinstance(f, ModelUnavailable) and f.passes]
     return min(passing, key=lambda error: error.retry_after or 0.0, default=failures[0])
 

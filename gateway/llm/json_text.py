@@ -1,4 +1,4 @@
-"""JSON as models write it and as their services take it."""
+"""JSON in the variants of models and their services."""
 
 import json
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from typing import Any, Never
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """The object that the text says; an empty text is an empty object.
+    """Parse an object; an empty text is an empty object.
 
-    Raises `ValueError` for anything else, NaN and Infinity included, which no service takes back.
+    Raises `ValueError` for anything else, including NaN and Infinity, which no service accepts.
     """
     try:
         value = json.loads(text or "{}", parse_constant=_no_constant)
@@ -20,8 +20,8 @@ def parse_object(text: str) -> dict[str, Any]:
 
 
 def sendable(value: Any) -> Any:
-    """The value with half surrogate pairs replaced by question marks: people and tools send them,
-    and a single one would make the whole request fail."""
+    """Replace unpaired surrogates by question marks: people and tools send them, and a single one
+    would make the whole request fail."""
     if isinstance(value, str):
         if value.isascii():
             return value

@@ -1,15 +1,16 @@
-"""The model that needs no key and no network: it follows a few plain requests, always alike.
+"""The model without a key and a network: it follows a few plain requests, deterministically.
 
-It says that no language model is configured, tells what was said before, uses a tool when asked
-to, remembers on request and writes every kind of Markdown. The demo and the tests use it.
+It says that no language model is configured, repeats earlier messages, calls a tool on request,
+uses memory and writes every kind of Markdown. The demo and the tests use it.
 """
 
+import json
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
-from gateway.llm.offline_memory import PREFIX, memory_call, memory_report
 from gateway.llm.offline_samples import SAMPLES, everything, long_text
+from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -23,20 +24,16 @@ from gateway.ports import (
     ToolOutcome,
     Usage,
 )
-from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
 
 PIECE: Final = 48
-"""Characters of one piece of the streamed answer."""
-
+"""Characters per piece of the streamed answer."""
 MAX_COUNT: Final = 2_000
 MAX_QUOTED: Final = 2_000
 UNTOLD: Final = "You have not told me your"
-
 NOT_CONFIGURED: Final = (
     "No language model is configured, so this is Parley's offline stand-in. "
     "I can tell what you said, use a tool, and show a table, code, a list or a long answer."
 )
-
 _SPEAKER: Final = re.compile(r"^\[[^\]\n]{1,80}\] ")
 _TOOL: Final = re.compile(
     r"\b(?:use|call|run)\s+(?:the\s+)?(?P<word>tool\s+)?[`\"']?(?P<name>[A-Za-z0-9_.-]{1,64})[`\"']?"
@@ -69,6 +66,30 @@ _SHOW: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
+STORE: Final = "memory_store"
+SEARCH: Final = "memory_search"
+PREFIX: Final = "offline_memory_"
+"""The prefix of its call ids, which identifies results of memory tools."""
+MAX_QUERY: Final = 200
+_REMEMBER: Final = re.compile(
+    r"^\W*(?:please\s+)?remember(?:\s+this|\s+that)?\b[\s:,]*(?P<what>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_KNOW: Final = re.compile(
+    r"\bwhat\s+(?:do|did|can)\s+(?:you|i|we)\s+(?:still\s+)?(?:know|remember|say|said|tell|recall)"
+    r"(?:\s+you)?\s+(?:about|of)\s+(?P<what>[^\n?!.]{1,200})",
+    re.IGNORECASE,
+)
+_MY_MEMORY: Final = re.compile(
+    r"\b(?:what(?:'s|’s| is| was| are)|who is|which) (?P<what>my [\w' -]{1,60}?)\s*\?*$",
+    re.IGNORECASE,
+)
+_KINDS: Final = (
+    ("preference", r"\bprefer|\bfavou?rite|\bi (?:like|love|hate)\b"),
+    ("decision", r"\bwe (?:decided|agreed|chose)\b"),
+    ("instruction", r"^(?:always|never|call me)\b"),
+    ("correction", r"\bno longer\b|\bactually\b"),
+)
 
 
 class OfflineProvider:
@@ -77,7 +98,6 @@ class OfflineProvider:
     name = "offline"
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One answer. Raises nothing."""
         answer = _answer(request)
         text = "".join(block.text for block in answer if isinstance(block, TextBlock))
         for start in range(0, len(text), PIECE):
@@ -92,8 +112,7 @@ class OfflineProvider:
         calls = any(isinstance(block, ToolCall) for block in answer)
         yield ModelFinished(message, "tool_use" if calls else "end", usage, "offline")
 
-    async def close(self) -> None:
-        """Nothing to close."""
+    async def close(self) -> None: ...
 
 
 def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
@@ -101,13 +120,13 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
     outcomes = [block for block in last if isinstance(block, ToolOutcome)]
     if outcomes:
         return (TextBlock(_report(outcomes)),)
-    asked = _own_words(last)
-    call = _tool_call(asked, request)
+    question = _own_words(last)
+    call = _tool_call(question, request)
     if call is not None:
         return (call,)
     before = _said_before(request.messages[:-1])
-    text = _words(asked, before, request)
-    call = memory_call(asked, request, untold=text.startswith(UNTOLD))
+    text = _words(question, before, request)
+    call = memory_call(question, request, untold=text.startswith(UNTOLD))
     if call is not None:
         return (call,)
     images = sum(isinstance(block, ImageBlock) for block in last)
@@ -117,15 +136,15 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
 
 
 def _own_words(content: Sequence[ContentBlock]) -> str:
-    """What the person wrote: the last text; what stands before it are files and quotations."""
+    """Return the person's text: the last text block; earlier ones are files and quotations."""
     texts = [block.text for block in content if isinstance(block, TextBlock)]
     return _SPEAKER.sub("", texts[-1]).strip() if texts else ""
 
 
 def _said_before(messages: Sequence[ModelMessage]) -> list[str]:
-    """The person's earlier messages, oldest first."""
-    said = (_own_words(message.content) for message in messages if message.role == "user")
-    return [text for text in said if text]
+    """Return the person's earlier messages, oldest first."""
+    texts = (_own_words(message.content) for message in messages if message.role == "user")
+    return [text for text in texts if text]
 
 
 def _report(outcomes: Sequence[ToolOutcome]) -> str:
@@ -142,35 +161,35 @@ def _report(outcomes: Sequence[ToolOutcome]) -> str:
     return "\n\n".join(parts)
 
 
-def _tool_call(asked: str, request: ModelRequest) -> ToolCall | None:
-    """The call that was asked for, if there is such a tool."""
-    found = _TOOL.search(asked)
-    if found is None or not request.tools or request.tool_choice == "none":
+def _tool_call(question: str, request: ModelRequest) -> ToolCall | None:
+    """Return the requested call, if there is such a tool."""
+    match = _TOOL.search(question)
+    if match is None or not request.tools or request.tool_choice == "none":
         return None
-    wanted = found["name"].rstrip(".")
+    tool_name = match["name"].rstrip(".")
     for tool in request.tools:
-        if wanted in (tool.name, tool.name.rpartition("__")[2]):
+        if tool_name in (tool.name, tool.name.rpartition("__")[2]):
             number = sum(message.role == "assistant" for message in request.messages)
-            return ToolCall(f"offline_{number}", tool.name, found["arguments"] or "{}")
+            return ToolCall(f"offline_{number}", tool.name, match["arguments"] or "{}")
     return None
 
 
-def _words(asked: str, before: list[str], request: ModelRequest) -> str:
+def _words(question: str, before: list[str], request: ModelRequest) -> str:
     for pattern, write in _REQUESTS:
-        found = pattern.search(asked)
-        if found is not None:
-            return write(found, before)
-    if _WHICH_TOOLS.search(asked):
+        match = pattern.search(question)
+        if match is not None:
+            return write(match, before)
+    if _WHICH_TOOLS.search(question):
         names = [f"- `{tool.name}`" for tool in request.tools]
         return "\n".join(["I can use these tools:", "", *names]) if names else "I have no tools."
-    found = _TOOL.search(asked)
-    if found is not None and found["word"]:
-        return f"There is no tool `{found['name']}` that I may use here."
-    if _HELLO.search(asked):
+    match = _TOOL.search(question)
+    if match is not None and match["word"]:
+        return f"There is no tool `{match['name']}` that I may use here."
+    if _HELLO.search(question):
         return f"Hello! {NOT_CONFIGURED}"
-    if not asked:
+    if not question:
         return NOT_CONFIGURED
-    return f"{NOT_CONFIGURED}\n\nYou said: {_shortened(asked)}"
+    return f"{NOT_CONFIGURED}\n\nYou said: {_shortened(question)}"
 
 
 def _shortened(text: str) -> str:
@@ -181,8 +200,8 @@ def _quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in _shortened(text).splitlines())
 
 
-def _count(found: re.Match[str], _before: list[str]) -> str:
-    return " ".join(str(number) for number in range(1, min(int(found[1]), MAX_COUNT) + 1))
+def _count(match: re.Match[str], _before: list[str]) -> str:
+    return " ".join(str(number) for number in range(1, min(int(match[1]), MAX_COUNT) + 1))
 
 
 def _last_said(_found: re.Match[str], before: list[str]) -> str:
@@ -196,23 +215,23 @@ def _all_said(_found: re.Match[str], before: list[str]) -> str:
     return f"So far you said:\n\n{points}"
 
 
-def _recall(found: re.Match[str], before: list[str]) -> str:
-    """What the person said of something of theirs, the latest first."""
-    thing = found[1].strip()
+def _recall(match: re.Match[str], before: list[str]) -> str:
+    """Find the latest statement about something of the person's."""
+    thing = match[1].strip()
     forms = [rf"\bmy {re.escape(thing)}(?:'s| is| was)(?: now)? ([^\n.!?;]{{1,200}})"]
     if thing.lower() == "name":
         forms.append(r"\b(?:call me|i am called|i'm called) ([^\n.,!?;]{1,60})")
     for text in reversed(before):
         for form in forms:
-            told = re.search(form, text, re.IGNORECASE)
-            if told is not None:
-                return f"Your {thing} is {told[1].strip()}, you said."
+            statement = re.search(form, text, re.IGNORECASE)
+            if statement is not None:
+                return f"Your {thing} is {statement[1].strip()}, you said."
     return f"{UNTOLD} {thing}."
 
 
-def _show(found: re.Match[str], _before: list[str]) -> str:
-    """Every sample that is named, each once; a task list is one thing."""
-    names = [name.lower() for name in _SAMPLE.findall(found.string)]
+def _show(match: re.Match[str], _before: list[str]) -> str:
+    """Return every named sample once; "task list" is one sample."""
+    names = [name.lower() for name in _SAMPLE.findall(match.string)]
     if "task" in names:
         names = [name for name in names if name != "list"]
     return "\n\n".join(part for name in dict.fromkeys(names) for part in SAMPLES[name])
@@ -228,4 +247,58 @@ _REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]
     (_LONG, lambda _found, _before: long_text()),
     (_SHOW, _show),
 )
-"""What is asked for and how it is answered; the first that fits."""
+"""Patterns and their answers; the first match counts."""
+
+
+def memory_call(question: str, request: ModelRequest, *, untold: bool) -> ToolCall | None:
+    """Return the matching call, if there is such a tool. `untold`: the conversation does not answer
+    a question about something of the person's."""
+    if request.tool_choice == "none":
+        return None
+    offered = {tool.name for tool in request.tools}
+    number = sum(message.role == "assistant" for message in request.messages)
+    statement = _REMEMBER.search(question)
+    if statement is not None and STORE in offered:
+        what = statement["what"].strip()
+        stored = {"type": _kind(what), "content": what, "quote": what}
+        return ToolCall(f"{PREFIX}{number}", STORE, json.dumps(stored, ensure_ascii=False))
+    topic = _KNOW.search(question) or (_MY_MEMORY.search(question) if untold else None)
+    if topic is not None and SEARCH in offered:
+        query = json.dumps({"query": topic["what"].strip()[:MAX_QUERY], "limit": 5})
+        return ToolCall(f"{PREFIX}{number}", SEARCH, query)
+    return None
+
+
+def memory_report(content: str) -> str:
+    """Describe the result of a memory tool; memories are quoted."""
+    try:
+        answer = json.loads(content)
+    except ValueError:
+        return content
+    if not isinstance(answer, Mapping):
+        return content
+    if "results" in answer:
+        return _found(answer["results"])
+    if answer.get("success"):
+        return "I will remember that."
+    if answer.get("status") == "waiting_for_the_person":
+        return f"I am not sure that I should keep that. {answer.get('error', '')}".strip()
+    return f"I will not keep that. {answer.get('error', '')}".strip()
+
+
+def _found(results: object) -> str:
+    listed = results if isinstance(results, list) else []
+    entries = [each for each in listed if isinstance(each, Mapping)]
+    if not entries:
+        return "I remember nothing about that."
+    lines = [
+        f"- “{' '.join(str(entry.get('content', '')).split())}”"
+        f" ({str(entry.get('created_at', ''))[:10]})"
+        for entry in entries
+    ]
+    return "I remember:\n\n" + "\n".join(lines)
+
+
+def _kind(text: str) -> str:
+    plain = text.lower()
+    return next((kind for kind, form in _KINDS if re.search(form, plain)), "fact")

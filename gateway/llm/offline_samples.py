@@ -27,26 +27,21 @@ LISTS: Final = """\
    - and **another**, which is bold
      - and one more level
 3. And the last"""
-
 TASKS: Final = """\
 - [x] Write the adapters
 - [ ] Answer everybody
 - [ ] Rest"""
-
 QUOTE: Final = """\
 > Simple beats clever.
 >
 > > And inside a quote, another one."""
-
 LINKS: Final = """\
 A [link with a title](https://example.org/page?a=1&b=2 "Example"), a bare one \
 <https://example.org>, and a picture: ![a red square](https://example.org/square.png)"""
-
 STYLES: Final = (
     "**bold**, *italic*, ***both***, ~~struck~~, `code`, ||a spoiler||, "
     "and signs that must stay as they are: < > & * _ ~ ` | # \\\\"
 )
-
 HEADINGS: Final = """\
 # First level
 ## Second level
@@ -63,7 +58,6 @@ SAMPLES: Final = {
     "heading": ("Here are headings:", HEADINGS),
 }
 """Keyed by how the word that asks for it begins."""
-
 PARAGRAPHS: Final = 24
 _SUBJECTS: Final = (
     "An event arrives from a platform through that platform's own library.",

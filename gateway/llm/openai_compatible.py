@@ -1,14 +1,16 @@
-"""Any service that speaks OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies.
+"""Any service with OpenAI's chat completions: OpenAI, vLLM, Ollama, LM Studio, proxies.
 
-The library is the optional extra `openai`; it is loaded on first use, in a thread, and its own
-retries are off, as with Anthropic.
+The library is the optional extra `openai`.
 """
 
+import base64
 import importlib.util
 import re
-from collections.abc import AsyncIterator
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final
 
 from gateway.errors import (
     ConfigurationError,
@@ -17,29 +19,187 @@ from gateway.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from gateway.llm.openai_format import AnswerReader, to_body
-from gateway.llm.sdk import CONNECT_SECONDS, MAX_REASON, LazyClient, retry_after
-from gateway.ports import ModelEvent, ModelRequest, TextDelta
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from gateway.llm.json_text import sendable
+from gateway.llm.sdk import MAX_REASON, SdkProvider, retry_after
+from gateway.ports import (
+    ContentBlock,
+    ImageBlock,
+    ModelFinished,
+    ModelMessage,
+    ModelRequest,
+    StopReason,
+    TextBlock,
+    ToolCall,
+    ToolOutcome,
+    Usage,
+)
 
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 SILENCE_SECONDS: Final = 120.0
-"""Longer than Anthropic's: servers at home load a model first, and send no pings."""
-
+"""Longer than Anthropic's: local servers load a model first and send no pings."""
 _FIGURES: Final = re.compile(
     r"maximum context length is (\d{1,12})(?!\d).{0,200}?(?<!\d)(\d{1,12})\s{0,4}tokens", re.DOTALL
 )
+MAX_CALLS: Final = 64
+MAX_ARGUMENTS: Final = 200_000
+_STOPS: Final[Mapping[str | None, StopReason]] = {
+    "stop": "end",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+}
 
 
-class OpenAICompatibleProvider:
-    """Chat completions. `model` is used where a request names none.
+def to_body(request: ModelRequest, model: str, length_field: str) -> dict[str, Any]:
+    """Return the JSON body. `length_field` is `max_completion_tokens` at OpenAI, `max_tokens` at
+    most others."""
+    messages: list[dict[str, Any]] = []
+    if system := request.whole_system:
+        messages.append({"role": "system", "content": system})
+    for message in request.messages:
+        messages.extend(_user(message) if message.role == "user" else _assistant(message))
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": messages,
+        length_field: request.max_tokens,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.schema),
+                },
+            }
+            for tool in request.tools
+        ]
+        if request.tool_choice == "none":
+            body["tool_choice"] = "none"
+    safe: dict[str, Any] = sendable(body)
+    return safe
 
-    Raises `ConfigurationError` when the library is not installed.
-    """
+
+def _user(message: ModelMessage) -> Iterator[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    for block in message.content:
+        if isinstance(block, ToolOutcome):
+            text = block.content if block.content.strip() else "(no output)"
+            content = f"Error: {text}" if block.is_error else text
+            yield {"role": "tool", "tool_call_id": block.call_id, "content": content}
+        elif isinstance(block, TextBlock) and block.text.strip():
+            parts.append({"type": "text", "text": block.text})
+        elif isinstance(block, ImageBlock):
+            url = f"data:{block.mime};base64,{base64.b64encode(block.data).decode('ascii')}"
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+    if len(parts) == 1 and parts[0]["type"] == "text":
+        yield {"role": "user", "content": parts[0]["text"]}  # some servers read texts only
+    elif parts:
+        yield {"role": "user", "content": parts}
+
+
+def _assistant(message: ModelMessage) -> Iterator[dict[str, Any]]:
+    text = "\n\n".join(b.text for b in message.content if isinstance(b, TextBlock) and b.text)
+    calls = [
+        {
+            "id": block.id,
+            "type": "function",
+            "function": {"name": block.name, "arguments": block.arguments},
+        }
+        for block in message.content
+        if isinstance(block, ToolCall)
+    ]
+    if calls:
+        yield {"role": "assistant", "content": text or None, "tool_calls": calls}
+    elif text:
+        yield {"role": "assistant", "content": text}
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+class CompletionsReader:
+    """Assembles an answer of the chat completions API."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._text: list[str] = []
+        self._calls: dict[int, _Call] = {}
+        self._usage = Usage()
+        self._finish: str | None = None
+
+    def feed(self, event: Mapping[str, Any]) -> str:
+        self._model = str(event.get("model") or self._model)
+        if event.get("usage"):
+            self._usage = _usage(event["usage"])
+        added = ""
+        for choice in (event.get("choices") or ())[:1]:
+            self._finish = choice.get("finish_reason") or self._finish
+            delta = choice.get("delta") or {}
+            added = str(delta.get("content") or delta.get("refusal") or "")
+            for piece in delta.get("tool_calls") or ():
+                self._add_call(piece)
+        if added:
+            self._text.append(added)
+        return added
+
+    def finish(self) -> ModelFinished:
+        if self._finish is None:
+            raise ModelUnavailable("the answer broke off in the middle")
+        try:
+            return self._finished()
+        except (LookupError, TypeError, ValueError) as error:
+            raise ModelUnavailable("the answer cannot be read") from error
+
+    def _finished(self) -> ModelFinished:
+        blocks: list[ContentBlock] = []
+        if self._text:
+            blocks.append(TextBlock("".join(self._text)))
+        for index in sorted(self._calls):
+            call = self._calls[index]
+            name, arguments = call.name, "".join(call.pieces)
+            blocks.append(ToolCall(call.id or f"call_{index}", name, arguments or "{}"))
+        stop = "tool_use" if self._calls else _STOPS.get(self._finish, "other")
+        message = ModelMessage("assistant", tuple(blocks))
+        return ModelFinished(message, stop, self._usage, self._model)
+
+    def _add_call(self, piece: Mapping[str, Any]) -> None:
+        index = int(piece.get("index") or 0)
+        if index not in self._calls and len(self._calls) >= MAX_CALLS:
+            return
+        call = self._calls.setdefault(index, _Call())
+        function = piece.get("function") or {}
+        call.id = str(piece.get("id") or call.id)
+        call.name = str(function.get("name") or call.name)
+        arguments = str(function.get("arguments") or "")
+        call.size += len(arguments)
+        if call.size <= MAX_ARGUMENTS:
+            call.pieces.append(arguments)
+
+
+def _usage(figures: Mapping[str, Any]) -> Usage:
+    """Read the usage; prompt tokens include cached ones here, but not in `Usage`."""
+    details = figures.get("prompt_tokens_details") or {}
+    cached = int(details.get("cached_tokens") or 0)
+    prompt = int(figures.get("prompt_tokens") or 0)
+    return Usage(max(0, prompt - cached), int(figures.get("completion_tokens") or 0), cached)
+
+
+class OpenAICompatibleProvider(SdkProvider):
+    """Chat completions. Raises `ConfigurationError` if the library is not installed."""
 
     name = "openai"
+    client = "AsyncOpenAI"
+    endpoint = attrgetter("chat.completions")
+    reader = CompletionsReader
 
     def __init__(
         self,
@@ -54,64 +214,24 @@ class OpenAICompatibleProvider:
                 'model.provider: "openai" needs a library that is not installed. '
                 'Install it beside Parley with: pip install "openai>=3.52,<4"'
             )
-        self._api_key = api_key or "none"  # servers at home ask for no key, the library does
-        self._model = model
-        self._base_url = base_url or DEFAULT_BASE_URL
-        self._silence = silence_seconds
-        self._client = LazyClient(self._make_client)
+        key = api_key or "none"  # local servers need no key, the library does
+        base_url = base_url or DEFAULT_BASE_URL
+        at_openai = "api.openai.com" in base_url
+        body = partial(to_body, length_field="max_completion_tokens" if at_openai else "max_tokens")
+        super().__init__(key, model, base_url, silence_seconds, body)
 
-    async def warm(self) -> None:
-        """Load the library now, so that the first question does not wait for it."""
-        await self._client.loaded()
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """One call. Raises `ModelUnavailable`, `ModelRefused` or `ContextTooLong`."""
-        sdk, client = await self._client.loaded()
-        model = request.model or self._model
-        reader = AnswerReader(model)
-        at_openai = "api.openai.com" in self._base_url
-        body = to_body(request, model, "max_completion_tokens" if at_openai else "max_tokens")
-        try:
-            chunks: Any = await client.chat.completions.create(**body, stream=True)
-            async with chunks:
-                async for chunk in chunks:
-                    text = reader.feed(chunk.model_dump())
-                    if text:
-                        yield TextDelta(text)
-        except Exception as error:
-            raise _model_error(error, sdk) from error
-        yield reader.finish()
-
-    async def close(self) -> None:
-        """Close the connections; the provider may be used again afterwards."""
-        await self._client.close()
-
-    def _make_client(self) -> "tuple[ModuleType, AsyncOpenAI]":
-        import openai  # noqa: PLC0415 - slow to import, and optional
-
-        client = openai.AsyncOpenAI(
-            api_key=self._api_key,
-            base_url=self._base_url,
-            max_retries=0,
-            timeout=openai.Timeout(self._silence, connect=CONNECT_SECONDS),
-        )
-        return openai, client
-
-
-def _model_error(error: Exception, sdk: Any) -> ModelError:
-    if isinstance(error, ModelError):
-        return error
-    if not isinstance(error, sdk.APIStatusError):
-        return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
-    reason = f"the model's server says {error.status_code}: {error.message}"[:MAX_REASON]
-    if error.code == "context_length_exceeded" or "maximum context length" in error.message:
-        figures = _FIGURES.search(error.message)
-        limit, tokens = map(int, figures.groups()) if figures else (None, None)
-        return ContextTooLong(reason, tokens, limit)
-    if error.status_code == 413:
-        return ContextTooLong(reason)
-    if error.code == "insufficient_quota":
+    def translate(self, error: Exception, sdk: Any) -> ModelError:
+        if not isinstance(error, sdk.APIStatusError):
+            return ModelUnavailable(f"no answer from the model's server: {type(error).__name__}")
+        reason = f"the model's server says {error.status_code}: {error.message}"[:MAX_REASON]
+        if error.code == "context_length_exceeded" or "maximum context length" in error.message:
+            figures = _FIGURES.search(error.message)
+            limit, tokens = map(int, figures.groups()) if figures else (None, None)
+            return ContextTooLong(reason, tokens, limit)
+        if error.status_code == 413:
+            return ContextTooLong(reason)
+        if error.code == "insufficient_quota":
+            return ModelRefused(reason)
+        if error.status_code in (408, 409, 429) or error.status_code >= 500:
+            return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
         return ModelRefused(reason)
-    if error.status_code in (408, 409, 429) or error.status_code >= 500:
-        return ModelUnavailable(reason, retry_after(error.response.headers.get("retry-after")))
-    return ModelRefused(reason)

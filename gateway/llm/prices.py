@@ -1,4 +1,4 @@
-"""What a call costs, in millionths of a dollar, so that sums are exact."""
+"""Prices of model calls in millionths of a dollar, so that sums are exact."""
 
 import math
 import re
@@ -10,14 +10,15 @@ from gateway.errors import ConfigurationError
 from gateway.ports import Usage
 
 AS_OF: Final = "2026-11"
-"""When the figures below were read from platform.claude.com/docs/en/about-claude/pricing."""
+"""The month in which the prices below were read from
+platform.claude.com/docs/en/about-claude/pricing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for a million tokens, which is the same as millionths of a dollar for one.
+    """Dollars per million tokens, which equals millionths of a dollar per token.
 
-    Where the cache has no price of its own, what it reads and takes costs as much as input.
+    Without prices of its own the cache costs as much as input.
     """
 
     input: float
@@ -51,9 +52,10 @@ _FIELDS: Final = ("input", "output", "cache_read", "cache_write")
 
 
 def prices_from(configured: Mapping[str, Mapping[str, object]]) -> dict[str, Price]:
-    """The defaults with `budgets.prices` over them: model to dollars for a million tokens.
+    """Return the defaults overridden by `budgets.prices`: model to dollars per million tokens.
 
-    Raises `ConfigurationError` for a price that is no number from 0 on, or has no input or output.
+    Raises `ConfigurationError` for a price that is not a number from 0 on, or without input or
+    output.
     """
     prices = dict(DEFAULT_PRICES)
     for model, entry in configured.items():
@@ -75,12 +77,12 @@ def _dollars(value: object, where: str) -> float:
 
 
 def price_of(model: str, prices: Mapping[str, Price] = DEFAULT_PRICES) -> Price | None:
-    """The price of a model, also under its dated name; None when it is not known."""
+    """Return the price of a model, also for its dated name; None if unknown."""
     return prices.get(model) or prices.get(_DATE.sub("", model))
 
 
 def cost(usage: Usage, price: Price) -> int:
-    """What the tokens cost, in millionths of a dollar, rounded up."""
+    """Return the cost of the tokens in millionths of a dollar, rounded up."""
     read = price.input if price.cache_read is None else price.cache_read
     write = price.input if price.cache_write is None else price.cache_write
     exact = (
@@ -93,6 +95,6 @@ def cost(usage: Usage, price: Price) -> int:
 
 
 def reserve(input_tokens: int, max_tokens: int, price: Price) -> int:
-    """The most that one call may cost: nothing comes from the cache, the answer is full length."""
+    """Return the highest possible cost of a call: no cached tokens, full-length answer."""
     dearest = max(price.input, price.cache_write or 0.0)
     return math.ceil(round(input_tokens * dearest + max_tokens * price.output, 6))

@@ -1,4 +1,4 @@
-"""What was learned about counting tokens, by model."""
+"""Calibrations of the token estimate, by model."""
 
 import json
 import math
@@ -10,32 +10,24 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.llm.calibration import EXACT, LEAST_RATIO, MOST_CONSTANT, MOST_RATIO, Calibration
 from gateway.ports import AdapterState
-from gateway.turn.tokens import (
-    EXACT,
-    LEAST_RATIO,
-    MOST_CONSTANT,
-    MOST_RATIO,
-    Calibration,
-)
 
 MAX_MODELS: Final = 100
 MAX_NAME: Final = 200
-"""Characters of a model's name whose figures are kept."""
+"""Characters of a model's name that is stored."""
 KEPT: Final = timedelta(days=90)
-"""How long the figures of a model stay that is not asked any more."""
+"""How long the calibration of an unused model is kept."""
 _FIGURES: Final = len(EXACT.covariance)
-
 log = structlog.get_logger(__name__)
 
 
 class TokenCalibrations:
-    """Keeps two states of each model: the latest, and the one that prompts are assembled with.
+    """Keeps two calibrations per model: the latest, and the stable one for assembling prompts.
 
-    The second changes after 1, 2, 4, 8 … samples: were it to change with every answer, the same
-    text could be cut elsewhere in the next prompt, and nothing behind it would be read from the
-    service's cache.
+    The stable one changes after 1, 2, 4, 8 … samples: if it changed with every answer, the same
+    text could be cut elsewhere in the next prompt, and the service's cache would not match.
     """
 
     def __init__(self) -> None:
@@ -43,15 +35,15 @@ class TokenCalibrations:
         self._steady: dict[str, Calibration] = {}
 
     def latest(self, model: str) -> Calibration:
-        """With everything that was learned, for a last check before a prompt is sent."""
+        """Return the latest calibration, for the final check before a prompt is sent."""
         return self._latest.get(model, EXACT)
 
     def steady(self, model: str) -> Calibration:
-        """What texts are measured with that should be cut alike in the next prompt."""
+        """Return the stable calibration, for texts that should be cut the same way next time."""
         return self._steady.get(model, EXACT)
 
     def learn(self, model: str, calibration: Calibration) -> None:
-        """Take over what a turn came to, unless others that ended earlier know more by now."""
+        """Store the calibration of a turn, unless one with more samples is known."""
         before = self._latest.get(model, EXACT).samples
         if calibration.samples < before:
             return
@@ -65,10 +57,10 @@ class TokenCalibrations:
 
 
 class PersistentCalibrations:
-    """Lets what was learned outlive the program: a few hundred bytes a model, written now and then.
+    """Stores calibrations beyond a restart: a few hundred bytes per model, written now and then.
 
-    `models` are those that can be asked. Where several processes learn, each adds what it knows
-    better to what is there; two that write at the same moment do so again some minutes later.
+    `models` are the configured ones. Where several processes learn, each adds what it knows better;
+    two that write at the same time repeat it some minutes later.
     """
 
     def __init__(
@@ -81,16 +73,16 @@ class PersistentCalibrations:
         self._texts: dict[str, str] = {}
 
     async def load(self) -> None:
-        """Take up what an earlier run learned. What cannot be read is learned anew."""
+        """Load the calibrations of an earlier run. Unreadable ones are learned again."""
         try:
             for model in self._models:
                 text = await self._state.get(model)
-                found = read(text) if text is not None else None
-                if text is not None and found is not None:
-                    self._known.learn(model, found)
-                    self._written[model], self._texts[model] = found, text
+                calibration = read(text) if text is not None else None
+                if text is not None and calibration is not None:
+                    self._known.learn(model, calibration)
+                    self._written[model], self._texts[model] = calibration, text
         except StoreUnavailable as error:
-            log.warning("counting_begins_anew", error=str(error))
+            log.warning("calibration_not_loaded", error=str(error))
 
     async def save(self) -> int:
         """Write what changed since; always 0, because nothing is left to do then."""
@@ -102,7 +94,7 @@ class PersistentCalibrations:
                     await self._state.put(model, text, KEPT)
                     self._written[model], self._texts[model] = latest, text
         except StoreUnavailable as error:
-            log.warning("counting_not_kept", error=str(error))
+            log.warning("calibration_not_saved", error=str(error))
         return 0
 
     async def _with_others(self, model: str, latest: Calibration) -> Calibration:
@@ -122,14 +114,14 @@ def written(calibration: Calibration) -> str:
 def read(text: str) -> Calibration | None:
     """The state in a JSON text; None for anything that is none within its bounds."""
     try:
-        told: Any = json.loads(text)
-        covariance = tuple(tuple(map(float, row)) for row in told.pop("covariance"))
-        samples = told.pop("samples")
-        found = Calibration(**told, covariance=covariance, samples=samples)
-        ratios = (found.latin, found.two, found.three, found.four)
+        fields: Any = json.loads(text)
+        covariance = tuple(tuple(map(float, row)) for row in fields.pop("covariance"))
+        samples = fields.pop("samples")
+        calibration = Calibration(**fields, covariance=covariance, samples=samples)
+        ratios = (calibration.latin, calibration.two, calibration.three, calibration.four)
         sound = (
             all(LEAST_RATIO <= ratio <= MOST_RATIO for ratio in ratios)
-            and 0 <= found.constant <= MOST_CONSTANT
+            and 0 <= calibration.constant <= MOST_CONSTANT
             and isinstance(samples, int)
             and samples >= 0
             and [len(row) for row in covariance] == [_FIGURES] * _FIGURES
@@ -138,4 +130,4 @@ def read(text: str) -> Calibration | None:
         )
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
-    return found if sound else None
+    return calibration if sound else None

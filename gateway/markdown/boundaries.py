@@ -1,4 +1,5 @@
-"""Where a text may be cut: never inside a character, best at a line, a sentence, a word."""
+"""Positions at which a text may be cut: never inside a character, preferably at a line, a sentence
+or a word."""
 
 import re
 import unicodedata
@@ -12,14 +13,14 @@ _JOINER: Final = "\u200d"
 
 
 def units(text: str) -> int:
-    """UTF-16 code units of a text."""
+    """Return the UTF-16 code units of a text."""
     if text.isascii():
         return len(text)
     return len(text) + sum(1 for char in text if char > "\uffff")
 
 
 def longest(total: int, fits: Callable[[int], bool]) -> int:
-    """The largest number from 0 to `total` that fits, when everything below one that fits does."""
+    """Return the largest number from 0 to `total` that fits, if every smaller one fits too."""
     low, high = 0, total
     while low < high:
         middle = (low + high + 1) // 2
@@ -31,9 +32,9 @@ def longest(total: int, fits: Callable[[int], bool]) -> int:
 
 
 def best_cut(text: str, end: int) -> int:
-    """The best place at or before `end` to cut `text`; above 0 when `end` is.
+    """Return the best position at or before `end` to cut `text`; above 0 if `end` is.
 
-    A place counts only in the later half, so that no message is cut short for a tidy end.
+    Only the second half is searched, so that no message is much shorter than necessary.
     """
     if end >= len(text):
         return len(text)
@@ -45,7 +46,7 @@ def best_cut(text: str, end: int) -> int:
 
 
 def line_cut(text: str, end: int) -> int:
-    """Like `best_cut` for code: at a line, else anywhere between characters."""
+    """Like `best_cut` for code: at a line, otherwise between characters."""
     if end >= len(text):
         return len(text)
     newline = text.rfind("\n", 0, end + 1)
@@ -53,7 +54,7 @@ def line_cut(text: str, end: int) -> int:
 
 
 def word_cut(text: str, end: int) -> int:
-    """The last gap between words at or before `end`, else a gap between characters."""
+    """Return the last gap between words at or before `end`, otherwise between characters."""
     for index in range(end, end // 2, -1):
         if text[index].isspace():
             return index
@@ -61,9 +62,9 @@ def word_cut(text: str, end: int) -> int:
 
 
 def character_cut(text: str, end: int) -> int:
-    """The last place at or before `end` that leaves every visible character whole.
+    """Return the last position at or before `end` that splits no visible character.
 
-    A cluster longer than 32 code points is cut all the same.
+    A cluster of more than 32 code points is split.
     """
     for index in range(end, max(end - _MAX_CLUSTER, 0), -1):
         if not _joined(text, index):
@@ -72,7 +73,7 @@ def character_cut(text: str, end: int) -> int:
 
 
 def skip_space(text: str, start: int) -> int:
-    """Where the text goes on after the space at `start`."""
+    """Return the position after the space at `start`."""
     match = _SPACE.match(text, start)
     return match.end() if match else start
 
@@ -85,7 +86,7 @@ def _last_match(pattern: re.Pattern[str], text: str, start: int, end: int) -> in
 
 
 def _joined(text: str, index: int) -> bool:
-    """True when the characters around `index` are shown as one."""
+    """Return True if the characters around `index` are displayed as one."""
     before, after = text[index - 1], text[index]
     if before.isascii() and after.isascii():
         return before == "\r" and after == "\n"
@@ -101,7 +102,7 @@ def _is_flag_half(char: str) -> bool:
 
 
 def _flag_halves(text: str, index: int) -> int:
-    """How many halves of flags stand right before `index`, as far as a cluster may reach."""
+    """Return the number of halves of flags before `index`, within one cluster."""
     count = 0
     while count < min(_MAX_CLUSTER, index) and _is_flag_half(text[index - 1 - count]):
         count += 1

@@ -1,4 +1,4 @@
-"""Runs to marked-up lines: opens and closes each platform's marks in a proper nesting."""
+"""Converts runs to marked-up lines with properly nested marks."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -6,40 +6,34 @@ from typing import Protocol, TypeAlias
 from gateway.markdown.tree import Inline, Run
 
 Mark: TypeAlias = tuple[str, str]
-"""A style and its argument: ("bold", ""), ("link", "https://…")."""
+"""A style with its argument: ("bold", ""), ("link", "https://…")."""
 
 
 class Marker(Protocol):
-    """How one platform writes styles."""
+    """The inline syntax of a platform."""
 
     @property
     def code_gap(self) -> str:
-        """What keeps two pieces of code apart that would stand side by side."""
-        ...
+        """Separates two adjacent pieces of code."""
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
-        """The styles of a run that the platform can show, from the outermost in."""
-        ...
+        """Return the styles of a run that the platform can show, outermost first."""
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
-        """What opens and closes a mark around the text `inner`.
+        """Return the opening and closing of a mark around the text `inner`.
 
-        `before` and `after` are the characters shown next to it, empty at the ends of a line. Two
-        empty strings leave the mark out.
+        `before` and `after` are the adjacent characters, empty at the ends of a line. Two empty
+        strings omit the mark.
         """
-        ...
 
     def text(self, text: str, *, line_start: bool) -> str:
-        """Literal text."""
-        ...
+        """Return literal text."""
 
     def code(self, text: str) -> str:
-        """Inline code, its fences included."""
-        ...
+        """Return inline code with its fences."""
 
     def address(self, address: str, *, alone: bool) -> str:
-        """A web address that is its own text; `alone` when space follows, or nothing."""
-        ...
+        """Return a web address that is its own text; `alone` if space or nothing follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +45,7 @@ class _Piece:
 
 
 def lines(runs: Inline, marker: Marker) -> list[str]:
-    """The lines of some runs. Marks never reach across a line or stand beside a space."""
+    """Return the lines of some runs. Marks never span lines or touch a space."""
     if len(runs) == 1 and not (runs[0].code or runs[0].link or marker.marks(runs[0])):
         return [marker.text(line, line_start=True) for line in runs[0].text.split("\n")]
     return [_line(pieces, marker) for pieces in _pieces_by_line(runs, marker)]
@@ -72,7 +66,7 @@ def _pieces_by_line(runs: Inline, marker: Marker) -> list[list[_Piece]]:
 
 
 def _without_edges(piece: _Piece) -> list[_Piece]:
-    """The piece with the space at its ends apart; that of code is part of it."""
+    """Separate the space at the ends of a piece; in code it stays."""
     text, core = piece.text, piece.text.strip()
     if piece.code or not piece.marks or core == text:
         return [piece]
@@ -85,7 +79,7 @@ def _without_edges(piece: _Piece) -> list[_Piece]:
 
 
 def _space_between(pieces: list[_Piece]) -> list[_Piece]:
-    """Give space the marks that both of its neighbours have, so that marks span words."""
+    """Give space the marks that both neighbours share, so that marks span words."""
     for index in range(1, len(pieces) - 1):
         piece = pieces[index]
         if piece.text.isspace() and not piece.code:

@@ -1,6 +1,6 @@
-"""A tree to trees that each fit into one message, nothing lost between them.
+"""Splits a tree into trees that each fit into one message, without loss.
 
-Sizes are of what a block becomes once rendered: `Measure` is the platform's own ruler.
+Sizes are those of the rendered blocks: `Measure` is the platform's own function.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,13 +28,11 @@ from gateway.markdown.tree import (
 T = TypeVar("T")
 Measure: TypeAlias = Callable[[Block], int]
 MayJoin: TypeAlias = Callable[[Sequence[Block], Block], bool]
-"""Whether a message with these blocks may take one more, whatever its size."""
-
+"""Returns True if a message with these blocks may take one more, whatever its size."""
 GAP = 2
-"""What stands between two blocks: at most a blank line."""
-
+"""The size of the separator between two blocks: at most a blank line."""
 _WORTH_FILLING = 3
-"""A block is begun in what is left of a message when that is at least a third of it."""
+"""The divisor of the minimum room in which a block is started."""
 
 
 def _always(group: Sequence[Block], block: Block) -> bool:
@@ -45,7 +43,8 @@ def _always(group: Sequence[Block], block: Block) -> bool:
 def pack(
     blocks: Document, limit: int, measure: Measure, may_join: MayJoin = _always
 ) -> list[Document]:
-    """Blocks in groups of at most `limit`, in order; a heading stays with what follows it."""
+    """Group blocks into messages of at most `limit`, in order; a heading stays with the next
+    block."""
     packed = _Packer(limit, may_join)
     for block in blocks:
         size = measure(block)
@@ -60,7 +59,7 @@ def pack(
 
 
 class _Packer:
-    """Fills one message after the other."""
+    """Fills the messages one by one."""
 
     def __init__(self, limit: int, may_join: MayJoin = _always, gap: int = GAP) -> None:
         self._limit = limit
@@ -71,11 +70,11 @@ class _Packer:
         self._used = 0
 
     def room(self) -> int:
-        """What is left in the message that is being filled."""
+        """Return the room in the current message."""
         return self._limit - self._used
 
     def add(self, block: Block, size: int) -> None:
-        """Put a block into this message, or into the next."""
+        """Add a block to this message, or to the next."""
         group = [held for held, _ in self._blocks]
         if group and (size > self.room() or not self._may_join(group, block)):
             self._next(block, size)
@@ -83,7 +82,7 @@ class _Packer:
         self._used += size + self._gap
 
     def finish(self) -> list[Document]:
-        """All groups."""
+        """Return all groups."""
         self._flush(len(self._blocks))
         return self._done
 
@@ -104,7 +103,7 @@ class _Packer:
 
 
 def split(block: Block, first: int, limit: int, measure: Measure) -> list[Block]:
-    """The block in pieces: the first of at most `first` where that can be, others of `limit`."""
+    """Split a block: the first piece of at most `first` where possible, others of `limit`."""
     if measure(block) <= first:
         return [block]
     match block:
@@ -162,13 +161,14 @@ def _cut_code(block: CodeBlock, first: int, limit: int, measure: Measure) -> Ite
 
 
 def _group_blocks(blocks: Sequence[Block], first: int, limit: int, measure: Measure) -> list[Block]:
-    """A long quote: its blocks over several quotes."""
+    """Split a long quote into several quotes."""
     groups = _groups(blocks, first, limit, lambda part: measure(Quote(part)))
     return [Quote(group) for group in groups]
 
 
 def _group_items(block: ItemList, first: int, limit: int, measure: Measure) -> list[Block]:
-    """A long list: its items over several lists; an item that is too long goes on unmarked."""
+    """Split a long list into several lists; an item that is too long continues without its
+    marker."""
     pieces: list[Item] = []
     room = first
     for item in block.items:
@@ -206,7 +206,7 @@ def _group_items(block: ItemList, first: int, limit: int, measure: Measure) -> l
 def _groups(
     blocks: Sequence[Block], first: int, limit: int, size: Callable[[Document], int]
 ) -> list[Document]:
-    """Consecutive blocks in groups whose `size`, with all that is around them, fits."""
+    """Group consecutive blocks whose `size`, with everything around them, fits."""
     around = size(())
     gap = size((Rule(), Rule())) - 2 * size((Rule(),)) + around
     packed = _Packer(limit - around, gap=gap)
@@ -226,7 +226,7 @@ def _groups(
 
 
 def _halved(parts: tuple[T, ...], fits: Callable[[tuple[T, ...]], bool]) -> list[tuple[T, ...]]:
-    """The parts in as many halves of halves as it takes: sizes that add up are an estimate."""
+    """Halve the parts until they fit: added sizes are an estimate."""
     if len(parts) < 2 or fits(parts):
         return [parts]
     middle = len(parts) // 2
@@ -234,7 +234,7 @@ def _halved(parts: tuple[T, ...], fits: Callable[[tuple[T, ...]], bool]) -> list
 
 
 def _split_table(block: Table, first: int, limit: int, measure: Measure) -> list[Block]:
-    """A long table: its rows over several tables, the header above each."""
+    """Split a long table by rows, each with the header."""
     if len(block.rows) <= 1 or measure(replace(block, rows=())) > limit // 2:
         pieces: list[Block] = []
         for paragraph in table.as_paragraphs(block):

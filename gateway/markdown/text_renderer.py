@@ -1,4 +1,4 @@
-"""Blocks to lines of text: what all platforms that take one string have in common."""
+"""Renders blocks as lines of text, the base of all platforms with text messages."""
 
 import re
 from collections.abc import Sequence
@@ -23,22 +23,20 @@ from gateway.markdown.tree import (
 RULE = "─" * 12
 BULLET = "• "
 BOXES = {True: "☑ ", False: "☐ "}
-
 BREAK = "\u200b"
-"""Zero width space: nothing to see, but what stands around it is read apart."""
-
+"""A zero-width space: invisible, but it separates the characters around it."""
 _FENCE = re.compile("`{3,}")
 
 
 def without_fences(code: str) -> str:
-    """Code whose own backticks cannot end the fence around it."""
+    """Return code whose backticks cannot close the fence around it."""
     return _FENCE.sub(lambda run: BREAK.join(run[0]), code)
 
 
 class TextRenderer:
-    """Writes a tree as plain text; a platform overrides what it writes differently.
+    """Renders a tree as plain text; a platform overrides what it renders differently.
 
-    Every method gives lines; a line never contains a newline.
+    Every method returns lines without newlines.
     """
 
     bullet = BULLET
@@ -48,7 +46,7 @@ class TextRenderer:
     """See `inline.Marker`."""
 
     def document(self, blocks: Sequence[Block]) -> str:
-        """The whole text; a blank line between blocks, none after a heading."""
+        """Return the whole text; a blank line between blocks, none after a heading."""
         out: list[str] = []
         for index, block in enumerate(blocks):
             if index and not isinstance(blocks[index - 1], Heading):
@@ -57,7 +55,7 @@ class TextRenderer:
         return "\n".join(out)
 
     def block(self, block: Block, indent: str = "") -> list[str]:
-        """The lines of one block, behind `indent` unless they have to begin a line."""
+        """Return the lines of a block, indented unless they must start at the margin."""
         match block:
             case Paragraph():
                 return [indent + line for line in self.inline(block.runs)]
@@ -76,7 +74,7 @@ class TextRenderer:
         assert_never(block)
 
     def inline(self, runs: Inline) -> list[str]:
-        """The lines of inline text."""
+        """Return the lines of inline text."""
         return inline.lines(runs, self)
 
     def heading(self, heading: Heading) -> list[str]:
@@ -84,19 +82,19 @@ class TextRenderer:
         return self.inline(heading.runs)
 
     def code_block(self, code: CodeBlock) -> list[str]:
-        """Text shown as it is."""
+        """Return preformatted text."""
         return code.text.split("\n")
 
     def table(self, block: Table) -> list[str]:
-        """A table, aligned, as code where there is such a thing."""
+        """Return an aligned table, as code where the platform has code."""
         return self.code_block(CodeBlock(table.aligned(block)))
 
     def quote(self, quote: Quote) -> list[str]:
-        """A quote: "> " before each line."""
+        """Return a quote: "> " before each line."""
         return [f"> {line}" for line in self.document(quote.blocks).split("\n")]
 
     def item(self, item: Item, indent: str) -> list[str]:
-        """One item; code, quotes and tables below its marker begin at the line's start."""
+        """Return a list item; code, quotes and tables below its marker start at the margin."""
         marker = self.bullet if item.number is None else f"{item.number}. "
         below = indent + " " * len(marker)
         lead = below if item.continued else indent + marker
@@ -114,24 +112,23 @@ class TextRenderer:
         return out
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
-        """See `inline.Marker`: plain text shows addresses only."""
+        """Plain text shows addresses only."""
         return (("link", run.link),) if run.link and not run.is_bare_link else ()
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
-        """See `inline.Marker`."""
         del inner, before, after
         return ("", f" ({mark[1]})") if mark[0] == "link" else ("", "")
 
     def text(self, text: str, *, line_start: bool) -> str:
-        """See `inline.Marker`."""
         del line_start
         return text
 
     def code(self, text: str) -> str:
-        """See `inline.Marker`."""
         return text
 
     def address(self, address: str, *, alone: bool) -> str:
-        """See `inline.Marker`."""
         del alone
         return address
+
+
+PLAIN = TextRenderer()

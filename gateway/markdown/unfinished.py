@@ -1,4 +1,4 @@
-"""Closes what an unfinished answer has open, so that it can be shown while it is written."""
+"""Closes open marks of an unfinished answer, so that it can be shown."""
 
 import re
 from typing import Final
@@ -9,15 +9,14 @@ _TOKEN: Final = re.compile(r"\\.|`+|\*{1,3}|_{1,3}|~~|\|\||[~|]\Z", re.DOTALL)
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}$")
 _LOOK_BACK: Final = 20_000
 _MOST_OPEN: Final = 100
-"""Marks that are closed at most, the innermost ones."""
+"""Open marks that are tracked, the innermost ones."""
 
 
 def close_unfinished(markdown: str) -> str:
-    """The text so far with open code, emphasis, strikethrough and spoilers closed.
+    """Return the text with open code, emphasis, strikethrough and spoilers closed.
 
-    A mark or an address that is still being written at the very end is left out: it comes with
-    the next piece. For showing only; the complete answer is rendered as it is. Time grows with
-    the length of the text.
+    An incomplete mark or address at the very end is left out until it is complete. For display
+    only; the complete answer is rendered unchanged. Runs in linear time.
     """
     fence, after = _fences(markdown)
     if fence:
@@ -28,7 +27,7 @@ def close_unfinished(markdown: str) -> str:
 
 
 def _fences(markdown: str) -> tuple[str, int]:
-    """The fence that is open, empty for none, and where the last closed one ended."""
+    """Return the open fence, empty for none, and the position after the last closed one."""
     fence, after, position = "", 0, 0
     for line in markdown.split("\n"):
         position = min(position + len(line) + 1, len(markdown))
@@ -51,7 +50,7 @@ def _last_paragraph(markdown: str, after: int) -> int:
 
 
 def _closed(paragraph: str) -> str:
-    """The paragraph and what closes the marks that are open at its end, the innermost first."""
+    """Close the marks that are open at the end of the paragraph, innermost first."""
     opened: list[str] = []
     code = ""
     for match in _TOKEN.finditer(paragraph):
@@ -79,13 +78,13 @@ def _closed(paragraph: str) -> str:
 
 
 def _with_closers(text: str, opened: list[str]) -> str:
-    """A mark closes nothing behind a space, so that the space goes behind the mark."""
+    """Append the closing marks before trailing spaces, where they have an effect."""
     body = text.rstrip()
     return body + "".join(reversed(opened)) + text[len(body) :]
 
 
 def _take(mark: str, opened: list[str], before: str, after: str) -> bool:
-    """Let a mark close what is open, or open something; False when it does neither."""
+    """Let a mark close or open something; False if it does neither."""
     if before and not before.isspace():
         last = next((i for i in range(len(opened) - 1, -1, -1) if opened[i] == mark), None)
         if last is not None:

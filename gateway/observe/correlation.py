@@ -1,4 +1,4 @@
-"""One id for everything that is done about a message, in logs, traces and the outbox alike."""
+"""The correlation id of a message, in logs, traces and the outbox."""
 
 import hashlib
 from collections.abc import MutableMapping
@@ -7,33 +7,32 @@ from functools import lru_cache
 from typing import Any, Final
 
 MAX_REMEMBERED: Final = 2_000
-"""Entries whose id is remembered: each asks for it half a dozen times while it is answered."""
-
+"""Entries whose id is cached: it is needed half a dozen times per answer."""
 _EXCHANGE: Final = ContextVar("exchange", default="")
 
 
 @lru_cache(MAX_REMEMBERED)
 def correlation_id(inbox_id: str) -> str:
-    """The id of the exchange that an inbox entry begins: 16 hexadecimal digits.
+    """Return the id of the exchange of an inbox entry: 16 hexadecimal digits.
 
-    It follows from the entry, so that another process, or this one after a restart, finds the same.
-    Nothing of the platform's ids can be read from it.
+    It is derived from the entry, so that another process, or this one after a restart, gets the
+    same. It reveals nothing of the platform's ids.
     """
     return hashlib.blake2b(inbox_id.encode(), digest_size=8).hexdigest()
 
 
 def exchange_of(outbound_key: str) -> str:
-    """The exchange that a send belongs to; its key is "<exchange>:<index>"."""
+    """Return the exchange of a send; its key is "<exchange>:<index>"."""
     return outbound_key.partition(":")[0]
 
 
 def current_exchange() -> str:
-    """What is being worked on, empty for nothing in particular."""
+    """Return the exchange of the running task, empty for none."""
     return _EXCHANGE.get()
 
 
 class correlated:  # noqa: N801 - reads as what it is: with about(exchange)
-    """Within it, every log line carries the exchange, also in tasks that are started there."""
+    """A context in which every log line carries the exchange, also in tasks started there."""
 
     __slots__ = ("_exchange", "_token")
 
@@ -50,7 +49,7 @@ class correlated:  # noqa: N801 - reads as what it is: with about(exchange)
 def add_exchange(
     _logger: object, _method: str, line: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """A log processor: names the exchange in a line about one."""
+    """A log processor that adds the exchange to a line."""
     exchange = _EXCHANGE.get()
     if exchange:
         line["exchange"] = exchange

@@ -1,19 +1,19 @@
-"""How late the event loop is: whatever holds it up holds everybody up."""
+"""The lag of the event loop, which delays everything."""
 
 import asyncio
 from collections import deque
 from typing import Final
 
 EVERY: Final = 0.25
-"""Seconds between two looks."""
+"""Seconds between two measurements."""
 WINDOW: Final = 10.0
-"""Seconds of which the worst lag is told."""
+"""Seconds over which the worst lag is reported."""
 STALLED: Final = 5.0
-"""Seconds of lag from which on the program counts as stalled."""
+"""Seconds of lag from which the program counts as stalled."""
 
 
 class EventLoopMonitor:
-    """Measures by how much the loop wakes it too late."""
+    """Measures how late the loop resumes a sleep."""
 
     def __init__(self) -> None:
         self._lags: deque[float] = deque(maxlen=round(WINDOW / EVERY))
@@ -21,20 +21,19 @@ class EventLoopMonitor:
 
     @property
     def lag(self) -> float:
-        """The worst of the last `WINDOW` seconds, in seconds."""
+        """The worst lag of the last `WINDOW` seconds, in seconds."""
         return max(self._lags, default=0.0)
 
     @property
     def stalled(self) -> bool:
-        """True when it was `STALLED` or more."""
+        """True if the lag was `STALLED` or more."""
         return self.lag >= STALLED
 
     def start(self) -> None:
-        """Begin."""
         self._task = asyncio.create_task(self._run(), name="loop-watch")
 
     async def stop(self) -> None:
-        """End. Safe to call twice, and before `start`."""
+        """Safe to call twice, and before `start`."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()

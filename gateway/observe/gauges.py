@@ -1,4 +1,4 @@
-"""Figures that are looked up when somebody asks for them, and cost nothing until then."""
+"""Gauges that are read when the metrics page is requested."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from gateway.ports import Liveness, ServerState
-from gateway.ports.stores import QueueDepths
+from gateway.ports.inbox import QueueDepths
 
 SHARED: Final = {
     "events_waiting": ("events", "Accepted events that no process has finished."),
@@ -16,20 +16,19 @@ SHARED: Final = {
     "dead_letters": ("dead", "Answers that were given up and are kept."),
     "workers": ("workers", "Workers that give signs of life."),
 }
-"""Figures of what processes share: by name, the field of `QueueDepths` and what it means."""
+"""Gauges of the shared store: the field of `QueueDepths` and the help text, by name."""
 STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
 class GaugeReadings:
-    """How things stand at this moment.
+    """The current values of all gauges.
 
-    `waiting`, `running` and `aside` are turns, `unsent` sends, `unwritten` pieces of work
-    that wait for the database, `loop_lag` in seconds. `connections` has the state of each account,
-    `reconnects` how often it was lost, `proofs` what it last proved, `parts` whether each store and
-    listener is up.
-    `shared` is None where one process does everything. `quarantined` is work that is not begun any
-    more, `tool_servers` are the MCP servers.
+    `waiting`, `running` and `aside` are turns, `unsent` sends, `unwritten` pieces of work that wait
+    for the database, `loop_lag` is in seconds. `connections` has the state of each account,
+    `reconnects` its lost connections, `proofs` its last proof of life, `parts` tells if each store
+    and listener is up. `shared` is None in a single process. `quarantined` is work that is not
+    started any more, `tool_servers` are the MCP servers.
     """
 
     waiting: int = 0
@@ -48,17 +47,17 @@ class GaugeReadings:
 
 
 class Gauges(Collector):
-    """Shows what `look` sees."""
+    """A collector for the readings of `look`."""
 
     def __init__(self, look: Callable[[], GaugeReadings]) -> None:
         self._look = look
 
     def collect(self) -> Iterable[Metric]:
-        """Called by the registry for every page."""
+        """Yield all gauges; called by the registry for every page."""
         now = self._look()
-        yield _one("parley_lanes_waiting", "Messages that wait for their turn.", now.waiting)
-        yield _one("parley_lanes_running", "Turns that work.", now.running)
-        yield _one("parley_lanes_aside", "Turns that wait to ask the model again.", now.aside)
+        yield _one("parley_turns_queued", "Messages that wait for their turn.", now.waiting)
+        yield _one("parley_turns_running", "Turns that work.", now.running)
+        yield _one("parley_turns_waiting_for_model", "Turns that wait for a retry.", now.aside)
         yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
         yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
         yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)
@@ -104,20 +103,20 @@ def _tool_servers(states: Sequence[ServerState]) -> Iterable[Metric]:
 
 def _shared(depths: QueueDepths | None) -> Iterable[Metric]:
     for name, (field_name, meaning) in SHARED.items():
-        found = GaugeMetricFamily(f"parley_shared_{name}", meaning)
+        family = GaugeMetricFamily(f"parley_shared_{name}", meaning)
         if depths is not None:
-            found.add_metric([], getattr(depths, field_name))
-        yield found
+            family.add_metric([], getattr(depths, field_name))
+        yield family
 
 
 def _connections(now: GaugeReadings) -> Metric:
-    found = GaugeMetricFamily(
+    family = GaugeMetricFamily(
         "parley_connection_state", "1 for the state that it is in.", labels=["account", "state"]
     )
     for account, state in now.connections.items():
         for each in STATES:
-            found.add_metric([account, each], state == each)
-    return found
+            family.add_metric([account, each], state == each)
+    return family
 
 
 def _one(name: str, meaning: str, value: float) -> Metric:

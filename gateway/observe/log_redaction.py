@@ -1,5 +1,5 @@
-"""What a log line may say. Words of people, of platforms and of libraries are left out; of an
-exception its type and its place in the code remain."""
+"""Redaction of log lines. Text of people, platforms and libraries is left out; of an exception its
+type and its place in the code remain."""
 
 import logging
 import sys
@@ -10,31 +10,32 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Final, TypeAlias
 
-from gateway.errors import ConfigurationError, StartError, StoreUnavailable
-from safety.secret_detection.detect import Level, find_secrets
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError, StartError
+from safety.secret_detection.detect import find_secrets
+from safety.secret_detection.kinds import Level
 
 OURS: Final = ("db", "gateway", "adapters", "memory", "parley", "safety")
-"""Packages whose log messages are written by us, with nothing but codes and ids in them."""
+"""Packages whose log messages contain only codes and ids."""
 OWN_WORDS: Final = (StartError, ConfigurationError, StoreUnavailable)
-"""Errors whose words are meant for the person who runs the program. Only their first line: a
-database quotes rows in the lines below."""
+"""Errors with messages for the operator. Only their first line is logged: a database quotes rows in
+the lines below."""
 REDACTED: Final = "[SECRET_REDACTED]"
 MAX_FRAMES: Final = 15
 MAX_CAUSES: Final = 5
 MAX_VALUE: Final = 2_000
 MIN_SECRET: Final = 6
-"""Characters: anything shorter would be found in ordinary words."""
-
+"""Characters: anything shorter occurs in ordinary words."""
 EventDict: TypeAlias = MutableMapping[str, Any]
 
 
 def is_ours(logger: str) -> bool:
-    """Whether a logger of the standard library is one of this program."""
+    """Return True for a standard-library logger of this program."""
     return logger.partition(".")[0] in OURS
 
 
 def words_of(error: BaseException) -> str:
-    """An exception as it may stand in a log: others than ours quote what they choked on."""
+    """Return an exception as it may be logged: foreign ones quote their input."""
     name = type(error).__name__
     if not isinstance(error, OWN_WORDS):
         return name
@@ -43,17 +44,19 @@ def words_of(error: BaseException) -> str:
 
 
 def failure(error: BaseException) -> str:
-    """An exception and its causes, each with its place in the code, innermost frame last."""
+    """Return an exception and its causes, each with its place in the code, innermost frame last."""
     chain: list[str] = []
-    found: BaseException | None = error
-    while found is not None and len(chain) < MAX_CAUSES:
-        chain.append("\n".join((words_of(found), *places(found.__traceback__))))
-        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+    current: BaseException | None = error
+    while current is not None and len(chain) < MAX_CAUSES:
+        chain.append("\n".join((words_of(current), *places(current.__traceback__))))
+        current = current.__cause__ or (
+            None if current.__suppress_context__ else current.__context__
+        )
     return "\ncaused by ".join(chain)
 
 
 def places(trace: TracebackType | None) -> Iterable[str]:
-    """The last frames of a traceback, without source lines and values."""
+    """Return the last frames of a traceback, without source lines and values."""
     frames = list(traceback.walk_tb(trace))[-MAX_FRAMES:]
     for frame, line in frames:
         file = "/".join(PurePath(frame.f_code.co_filename).parts[-3:])
@@ -61,7 +64,7 @@ def places(trace: TracebackType | None) -> Iterable[str]:
 
 
 def render_failure(_logger: object, _method: str, line: EventDict) -> EventDict:
-    """Turn `exc_info` into `exception`, and exceptions among the values into their words."""
+    """Replace `exc_info` by `exception`, and exceptions among the values by their text."""
     info = line.pop("exc_info", None)
     error = _current(info)
     if error is not None:
@@ -73,7 +76,7 @@ def render_failure(_logger: object, _method: str, line: EventDict) -> EventDict:
 
 
 def withhold_foreign(_logger: object, _method: str, line: EventDict) -> EventDict:
-    """Of a library's record keep who spoke and where; what it says may hold what people wrote."""
+    """Replace the message of a library by its logger and place; it may quote people."""
     record = line.get("_record")
     if isinstance(record, logging.LogRecord) and not is_ours(record.name):
         line["event"] = "library_log"
@@ -84,8 +87,7 @@ def withhold_foreign(_logger: object, _method: str, line: EventDict) -> EventDic
 
 
 def redactor(secrets: Iterable[str]) -> Callable[[object, str, EventDict], EventDict]:
-    """A processor that takes these texts, and everything that looks like a credential, out of a
-    line."""
+    """Return a processor that removes these texts, and everything that looks like a credential."""
     known = tuple(sorted({s for s in secrets if len(s) >= MIN_SECRET}, key=len, reverse=True))
 
     def redact(_logger: object, _method: str, line: EventDict) -> EventDict:
@@ -100,7 +102,7 @@ def redactor(secrets: Iterable[str]) -> Callable[[object, str, EventDict], Event
 
 
 def redacted(text: str, known: Iterable[str] = ()) -> str:
-    """`text`, cut to a bound, without the known secrets and without what looks like one."""
+    """Return `text`, shortened, without the known secrets and without credentials."""
     for secret in known:
         text = text.replace(secret, REDACTED)
     if len(text) > MAX_VALUE:

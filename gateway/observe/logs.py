@@ -1,4 +1,4 @@
-"""Structured logs: a line per event, ids and reasons in it, never content, secrets or locals."""
+"""Structured logs: one line per event with ids and reasons, never content, secrets or locals."""
 
 import contextlib
 import io
@@ -15,24 +15,23 @@ from gateway.observe.correlation import add_exchange
 from gateway.observe.log_redaction import OURS, is_ours, redactor, render_failure, withhold_foreign
 
 LogFormat = Literal["text", "json"]
-
 NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
-"""Libraries whose warnings say nothing that our own events do not."""
+"""Libraries whose warnings repeat events of our own."""
 AUDIT: Final = "audit"
-"""The event of every line of the audit."""
+"""The event of every audit line."""
 
 
 class LogHandler(logging.StreamHandler[TextIO]):
-    """Writes the records of the standard library's loggers, ours and those of libraries."""
+    """Writes the records of the standard library's loggers, of this program and of libraries."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whatever level a library's logger was set to, its chatter stays out."""
+        """Drop messages of libraries below WARNING, whatever their level is set to."""
         return is_ours(record.name) or record.levelno >= logging.WARNING
 
 
 class _Forgiving(io.TextIOBase):
-    """A stream that never fails: a line that cannot be written, as on a full disk, must not end
-    the work that it is about. The handlers of the standard library forgive by themselves."""
+    """A stream that never fails: a log line that cannot be written, as on a full disk, must not end
+    the work it describes. The standard library's handlers ignore such errors by themselves."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -55,9 +54,9 @@ def configure_logs(
     stream: TextIO | None = None,
     audited: bool = True,
 ) -> None:
-    """Send every log line to `stream`, standard error if none is given. `secrets` are the values
-    that must not appear; what looks like a credential never does. Lines of the audit come at every
-    `level`, unless `audited` is false. Replaces an earlier set-up."""
+    """Write every log line to `stream`, by default standard error. `secrets` are values that must
+    not appear; text that looks like a credential never does. Audit lines are written at every
+    `level`, unless `audited` is false. Replaces an earlier configuration."""
     out = stream or sys.stderr
     meanings: list[Processor] = [
         *(() if audited else (_without_audit,)),

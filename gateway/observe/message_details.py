@@ -1,4 +1,4 @@
-"""What only its platform says of a message, in a few words for its trace, without its text."""
+"""Platform-specific details of a message for its trace, without its text."""
 
 from gateway.message import (
     DiscordExtras,
@@ -10,52 +10,52 @@ from gateway.message import (
 
 
 def details_of(extras: Extras) -> str:
-    """Such as "2 mentions, @everyone"; empty where there is nothing to say."""
+    """Return details such as "2 mentions, @everyone"; empty if there are none."""
     match extras:
         case DiscordExtras():
-            told = _discord(extras)
+            details = _discord(extras)
         case SlackExtras():
-            told = _slack(extras)
+            details = _slack(extras)
         case TelegramExtras():
-            told = _telegram(extras)
+            details = _telegram(extras)
         case WhatsAppExtras():
-            told = _whatsapp(extras)
+            details = _whatsapp(extras)
         case None:
             return ""
-    return ", ".join(filter(None, told))
+    return ", ".join(filter(None, details))
 
 
-def _discord(said: DiscordExtras) -> tuple[str, ...]:
+def _discord(extras: DiscordExtras) -> tuple[str, ...]:
     return (
-        _counted(len(said.mentions), "mention"),
-        _counted(len(said.role_mentions), "role mention"),
-        "@everyone" * said.mentions_everyone,
+        _counted(len(extras.mentions), "mention"),
+        _counted(len(extras.role_mentions), "role mention"),
+        "@everyone" * extras.mentions_everyone,
     )
 
 
-def _slack(said: SlackExtras) -> tuple[str, ...]:
+def _slack(extras: SlackExtras) -> tuple[str, ...]:
     return (
-        "blocks" * bool(said.blocks),
-        _counted(len(said.mentions), "mention"),
-        _counted(len(said.channel_mentions), "channel mention"),
-        "broadcast" * said.broadcast,
+        "blocks" * bool(extras.blocks),
+        _counted(len(extras.mentions), "mention"),
+        _counted(len(extras.channel_mentions), "channel mention"),
+        "broadcast" * extras.broadcast,
     )
 
 
-def _telegram(said: TelegramExtras) -> tuple[str, ...]:
+def _telegram(extras: TelegramExtras) -> tuple[str, ...]:
     return (
-        "command" * said.is_command,
-        _counted(len(said.mentions), "mention"),
-        _counted(len(said.hashtags), "hashtag"),
-        "chosen from an inline query" * said.via_bot,
+        "command" * extras.is_command,
+        _counted(len(extras.mentions), "mention"),
+        _counted(len(extras.hashtags), "hashtag"),
+        "chosen from an inline query" * extras.via_bot,
     )
 
 
-def _whatsapp(said: WhatsAppExtras) -> tuple[str, ...]:
+def _whatsapp(extras: WhatsAppExtras) -> tuple[str, ...]:
     return (
-        "reply to a button or list" * (said.interactive_reply is not None),
-        "location" * (said.location is not None),
-        "came after the 24-hour window" * (not said.window_open),
+        "reply to a button or list" * (extras.interactive_reply is not None),
+        "location" * (extras.location is not None),
+        "came after the 24-hour window" * (not extras.window_open),
     )
 
 

@@ -1,7 +1,7 @@
-"""Figures for Prometheus. Every program has a registry of its own.
+"""Metrics for Prometheus, with a registry per program.
 
-What happens once per message is counted here as it happens; what can be looked up (queues,
-connections, memory) is looked up when somebody asks, see `gauges.py`.
+Events of a message are counted as they happen; values that can be read on demand (queues,
+connections, memory) are in `gauges.py`.
 """
 
 from collections import OrderedDict
@@ -12,11 +12,18 @@ from typing import Final, TypeVar
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-from gateway.observe.labels import MAX_CODES, MAX_MODELS, MODEL, TYPE, Label
-from gateway.observe.metric_values import CounterFamily, HistogramFamily
-from gateway.observe.observer import FinishedTurn, SendAttempt
+from gateway.observe.metric_values import (
+    MAX_CODES,
+    MAX_MODELS,
+    MODEL,
+    TYPE,
+    CounterFamily,
+    HistogramFamily,
+    Label,
+)
 from gateway.observe.recall_metrics import RecallMetrics
 from gateway.ports import Usage
+from gateway.ports.observer import FinishedTurn, SendAttempt
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 KINDS: Final = (
@@ -24,21 +31,18 @@ KINDS: Final = (
     *("reaction", "membership", "inline_query"),
 )
 MAX_UNSENT: Final = 10_000
-"""Sends whose end is awaited; the oldest is forgotten, and not counted, beyond that."""
+"""Sends whose end is awaited; beyond that the oldest is dropped and not counted."""
 MICRO: Final = 1e-6
-
 ELSEWHERE: Final = frozenset({"exchange", "sent", "send_failed"})
-"""Counted where more is known of it."""
-
+"""Events that are counted elsewhere, with more detail."""
 WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
-"""What is counted by a reason code, everything else by platform."""
-
+"""Events that are counted by reason code; all others are counted by platform."""
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class _Unsent:
-    """An answer on its way: since when (seconds, monotonic) and how long the model took."""
+    """A queued answer: when its event was stored (monotonic seconds), and the model's time."""
 
     platform: str
     stored: float
@@ -46,7 +50,7 @@ class _Unsent:
 
 
 class Metrics:
-    """Implements `gateway.observe.observer.Observer`. `platforms` are the connected ones."""
+    """Implements `Observer`. `platforms` are the connected ones."""
 
     def __init__(self, platforms: Collection[str], models: Collection[str] = ()) -> None:
         self.registry = CollectorRegistry(auto_describe=False)
@@ -86,7 +90,7 @@ class Metrics:
         self._own = self._seconds("answer_own", "From stored to sent, less the model.", "platform")
 
     def count(self, what: str, detail: str = "") -> None:
-        """Count something by its name; `detail` is a platform or a reason code."""
+        """Count an event by its name; `detail` is a platform or a reason code."""
         if what in ELSEWHERE:
             return
         counter = self._counted.get(what)
@@ -97,15 +101,12 @@ class Metrics:
         counter.add(label.of(detail))
 
     def arrived(self, platform: str, kind: str) -> None:
-        """Implements `Observer`."""
         self._events.add(self._platform.of(platform), self._kind.of(kind))
 
     def stored(self, seconds: float) -> None:
-        """Implements `Observer`."""
         self._stages.add(seconds, "inbox")
 
     def answered(self, answered: FinishedTurn) -> None:
-        """Implements `Observer`."""
         trace, model = answered.trace, 0.0
         platform = self._platform.of(trace.platform)
         outcome, _, stage = trace.outcome.partition(":")
@@ -113,7 +114,7 @@ class Metrics:
         if stage and trace.decisions:
             reason = self._reason.of(trace.decisions[-1].reason)
             self._refusals.add(self._stage.of(stage), reason)
-        self._stages.add(max(0.0, answered.began - answered.stored), "lane")
+        self._stages.add(max(0.0, answered.began - answered.stored), "queue")
         for timing in answered.timings:
             if timing.kind == "model":
                 model += timing.seconds
@@ -127,7 +128,6 @@ class Metrics:
             _remember(self._unsent, answered.last_key, _Unsent(platform, answered.stored, model))
 
     def attempted(self, attempt: SendAttempt) -> None:
-        """Implements `Observer`."""
         platform = self._platform.of(attempt.outbound.place.platform)
         ended, key = self._error.of(attempt.failed or "ok"), attempt.outbound.key
         self._sends.add(attempt.seconds, platform, ended)
@@ -144,7 +144,7 @@ class Metrics:
             self._own.add(max(0.0, whole - unsent.model), unsent.platform)
 
     def page(self) -> bytes:
-        """Everything, in the text format of Prometheus."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
     def _used(self, model: str, usage: Usage, micros: int) -> None:

@@ -1,4 +1,4 @@
-"""What recall costs and finds, step by step, for Prometheus."""
+"""Metrics of memory recall, step by step."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,8 +6,7 @@ from typing import Final
 
 from prometheus_client.registry import CollectorRegistry
 
-from gateway.observe.labels import MAX_CODES, TYPE, Label
-from gateway.observe.metric_values import CounterFamily, HistogramFamily
+from gateway.observe.metric_values import MAX_CODES, TYPE, CounterFamily, HistogramFamily, Label
 
 ARMS: Final = ("bm25", "vector", "reranker")
 WHOLE: Final = "whole"
@@ -15,11 +14,10 @@ WHOLE: Final = "whole"
 
 @dataclass(frozen=True, slots=True)
 class RecallMeasurement:
-    """A question that was looked up in memory, and how it `ended`: "ok", "stopped" where nobody
-    waited for it any longer, or the error's type.
+    """One recall, and how it `ended`: "ok", "stopped" if it was cancelled, or the error's type.
 
-    `steps` are names with seconds, `candidates` the number that each arm found; `notes` say, by
-    their codes, what was left out.
+    `steps` are names with seconds, `candidates` the number of results per method; `notes` are codes
+    of what was left out.
     """
 
     seconds: float
@@ -31,7 +29,7 @@ class RecallMeasurement:
 
 
 class RecallMetrics:
-    """Counts what recall does, for whoever it does it."""
+    """Counts recalls."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._step = Label((*ARMS, WHOLE), most=MAX_CODES)
@@ -49,7 +47,7 @@ class RecallMetrics:
             registry.register(collector)
 
     def recalled(self, recalled: RecallMeasurement) -> None:
-        """Count one question."""
+        """Count one recall."""
         self._asked.add(self._ended.of(recalled.ended))
         self._steps.add(recalled.seconds, WHOLE)
         for step, seconds in recalled.steps:

@@ -1,43 +1,41 @@
-"""The record of security events: refusals, answers withheld, tools used. No content, no secrets.
+"""The log of security events: refusals, withheld answers, tool calls. No content, no secrets.
 
-What happens again within an hour is counted instead of written again, so that a flood of refused
-requests leaves a bounded number of entries and their number. The lines are written whatever
-`observe.log_level` says.
+Repetitions within an hour are counted instead of logged, so that a flood of refused requests leaves
+a bounded number of entries with their counts. The lines are written whatever `observe.log_level`
+says.
 """
 
 import asyncio
 import logging
 from collections import Counter, OrderedDict, deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
-from gateway.clock import SystemClock
+from db.errors import StoreUnavailable
 from gateway.durable import uninterrupted
-from gateway.errors import StoreUnavailable
 from gateway.observe.logs import AUDIT
-from gateway.people import DEFAULT_TENANT
 from gateway.ports import AlarmClock
+from gateway.ports.clock import SystemClock
+from gateway.ports.security import SecurityEvent, SecuritySink
 
 WINDOW: Final = timedelta(hours=1)
-"""For how long an event that happens again is only counted."""
+"""The time within which a repeated event is only counted."""
 MAX_NAMED: Final = 32
-"""Different entries of one event with one reason in one tenant in a window; what is beyond them is
-counted together."""
+"""Different entries of one event with one reason in one tenant per window; the rest is counted
+together."""
 MAX_GROUPS: Final = 64
-"""Different reasons and tenants of one event in a window, for which there are entries of their
-own."""
+"""Different reasons and tenants of one event per window that get entries of their own."""
 MAX_EVENTS: Final = 16
-"""Different events in a window, for which there are entries of their own."""
+"""Different events per window that get entries of their own."""
 MAX_QUEUED: Final = 2_000
-"""Entries that wait for the database; the oldest is dropped beyond that, the log has it."""
+"""Entries that wait for the database; beyond that the oldest is dropped, the log has it."""
 FLUSH_SECONDS: Final = 2.0
 OTHERS: Final = "others"
-"""Stands for everything that a window has no entry of its own for."""
-
+"""Stands for everything without an entry of its own."""
 log = structlog.get_logger(__name__)
 audit_log = structlog.wrap_logger(
     None, wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
@@ -45,33 +43,8 @@ audit_log = structlog.wrap_logger(
 """Writes at any configured level."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityEvent:
-    """What was refused, and why: codes and ids only.
-
-    `person` is a `str(PersonId)`, empty where nobody knows who it was; `channel` is
-    "platform:account:channel" or the part of the program that refused; `address` is the network
-    address of who asked over HTTP.
-    """
-
-    event: str
-    reason: str
-    tenant: str = DEFAULT_TENANT
-    person: str = ""
-    channel: str = ""
-    address: str = ""
-
-
-class SecuritySink(Protocol):
-    """Where entries are kept for good."""
-
-    async def keep(self, event: SecurityEvent, times: int) -> None:
-        """Append an entry. Raises `StoreUnavailable`."""
-        ...
-
-
 class SecurityLog:
-    """Notes events at once, in the log; in the sink within seconds, once it is started."""
+    """Logs events at once, and writes them to the sink within seconds, once it is started."""
 
     def __init__(self, clock: AlarmClock | None = None, sink: SecuritySink | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -86,7 +59,7 @@ class SecurityLog:
         self._task: asyncio.Task[None] | None = None
 
     def note(self, event: SecurityEvent) -> None:
-        """Record an event, or count it where the like was recorded within the last hour."""
+        """Log an event, or count it if an equal one was logged within the last hour."""
         self._close_window_if_over()
         known = self._seen.get(event)
         if known is not None:
@@ -100,8 +73,8 @@ class SecurityLog:
         self._seen[rest] = self._seen.get(rest, 0) + 1
 
     def _beyond(self, event: SecurityEvent) -> SecurityEvent | None:
-        """None where a new event gets an entry of its own, else the one under which it is counted.
-        No flood of one reason, or in one tenant, hides what is refused for another."""
+        """Return None if a new event gets an entry of its own, otherwise the entry under which it
+        is counted. No flood of one reason, or in one tenant, hides refusals of another."""
         group = (event.event, event.reason, event.tenant)
         if group not in self._named:
             if event.event not in self._groups and len(self._groups) >= MAX_EVENTS:
@@ -115,12 +88,12 @@ class SecurityLog:
         return None
 
     def start(self) -> None:
-        """Begin to hand entries to the sink."""
+        """Start to write to the sink."""
         if self._sink is not None and self._task is None:
             self._task = asyncio.create_task(self._run(), name="security log")
 
     async def stop(self) -> None:
-        """Write what was counted so far, and end. Safe to call twice, and before `start`."""
+        """Write the counts so far, and end. Safe to call twice, and before `start`."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -131,7 +104,7 @@ class SecurityLog:
         await self.flush()
 
     async def flush(self) -> None:
-        """Hand to the sink what waits for it, once. What it does not take waits on."""
+        """Write the queue to the sink, once. Refused entries stay in the queue."""
         if self._sink is None:
             self._queue.clear()
             return
@@ -145,7 +118,7 @@ class SecurityLog:
                 await uninterrupted(sink.keep(*first))
             except StoreUnavailable as error:
                 if not self._waits:
-                    log.warning("security_events_wait", error=str(error))
+                    log.warning("security_events_delayed", error=str(error))
                 self._waits = True
                 return
             self._waits = False
@@ -159,7 +132,7 @@ class SecurityLog:
             try:
                 await self.flush()
             except Exception:
-                log.exception("security_events_not_kept")
+                log.exception("security_events_not_stored")
 
     def _close_window_if_over(self) -> None:
         now = self._clock.now()
@@ -170,7 +143,7 @@ class SecurityLog:
             self._since = now
 
     def _close_window(self) -> None:
-        """Write how often each event happened again."""
+        """Write how often each event was repeated."""
         seen, self._seen = self._seen, OrderedDict()
         self._named.clear()
         self._groups.clear()
@@ -179,12 +152,12 @@ class SecurityLog:
                 self._write(event, times, again=event.reason != OTHERS)
 
     def _write(self, event: SecurityEvent, times: int, *, again: bool = False) -> None:
-        told = replace(event, event=f"{event.event}_again") if again else event
+        entry = replace(event, event=f"{event.event}_again") if again else event
         named = {
             name: value
             for name in ("reason", "tenant", "person", "channel", "address")
-            if (value := getattr(told, name))
+            if (value := getattr(entry, name))
         }
-        audit_log.info(AUDIT, event_name=told.event, times=times, **named)
+        audit_log.info(AUDIT, event_name=entry.event, times=times, **named)
         if self._sink is not None:
-            self._queue.append((told, times))
+            self._queue.append((entry, times))

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gateway.message import Place
-from gateway.people import Audience, IdentityResolver, PersonId
+from gateway.people import Audience, PersonId
 from gateway.policy.budgets import Budgets, accounts_for
 from gateway.ports import Clock
-from gateway.ports.stores import UsageLedger, UsageTotal
+from gateway.ports.identities import IdentityResolver
+from gateway.ports.usage import UsageLedger, UsageTotal
 
 MAX_DAYS = 400
 """As long as usage is kept."""

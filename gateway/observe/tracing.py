@@ -1,11 +1,11 @@
-"""Traces for OpenTelemetry: a span per exchange, under it its stages, model calls and sends.
+"""Traces for OpenTelemetry: a span per exchange with its stages, model calls and sends.
 
-Spans are made when an exchange is over, from what was timed, so that a traced program runs as an
+Spans are created when an exchange is over, from its timings, so that a traced program runs as an
 untraced one does. They hold platforms, codes and durations; no content, and of ids only that of the
-exchange, from which nothing of the platform's can be read. A send finds its exchange by that id,
-also in another process.
+exchange, which reveals nothing of the platform's. A send finds its exchange by that id, also in
+another process.
 
-Imported only where a collector is configured: the library is an extra.
+Imported only if a collector is configured: the library is an extra.
 """
 
 import asyncio
@@ -28,19 +28,18 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from gateway.observe.observer import FinishedTurn, SendAttempt, Timing
 from gateway.ports import Clock
+from gateway.ports.observer import FinishedTurn, SendAttempt, Timing
 
 EXPORT_SECONDS: Final = 5.0
-"""How long the collector may take for one delivery, and the last one at the end."""
+"""The time limit of one export, and of the last one at the end."""
 NANO: Final = 1_000_000_000
 FAILED: Final = "failed"
-
 Attributes = Mapping[str, str | int | float]
 
 
 class OtelTracing:
-    """Implements `gateway.observe.observer.Observer`."""
+    """Implements `gateway.ports.observer.Observer`."""
 
     def __init__(self, processor: SpanProcessor, clock: Clock) -> None:
         self._clock = clock
@@ -54,17 +53,14 @@ class OtelTracing:
         self._tracer = self._provider.get_tracer("parley")
 
     async def close(self) -> None:
-        """Deliver what is left."""
+        """Export the remaining spans."""
         await asyncio.to_thread(self._provider.shutdown)
 
-    def arrived(self, platform: str, kind: str) -> None:
-        """Implements `Observer`; an event without an exchange leaves no trace."""
+    def arrived(self, platform: str, kind: str) -> None: ...
 
-    def stored(self, seconds: float) -> None:
-        """Implements `Observer`."""
+    def stored(self, seconds: float) -> None: ...
 
     def answered(self, answered: FinishedTurn) -> None:
-        """Implements `Observer`."""
         trace = answered.trace
         attributes: dict[str, str | int | float] = {
             "parley.exchange": trace.id,
@@ -82,12 +78,11 @@ class OtelTracing:
         failed = trace.outcome == FAILED
         self._span("exchange", Context(), answered.stored, end, attributes, failed=failed)
         parent = context_of(trace.id)
-        self._span("lane", parent, answered.stored, answered.began, {})
+        self._span("queue", parent, answered.stored, answered.began, {})
         for timing in answered.timings:
             self._timing(timing, parent)
 
     def attempted(self, attempt: SendAttempt) -> None:
-        """Implements `Observer`."""
         outbound = attempt.outbound
         exchange, _, index = outbound.key.partition(":")
         self._span(
@@ -136,36 +131,36 @@ class OtelTracing:
 
 
 class _Ids(IdGenerator):
-    """Random ids, except for the one that was announced."""
+    """Random ids, except for the announced ones."""
 
     def __init__(self) -> None:
         self._trace = self._span = 0
 
     def expect(self, trace: int, span: int) -> None:
-        """The next root span gets these."""
+        """Use these for the next root span."""
         self._trace, self._span = trace, span
 
     def generate_trace_id(self) -> int:
-        found, self._trace = self._trace or random.getrandbits(128), 0
-        return found
+        trace, self._trace = self._trace or random.getrandbits(128), 0
+        return trace
 
     def generate_span_id(self) -> int:
-        found, self._span = self._span or random.getrandbits(64), 0
-        return found
+        span, self._span = self._span or random.getrandbits(64), 0
+        return span
 
 
 def trace_id(exchange: str) -> int:
-    """128 bits that follow from the exchange's id."""
+    """Return 128 bits derived from the exchange's id."""
     return int.from_bytes(hashlib.blake2b(exchange.encode(), digest_size=16).digest()) or 1
 
 
 def span_id(exchange: str) -> int:
-    """64 bits that follow from the exchange's id."""
+    """Return 64 bits derived from the exchange's id."""
     return int.from_bytes(hashlib.blake2b(exchange.encode(), digest_size=8).digest()) or 1
 
 
 def context_of(exchange: str) -> Context:
-    """The context whose spans belong under an exchange."""
+    """Return the context for spans of an exchange."""
     ids = SpanContext(
         trace_id(exchange), span_id(exchange), is_remote=True, trace_flags=TraceFlags(1)
     )
@@ -173,7 +168,7 @@ def context_of(exchange: str) -> Context:
 
 
 def to_collector(endpoint: str, clock: Clock) -> OtelTracing:
-    """Traces that go to a collector, OTLP over HTTP, in the background. Raises `ImportError`."""
+    """Return tracing to a collector, OTLP over HTTP, in the background. Raises `ImportError`."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415 - an extra of its own
         OTLPSpanExporter,
     )

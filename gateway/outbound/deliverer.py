@@ -1,4 +1,5 @@
-"""The one owner of every send: in order within a chat, repeated until the platform has it."""
+"""The deliverer: sends the outbox in order within a chat, and repeats a send until the platform
+confirms it."""
 
 import asyncio
 from collections import deque
@@ -10,47 +11,49 @@ from typing import Any
 
 import structlog
 
+from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
-from gateway.errors import (
-    Ambiguous,
-    DeliveryError,
-    FormatRejected,
-    StoreUnavailable,
-    Transient,
-    WindowClosed,
-)
+from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Transient, WindowClosed
 from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import correlated, exchange_of
-from gateway.observe.observer import NoObserver, Observer, SendAttempt
 from gateway.outbound.expiring_buttons import ExpiringButtons
-from gateway.outbound.fallback import LOST_NOTE, REPEAT_NOTE, note, simpler
 from gateway.outbound.live import final
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send import Send, pause_after, reason_of, repeats_safely
+from gateway.outbound.send import (
+    LOST_NOTE,
+    REPEAT_NOTE,
+    Send,
+    note,
+    pause_after,
+    reason_of,
+    repeats_safely,
+    simpler,
+)
 from gateway.ports import Clock, PlatformAdapter
 from gateway.ports.feedback import stands_at
-from gateway.ports.stores import Outbox, OutboxEntry
+from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
+from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 
 WRITE_PAUSE = 5.0
-"""The longest pause before an outbox that was away is written again, in seconds."""
+"""The longest pause between two attempts to write to an unavailable outbox, in seconds."""
 REPEATS = 5
-"""Repetitions of a send that may have happened. Where the platform recognises them, their pauses
-stay within the minutes that it remembers a key; elsewhere each may be seen once more."""
+"""Repetitions of a send whose result is unknown. Where the platform recognises repetitions, their
+pauses stay within the minutes for which it remembers a key; elsewhere each may be shown once more.
+"""
 AT_START = 10_000
-"""Sends that a start takes up again from the outbox."""
+"""Sends that are loaded from the outbox at the start."""
 SEND_SECONDS = 5.0
-"""How long the end waits for sends on their way."""
+"""How long a shutdown waits for running sends."""
 QUARANTINED = "Quarantined: the program died each time it sent this"
 CUT_SHORT = "Ambiguous: the program ended while it was sent"
-
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRules:
-    """`lifetime`: how long an answer is worth sending. `repeat_ambiguous`: send again, below a
-    note, when nobody knows whether it arrived."""
+    """`lifetime`: how long an answer may be sent. `repeat_ambiguous`: repeat a send with an unknown
+    result, below a note."""
 
     lifetime: timedelta = timedelta(hours=24)
     repeat_ambiguous: bool = True
@@ -58,8 +61,7 @@ class DeliveryRules:
 
 @dataclass(frozen=True, slots=True)
 class AccountSender:
-    """An account that can be sent through, with its send budget. Sends wait while it is not
-    `connected`."""
+    """An account with its adapter and send budget. Sends wait while it is not `connected`."""
 
     adapter: PlatformAdapter
     pacer: Pacer
@@ -67,7 +69,7 @@ class AccountSender:
 
 
 class Deliverer:
-    """Sends what the outbox holds. One task per chat with work; a waiting chat delays no other."""
+    """Sends the outbox, with one task per chat; a chat that waits delays no other."""
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Deliverer:
         fed: bool = False,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
-        """`fed`: a `SendSource` hands the sends over through `take`, and nothing else does."""
+        """`fed`: a `SendSource` passes the sends to `take`; `submit` does nothing."""
         self._outbox = outbox
         self._fed = fed
         self._guard = guard
@@ -90,7 +92,7 @@ class Deliverer:
         self.expiring = ExpiringButtons(outbox, self.submit, clock)
         self._rules = rules
         self._count = count
-        self._observer = observer or NoObserver()
+        self._observer = observer or CombinedObserver()
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
         self._tasks = BackgroundTasks("delivery_failed")
         self._sending: set[asyncio.Task[Any] | None] = set()
@@ -100,40 +102,41 @@ class Deliverer:
 
     @property
     def idle(self) -> bool:
-        """True when everything is sent."""
+        """True if everything is sent."""
         return not self._chats
 
     @property
     def waiting(self) -> int:
-        """Sends that wait, or are under way."""
+        """The number of sends that wait or are running."""
         return sum(map(len, self._chats.values()))
 
     @property
     def held(self) -> Collection[str]:
-        """The keys of what waits or is under way here, and of what a fault of ours stopped."""
+        """The keys of waiting and running sends in this process, and of sends that failed with a
+        bug."""
         return self._held
 
     def sender_for(self, place: Place) -> AccountSender | None:
-        """The account that a place belongs to."""
+        """Return the account of a place."""
         return self._lines.get((place.platform, place.account))
 
     def quiet(self, place: Place) -> bool:
-        """True when nothing waits to be sent to this chat."""
+        """Return True if no send to this chat waits."""
         return (place.platform, place.account, place.channel_id) not in self._chats
 
     async def start(self) -> None:
-        """Go on with what an earlier run left."""
+        """Load the sends that an earlier run left in the outbox."""
         if self._fed:
             return
         left = await self._outbox.waiting(AT_START)
         for entry in left:
             self._queue(entry)
         if len(left) == AT_START:
-            log.warning("outbox_not_taken_up_whole", hint="the rest is taken up later")
+            log.warning("outbox_partly_loaded", hint="the rest is taken up later")
 
     def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
-        """The key of the one of these that `submit` would send without waiting for anything, empty
-        for none. The outbox may store it as begun, which saves writing that down later."""
+        """Return the key of the send that `submit` would start without waiting, empty for none. The
+        outbox may store it as begun, which saves a later write."""
         if self._fed or self._closed or not (outbound and self.quiet(outbound[0].place)):
             return ""
         first, line = outbound[0], self.sender_for(outbound[0].place)
@@ -142,7 +145,7 @@ class Deliverer:
         return "" if repeats_safely(line.adapter.capabilities, first) else first.key
 
     def submit(self, outbound: Sequence[Outbound], begun: str = "") -> None:
-        """Send these, which the outbox has stored already, the one with the key `begun` as
+        """Send items that the outbox has stored already; the one with the key `begun` is stored as
         begun."""
         if self._fed:
             return
@@ -152,7 +155,7 @@ class Deliverer:
             self._queue(OutboxEntry(0, item, 0, self._clock.now()))
 
     def take(self, entries: Sequence[OutboxEntry]) -> None:
-        """Send these, which a `SendSource` hands over."""
+        """Send entries from a `SendSource`."""
         for entry in entries:
             self._queue(entry)
 
@@ -161,8 +164,8 @@ class Deliverer:
         return await self._tasks.drain(timeout)
 
     async def stop(self) -> None:
-        """Begin no further send; the outbox still has the rest. What is on its way gets some
-        seconds to arrive, because it would be sent again at the next start."""
+        """Start no further send; the outbox keeps the rest. Running sends get some seconds to
+        finish, because they would be repeated at the next start."""
         self._closed = True
         sending = [task for task in self._sending if task is not None]
         if sending:
@@ -249,7 +252,7 @@ class Deliverer:
                 return
 
     async def _try(self, line: AccountSender, send: Send) -> Exception | None:
-        """Send once and write down what became of it; the problem, if there was one."""
+        """Send once and record the result; returns the error, if there was one."""
         platform, key = send.outbound.place.platform, send.outbound.key
         task, began = asyncio.current_task(), self._clock.monotonic()
         self._sending.add(task)
@@ -285,13 +288,13 @@ class Deliverer:
             self._sending.discard(task)
 
     async def _note(self, send: Send, error: DeliveryError) -> None:
-        """Write down how a try ended."""
-        asked = error.retry_after if isinstance(error, Transient) else None
+        """Record how an attempt ended."""
+        retry_after = error.retry_after if isinstance(error, Transient) else None
         await self._outbox.tried(
             send.outbound.key,
             reason_of(error),
             unsure=send.begun,
-            not_before=None if asked is None else self._in(asked),
+            not_before=None if retry_after is None else self._in(retry_after),
         )
 
     def _in(self, seconds: float) -> datetime:
@@ -306,7 +309,7 @@ class Deliverer:
         self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
 
     def _prepare_next(self, error: Exception, line: AccountSender, send: Send) -> bool:
-        """Make ready for another try after a failed one; False where there is none to make."""
+        """Prepare another attempt after a failed one; False if there is none."""
         match error:
             case Transient():
                 self._pause(line, send, error)
@@ -321,17 +324,17 @@ class Deliverer:
                 return False
 
     def _pause(self, line: AccountSender, send: Send, error: Transient | Ambiguous) -> None:
-        """Let the chat wait, as long as the platform asks for where it does."""
-        asked = error.retry_after if isinstance(error, Transient) else None
+        """Delay the chat, for as long as the platform asks for."""
+        retry_after = error.retry_after if isinstance(error, Transient) else None
         line.pacer.penalise(
             send.outbound.place,
-            self._at_most(send.pause if asked is None else asked),
+            self._at_most(send.pause if retry_after is None else retry_after),
             whole_account=isinstance(error, Transient) and error.whole_account,
         )
 
     def _prepare_repetition(self, line: AccountSender, send: Send) -> bool:
-        """Whether a send that may have happened is made again: below a note, except where the
-        platform shows it once all the same."""
+        """Return True if a send with an unknown result is repeated: below a note, unless the
+        platform recognises the repetition."""
         send.unsure += 1
         safe = line.adapter.capabilities.idempotent_sends
         if send.unsure > REPEATS or not (safe or self._rules.repeat_ambiguous):
@@ -341,8 +344,9 @@ class Deliverer:
         return True
 
     async def _announce(self, line: AccountSender, send: Send) -> bool:
-        """Say that what follows may come twice, if that is due. False when it has to be tried
-        again, after a wait; without the note nobody could tell a repetition from an answer."""
+        """Send the note that the next message may appear twice, if it is due. False if it has to be
+        sent again after a pause; without the note a reader could take a repetition for a new
+        answer."""
         if send.announced:
             return True
         try:
@@ -359,14 +363,14 @@ class Deliverer:
         return True
 
     async def _say(self, line: AccountSender, of: Outbound, part: Part) -> None:
-        """A word to the chat about one of its sends; tried once."""
+        """Send a note about a send to the chat; one attempt."""
         try:
             await line.adapter.send(note(of, part))
         except Exception as error:  # noqa: BLE001 - the answers matter more than this note
             log.warning("note_not_sent", platform=of.place.platform, error=error)
 
     async def _give_up(self, outbound: Outbound, waiting: deque[OutboxEntry], reason: str) -> None:
-        """The rest of the same reply makes no sense without this part: it goes as well."""
+        """Give up a send with the remaining parts of the same reply."""
         group = outbound.key.rpartition(":")[0]
         rest = [e for e in list(waiting)[1:] if e.outbound.key.rpartition(":")[0] == group]
         for entry in rest:
@@ -382,11 +386,10 @@ class Deliverer:
             self._held.difference_update(keys[1:])
 
     async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
-        """Write something down, again and again while the outbox is unavailable: what is not known
-        to be sent would be sent again. The chat's other sends wait.
+        """Write to the outbox, repeatedly while it is unavailable: a send that is not recorded
+        would be sent again. The chat's other sends wait.
 
-        Raises `StoreUnavailable` at the end of the program, and when the lifetime of an answer is
-        over: nobody sends it again after that.
+        Raises `StoreUnavailable` at shutdown, and after the lifetime of an answer.
         """
         began, tries = self._clock.monotonic(), 0
         while True:

@@ -1,7 +1,7 @@
-"""Buttons that nobody answers any more go by themselves.
+"""Removes buttons whose question has expired.
 
-What was sent with such buttons is remembered in this process alone, where the account is connected:
-after a restart they stay until somebody presses them, and go then.
+Shown buttons are remembered in this process only, where the account is connected: after a restart
+they stay until somebody presses them.
 """
 
 import heapq
@@ -13,17 +13,17 @@ from typing import Final
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.stores import Outbox
+from gateway.ports.outbox import Outbox
 
 MAX_SHOWN: Final = 10_000
-"""Messages with such buttons that are remembered; of more, those that are over first are left."""
+"""Messages with buttons that are remembered; of more, the earliest to expire are dropped."""
 AT_ONCE: Final = 50
 EVERY: Final = 30.0
-"""Seconds between two looks."""
+"""Seconds between two runs."""
 
 
 class ExpiringButtons:
-    """Remembers what is shown with buttons for a time, and takes them away when it is over."""
+    """Remembers shown buttons with an expiry, and removes them when they expire."""
 
     def __init__(
         self, outbox: Outbox, submit: Callable[[Sequence[Outbound]], None], clock: Clock
@@ -36,7 +36,7 @@ class ExpiringButtons:
         self._numbers = count()
 
     def shown(self, outbound: Outbound, receipt: Receipt) -> None:
-        """A message with buttons stands there, if it is one."""
+        """Remember a sent message, if it has buttons that expire."""
         until = outbound.buttons_until
         if until is None or not outbound.buttons or not receipt.message_id:
             return
@@ -47,17 +47,18 @@ class ExpiringButtons:
         heapq.heappush(self._shown, (until, next(self._numbers), clearing))
 
     def gone(self, outbound: Outbound) -> None:
-        """Buttons were taken away already: those that this send `clears`."""
+        """Forget buttons that this send has already removed."""
         self._named.pop(_name(outbound), None)
 
     def forget(self, person: str) -> None:
-        """Remember nothing of what was shown to this person (a `str(PersonId)`)."""
+        """Forget everything that was shown to this person (a `str(PersonId)`)."""
         self._named = {key: one for key, one in self._named.items() if one.person != person}
         self._shown = [one for one in self._shown if one[2].person != person]
         heapq.heapify(self._shown)
 
     async def step(self) -> int:
-        """Take away some of what is over; how many, 0 in the end. Raises `StoreUnavailable`."""
+        """Remove some expired buttons; returns how many, 0 at the end. Raises
+        `StoreUnavailable`."""
         due: list[Outbound] = []
         now = self._clock.now()
         while self._shown and self._shown[0][0] <= now and len(due) < AT_ONCE:
@@ -76,7 +77,7 @@ def _name(clearing: Outbound) -> tuple[str, str, str, str]:
 
 
 def cleared(key: str, outbound: Outbound) -> Outbound:
-    """The send that takes the buttons of an earlier one away."""
+    """Return the send that removes the buttons of an earlier one."""
     return replace(
         outbound,
         key=f"{key}:0",

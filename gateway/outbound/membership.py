@@ -1,7 +1,7 @@
-"""Asks the platforms whether a person still belongs to a project's workspace or room.
+"""Asks the platforms if a person still belongs to a project's workspace or room.
 
-A platform's event that somebody left can be lost, or never be sent (Discord sends it with the
-members intent only), so that what a person was seen in is asked for again when it is used.
+A platform's event about a departure can be lost, or is not sent at all (Discord needs the members
+intent), so membership is checked when it is used.
 """
 
 import asyncio
@@ -12,26 +12,26 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import DeliveryError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import DeliveryError
 from gateway.ports import Clock, MembershipStatus
-from gateway.turn.services import Connected
+from gateway.ports.connected import Connected
 
 ASK_SECONDS: Final = 3.0
-"""How long a platform is waited for; the person waits for an answer meanwhile."""
+"""The time limit of a platform's answer; the person waits for an answer meanwhile."""
 BELIEVED_FOR: Final = timedelta(minutes=1)
-"""How long a yes is believed. Someone who was removed, and of whose removal no event came, keeps a
-project for so long at most; a person who writes all the time costs one request a minute."""
+"""How long a confirmed membership is cached. Without an event, a removed person keeps access to a
+project for at most this time; a person who writes constantly costs one request a minute."""
 DOUBTED_FOR: Final = timedelta(seconds=30)
 """How long a platform that did not answer is not asked again about the same person."""
 MAX_ANSWERS: Final = 10_000
-
 log = structlog.get_logger(__name__)
 
 
 class PlatformMembership:
-    """Implements `MembershipCheck` over the connected accounts, with a bounded memory of answers.
+    """Implements `MembershipCheck` over the connected accounts, with a bounded cache.
 
-    That somebody is gone is not remembered: who is seen again belongs again, at once.
+    A departure is not cached: a person who is seen again is a member again at once.
     """
 
     def __init__(self, connected: Mapping[tuple[str, str], Connected], clock: Clock) -> None:
@@ -40,19 +40,19 @@ class PlatformMembership:
         self._answers: OrderedDict[tuple[str, str], tuple[float, MembershipStatus]] = OrderedDict()
 
     async def belongs(self, person: str, project: str) -> MembershipStatus:
-        """Ask the platform, or go by what it said lately."""
+        """Ask the platform, or use its cached answer."""
         key, now = (person, project), self._clock.monotonic()
         until, known = self._answers.get(key, (0.0, MembershipStatus.UNKNOWN))
         if now < until:
             return known
-        found = await self._ask(person, project)
+        status = await self._ask(person, project)
         self._answers.pop(key, None)
-        if found is not MembershipStatus.GONE:
-            lasts = BELIEVED_FOR if found is MembershipStatus.MEMBER else DOUBTED_FOR
-            self._answers[key] = (self._clock.monotonic() + lasts.total_seconds(), found)
+        if status is not MembershipStatus.GONE:
+            lasts = BELIEVED_FOR if status is MembershipStatus.MEMBER else DOUBTED_FOR
+            self._answers[key] = (self._clock.monotonic() + lasts.total_seconds(), status)
             if len(self._answers) > MAX_ANSWERS:
                 self._answers.popitem(last=False)
-        return found
+        return status
 
     async def _ask(self, person: str, project: str) -> MembershipStatus:
         where, whose = project.split(":", 2), person.split(":", 2)

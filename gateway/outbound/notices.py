@@ -1,26 +1,26 @@
-"""Messages to people who did not write just now: rendered, addressed, and put into the outbox.
+"""Messages to people who did not write just now: rendered, addressed and queued in the outbox.
 
-A platform may refuse such a message (WhatsApp after 24 hours, a bot that was blocked): it becomes a
-dead letter then, as any send that is given up.
+A platform may refuse such a message (WhatsApp after 24 hours, a blocked bot); it then becomes a
+dead letter, as any send that is given up.
 """
 
 from collections.abc import Mapping, Sequence
 
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
+from gateway.outbound.send import address
 from gateway.people import Audience
-from gateway.ports.stores import Outbox
+from gateway.ports.connected import Connected
+from gateway.ports.outbox import Outbox
 from gateway.render import render
-from gateway.turn.render import address
-from gateway.turn.services import Connected
 
 
 def addressed(
     group: str, notices: Sequence[Notice], connected: Mapping[tuple[str, str], Connected]
 ) -> tuple[Outbound, ...]:
-    """The sends of these notices, under keys that begin with `group`. A notice is left out where
-    its account is not configured, or its place is read by more than one person."""
-    found: list[Outbound] = []
+    """Return the sends of these notices, under keys that begin with `group`. A notice is left out
+    if its account is not configured, or if more than one person reads its place."""
+    sends: list[Outbound] = []
     for number, notice in enumerate(notices):
         account = connected.get((notice.place.platform, notice.place.account))
         if account is None or notice.place.audience is not Audience.DIRECT:
@@ -30,12 +30,12 @@ def addressed(
         reply = Reply(notice.markdown, notice.buttons if shows else (), buttons_until=until)
         parts = render(notice.markdown, account.manifest.dialect)
         key = f"{group}:notice-{number}"
-        found += address(key, notice.place, parts, reply, person=notice.person)
-    return tuple(found)
+        sends += address(key, notice.place, parts, reply, person=notice.person)
+    return tuple(sends)
 
 
 class NoticeSender:
-    """Sends notices that no answer carries along."""
+    """Sends notices that no answer carries."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class NoticeSender:
         self._connected = connected
 
     async def send(self, group: str, notices: Sequence[Notice]) -> None:
-        """Queue them; the same `group` again queues nothing twice. Raises `StoreUnavailable`."""
+        """Queue notices; the same `group` again queues nothing twice. Raises `StoreUnavailable`."""
         sends = addressed(group, notices, self._connected)
         if sends:
             await self._outbox.add(sends)

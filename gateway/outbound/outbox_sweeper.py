@@ -1,27 +1,26 @@
-"""Finds sends in the outbox that nobody holds: a dead letter that an operator queued again."""
+"""Finds sends in the outbox that no process holds: dead letters that an operator queued again."""
 
 import asyncio
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock
-from gateway.ports.stores import OutboxReader
+from gateway.ports.outbox import OutboxReader
 
 EVERY = 3.0
-"""Seconds between two looks; a send is taken up at the second one that finds it."""
+"""Seconds between two sweeps; a send is taken at the second one that finds it."""
 AT_ONCE = 1_000
-"""Sends that one look takes up."""
-
+"""Sends that one sweep takes."""
 log = structlog.get_logger(__name__)
 
 
 class OutboxSweeper:
-    """Hands what lies there over two looks to the deliverer.
+    """Passes sends that two sweeps found to the deliverer.
 
-    One look is not enough: an answer is stored a moment before it is submitted. What is confirmed
-    between two looks is no longer there at the second.
+    One sweep is not enough: an answer is stored a moment before it is submitted. A send that is
+    confirmed between two sweeps is gone at the second.
     """
 
     def __init__(self, outbox: OutboxReader, deliverer: Deliverer, clock: Clock) -> None:
@@ -43,7 +42,7 @@ class OutboxSweeper:
             await asyncio.gather(task, return_exceptions=True)
 
     async def look(self) -> int:
-        """Take up what nobody held at the last look and now; returns how many."""
+        """Take the sends that no process held at the last sweep and now; returns how many."""
         held = self._deliverer.held
         keys = await self._outbox.waiting_keys(len(held) + AT_ONCE)
         alone = [key for key in keys if key not in held]
@@ -65,4 +64,4 @@ class OutboxSweeper:
             except StoreUnavailable as error:
                 log.warning("outbox_unavailable", error=str(error))
             except Exception:
-                log.exception("leftovers_failed")
+                log.exception("outbox_sweep_failed")

@@ -1,4 +1,4 @@
-"""How fast one account may send: to all chats together, to one chat, to one room."""
+"""Send rates of one account: for all chats together, per chat, and per room."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -8,21 +8,21 @@ from gateway.people import Audience
 from gateway.ports import Clock, SendPace
 
 MAX_CHATS = 10_000
-"""Chats whose pace is remembered; the one longest silent is forgotten first."""
+"""Chats whose rate is remembered; the least recently used is forgotten first."""
 MAX_BURST = 5
-"""Sends that leave at once after a pause, where the limit has room for so many."""
+"""Sends that may leave at once after a pause, within the limit."""
 
 
 @dataclass(slots=True)
 class _Gate:
-    """Lets one send through every `interval` seconds; `burst` of them at once after a pause."""
+    """Lets one send pass every `interval` seconds; `burst` of them at once after a pause."""
 
     interval: float
     burst: int = 1
     next_free: float = 0.0
 
     def reserve(self, now: float) -> float:
-        """Seconds to wait for the slot that is taken by this call."""
+        """Reserve the next slot; returns the seconds until then."""
         if self.interval <= 0:
             return 0.0
         slot = self._slot(now)
@@ -30,11 +30,11 @@ class _Gate:
         return max(0.0, slot - now)
 
     def is_free(self, now: float) -> bool:
-        """Whether a slot is free at once."""
+        """Return True if a slot is free now."""
         return self.interval <= 0 or self._slot(now) <= now
 
     def has_spare(self, now: float) -> bool:
-        """Whether a slot is free at once, and of a burst another one besides."""
+        """Return True if a slot is free now, and with a burst a second one too."""
         needed = min(self.burst, 2) - 1
         return self.interval <= 0 or self._slot(now) + needed * self.interval <= now
 
@@ -49,7 +49,7 @@ class _Chat:
 
 
 class Pacer:
-    """Send budgets of one account. A penalty of one chat never delays another; one of the whole
+    """Send budgets of one account. A penalty of one chat never delays another; a penalty of the
     account delays all."""
 
     def __init__(self, pace: SendPace, clock: Clock) -> None:
@@ -60,7 +60,7 @@ class Pacer:
         self._chats: OrderedDict[str, _Chat] = OrderedDict()
 
     async def wait(self, place: Place) -> None:
-        """Return when a send to this place is due."""
+        """Wait until a send to this place may start."""
         chat = self._chat(place)
         await self._served(chat)
         now = self._clock.monotonic()
@@ -70,14 +70,14 @@ class Pacer:
             await self._served(chat)  # live text may have been refused meanwhile
 
     def free(self, place: Place) -> bool:
-        """Whether a send to this place would go at once. Takes no slot."""
+        """Return True if a send to this place could start now. Reserves nothing."""
         now, chat = self._clock.monotonic(), self._chat(place)
         gates = (self._platform, *chat.gates)
         return self._until(chat) <= now and all(gate.is_free(now) for gate in gates)
 
     def spare(self, place: Place) -> bool:
-        """Take a slot for something that may as well be left, if one is free. What is due next is
-        held up by one interval of the chat at most, and never by the room's or the account's."""
+        """Reserve a slot for an optional request, if one is free. The next send is delayed by at
+        most one interval of the chat, never by the room's or the account's."""
         now, chat = self._clock.monotonic(), self._chat(place)
         gates = (self._platform, *chat.gates)
         if self._until(chat) > now or not all(gate.has_spare(now) for gate in gates):
@@ -87,14 +87,15 @@ class Pacer:
         return True
 
     def penalise(self, place: Place, seconds: float, *, whole_account: bool = False) -> None:
-        """The platform refuses sends to this chat, or all sends of the account, for so long."""
+        """Record that the platform refuses sends to this chat, or all sends of the account, for
+        some seconds."""
         chat, until = self._chat(place), self._clock.monotonic() + seconds
         chat.penalty_until = max(chat.penalty_until, until)
         if whole_account:
             self._penalty_until = max(self._penalty_until, until)
 
     def penalised(self, place: Place) -> bool:
-        """True while sends to this chat are refused."""
+        """Return True while sends to this chat are refused."""
         return self._until(self._chat(place)) > self._clock.monotonic()
 
     def _until(self, chat: _Chat) -> float:
@@ -110,7 +111,7 @@ class Pacer:
         return chat
 
     async def _served(self, chat: _Chat) -> None:
-        """Return when the penalties of chat and account are over."""
+        """Wait until the penalties of the chat and the account are over."""
         while (penalty := self._until(chat) - self._clock.monotonic()) > 0:
             await self._clock.sleep(penalty)
 
@@ -122,8 +123,8 @@ class Pacer:
 
 
 def _gate(limit: float, window: float, burst: float = 1.0) -> _Gate:
-    """A gate that lets at most `limit` through in any `window` seconds, a burst included; 0 is no
-    limit."""
+    """Return a gate that lets at most `limit` sends pass in any `window` seconds, bursts included;
+    0 is no limit."""
     if limit <= 0:
         return _Gate(0.0)
     most = max(1, min(MAX_BURST, int(burst)))

@@ -1,24 +1,29 @@
-"""One send under way, and what its outcome means. Pure."""
+"""The state of one send, the consequence of each outcome, and simpler forms of a rejected send.
+Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import DeliveryError
-from gateway.message import Outbound
+from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
 from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 60.0
-"""Seconds between tries where the platform does not name its own; doubled each time."""
+"""Seconds between attempts where the platform names no time; doubled each time."""
+_REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
+_LOST = "(A part of my answer could not be sent here.)"
+REPEAT_NOTE = Part(_REPEAT, _REPEAT)
+LOST_NOTE = Part(_LOST, _LOST)
 
 
 @dataclass(slots=True)
 class Send:
-    """What a send is by now, and what happened to it so far.
+    """A send with the results of its attempts.
 
-    `begun`: the outbox knows that its try may have happened. `unsure` counts the tries without an
-    answer. `announced` is false while the note that a repetition needs is not known to stand there;
-    `notes` got no answer.
+    `begun`: the outbox records that an attempt may have reached the platform. `unsure` counts the
+    attempts without a result. `announced` is false while the note that a repetition needs is not
+    confirmed; `notes` counts notes without a result.
     """
 
     outbound: Outbound
@@ -30,22 +35,72 @@ class Send:
 
     @property
     def pause(self) -> float:
-        """Seconds until the next try, longer after each."""
+        """Seconds until the next attempt, longer after each."""
         return pause_after(self.tries)
 
 
 def pause_after(tries: int) -> float:
-    """Seconds until something is tried again that did not succeed so often."""
+    """Return the seconds until the next attempt after so many failed ones."""
     return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
 
 
 def reason_of(error: Exception) -> str:
-    """Words of an adapter's own errors; those of others may hold what people wrote."""
+    """Return the text of an adapter's own error; other errors may quote what people wrote."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, DeliveryError) else f"bug in the adapter: {name}"
 
 
 def repeats_safely(capabilities: Capabilities, outbound: Outbound) -> bool:
-    """Whether nobody sees a repetition: the platform recognises it, it changes once more what
-    stands there, or it says nothing."""
+    """Return True if a repetition is never visible: the platform recognises it, it edits an
+    existing message, or it has no content."""
     return capabilities.idempotent_sends or bool(outbound.replaces) or outbound.is_empty
+
+
+def simpler(outbound: Outbound) -> Outbound | None:
+    """Return a simpler form of a rejected send: first without markup, then without buttons; None if
+    there is none."""
+    part = outbound.part
+    if part is not None and part.payload != part.text:
+        return replace(outbound, part=Part(part.text, part.text))
+    if part is not None and outbound.buttons:
+        return replace(outbound, buttons=())
+    return None
+
+
+def note(outbound: Outbound, part: Part) -> Outbound:
+    """Return a note about a send to the same recipients, under a key of its own."""
+    return replace(outbound, key=f"{outbound.key}~", part=part, file=None, buttons=())
+
+
+def address(
+    reply_id: str,
+    place: Place,
+    parts: list[Part],
+    reply: Reply,
+    *,
+    reply_to_id: str = "",
+    reply_handle: str = "",
+    person: str = "",
+) -> tuple[Outbound, ...]:
+    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
+
+    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
+    """
+    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
+    pieces += [(None, file) for file in reply.files]
+    buttons: tuple[Button, ...] = reply.buttons
+    return tuple(
+        Outbound(
+            key=f"{reply_id}:{index}",
+            place=place,
+            part=part,
+            file=file,
+            buttons=buttons if index == len(parts) - 1 else (),
+            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
+            reply_to_id=reply_to_id if index == 0 else "",
+            private_to=reply.private_to,
+            reply_handle=reply_handle,
+            person=person,
+        )
+        for index, (part, file) in enumerate(pieces)
+    )

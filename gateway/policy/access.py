@@ -1,4 +1,4 @@
-"""May this person use the assistant here? Ids decide, and a list that is set denies all others."""
+"""Access control by ids: decides whether a person may use the assistant in a place."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -9,20 +9,21 @@ from gateway.policy.decision import Decision
 
 STAGE = "access"
 ANY = "*"
-"""In the place of a workspace's id: every place of the platform, in a workspace or in none."""
+"""Stands for a workspace id: matches every place of the platform, with or without a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
-    """Lists of ids: "platform:id" for one platform, or the bare id.
+    """Lists of ids: "platform:id" for one platform, or the bare id. A list with entries denies
+    everything that is not on it.
 
-    An empty list is not in force; with all of them empty everybody is served (the source's default
-    policy). In a direct conversation a person on `allowed_users` needs no channel on the list,
-    because nobody knows the ids of direct conversations beforehand.
+    An empty list is not in force; if all are empty, everybody is served (the default policy of the
+    source). In a direct conversation a person on `allowed_users` needs no allowed channel, because
+    the ids of direct conversations are not known in advance.
 
-    With `allowed_workspaces` set, a place that is in no workspace is refused as well: a platform
-    without any, a direct conversation that names none (Discord's); but for people on
-    `allowed_users` in their direct conversation. "platform:*" stands for all places of a platform.
+    With `allowed_workspaces` set, a place without a workspace (a platform that has none, a direct
+    conversation on Discord) is refused too, except the direct conversation of a person on
+    `allowed_users`. "platform:*" stands for all places of a platform.
     """
 
     allowed_channels: AbstractSet[str] = frozenset()
@@ -46,7 +47,7 @@ class AccessPolicy:
 
 
 def listed(names: AbstractSet[str], platform: str, ids: tuple[str, ...]) -> bool:
-    """True when one of the ids stands on the list, bare or with its platform."""
+    """Return True if one of the ids is on the list, bare or with its platform."""
     return bool(names) and any(i in names or f"{platform}:{i}" in names for i in ids if i)
 
 
@@ -59,11 +60,11 @@ def decide_access(
     former: tuple[str, ...] = (),
     trusted: bool = False,
 ) -> Decision:
-    """Whether `person` is served in `place`.
+    """Decide if `person` is served in `place`.
 
-    `aliases` are further immutable ids of the person, `former` are earlier ones: a block of one of
-    them holds, and nothing is allowed by them. `trusted` people (owners and operators) need
-    no entry on a list of allowed users or channels, but a block binds them as well.
+    `aliases` are further immutable ids of the person. `former` are earlier ids: they can block the
+    person, but never allow anything. `trusted` people (owners and operators) need no entry on an
+    allow list, but block lists apply to them.
     """
     if policy.serves_everybody:
         return Decision(STAGE, True, "trusted" if trusted else "open")

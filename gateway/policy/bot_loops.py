@@ -1,4 +1,5 @@
-"""Two bots that answer each other for ever: noticed by their pace, ended by a pause."""
+"""Detection of bots that answer each other endlessly: a fast exchange in a room leads to a
+pause."""
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ MAX_ROOMS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class BotLoopLimits:
-    """So many messages of bots in one room within `window` seconds, then a pause."""
+    """The number of bot messages in one room within `window` seconds that starts a pause."""
 
     messages: int = 10
     window: float = 60.0
@@ -25,11 +26,11 @@ class _Pace:
 
 
 class BotLoopGuard:
-    """Remembers the pace of bots per room, the latest `MAX_ROOMS` of them: a thread is no room of
-    its own, because a bot can open one with every message.
+    """Counts bot messages per room, for the latest `MAX_ROOMS` rooms. A thread counts as its
+    channel, because a bot can open a thread with every message.
 
-    People are not counted: a fast person is a matter of rate limits. A guard that forgot a room
-    starts anew, which costs at most `BotLoopLimits.messages` answers.
+    People are not counted: rate limits apply to them. A room that was forgotten starts again, which
+    costs at most `BotLoopLimits.messages` answers.
     """
 
     def __init__(self, limits: BotLoopLimits = BotLoopLimits()) -> None:
@@ -37,7 +38,7 @@ class BotLoopGuard:
         self._paces: OrderedDict[str, _Pace] = OrderedDict()
 
     def check(self, room: str, *, by_bot: bool, now: float) -> Decision:
-        """Count a message and say whether to go on. `now` in seconds, monotonic."""
+        """Count a message and decide if it is processed. `now` is in monotonic seconds."""
         if not by_bot:
             return Decision(STAGE, True, "person")
         pace = self._paces.setdefault(room, _Pace())

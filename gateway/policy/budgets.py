@@ -1,6 +1,6 @@
-"""Hard limits on money: reserved before a call to the model, settled after it.
+"""Hard spending limits: reserved before a call to the model, settled after it.
 
-Amounts are integers of a millionth of a dollar, so that sums are exact.
+Amounts are integers in millionths of a dollar, so that sums are exact.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from gateway.policy.decision import Decision
 STAGE = "budget"
 MICRO = 1_000_000
 ALERT_SHARES = (0.5, 0.75, 0.9)
-"""Shares of a budget that are reported to the log when they are passed (PEERS R25)."""
+"""Shares of a budget that are logged when spending passes them (PEERS R25)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Dollars; None is unlimited. Where a workspace has a limit and a person has none, a person may
-    use `user_share` of the workspace's."""
+    """Limits in dollars; None is unlimited. Where a workspace has a limit and a person has none, a
+    person may use `user_share` of the workspace's limit."""
 
     user_per_day: float | None = None
     user_per_month: float | None = None
@@ -29,7 +29,7 @@ class Budgets:
     user_share: float = 0.25
 
     def of_user(self, own: float | None, workspace: float | None) -> float | None:
-        """A person's limit for a period."""
+        """Return a person's limit for a period."""
         return workspace * self.user_share if own is None and workspace is not None else own
 
 
@@ -54,7 +54,8 @@ class BudgetAlert(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetDecision:
-    """Whether the estimate fits; `alerts` are shares of an account passed by this reservation."""
+    """Says if the estimate fits. `alerts` are the shares of an account that this reservation
+    passes."""
 
     decision: Decision
     alerts: tuple[BudgetAlert, ...] = ()
@@ -63,8 +64,8 @@ class BudgetDecision:
 def accounts_for(
     tenant: str, sender: str, place: Place, budgets: Budgets, now: datetime
 ) -> tuple[Account, ...]:
-    """The sums that a call counts towards; `sender` is a `sender_key`. Days and months are of
-    UTC."""
+    """Return the accounts that a call is charged to; `sender` is a `sender_key`. Days and months
+    are in UTC."""
     a_day = budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)
     a_month = budgets.of_user(budgets.user_per_month, budgets.workspace_per_month)
     limits = (a_day, a_month, budgets.workspace_per_day, budgets.workspace_per_month)
@@ -86,10 +87,10 @@ def accounts_for(
 def decide_budget(
     accounts: Sequence[Account], spent: Sequence[int], estimate: int
 ) -> BudgetDecision:
-    """Whether `estimate` fits into what every account has left.
+    """Decide if `estimate` fits into what every account has left.
 
-    `spent` holds, in the order of the accounts, what was settled and what is reserved by turns
-    still running.
+    `spent` holds, in the order of the accounts, the settled amount plus the reservations of running
+    turns.
     """
     alerts: list[BudgetAlert] = []
     for account, used in zip(accounts, spent, strict=True):

@@ -1,11 +1,11 @@
-"""What every decision of the gateway returns."""
+"""The result type of every policy decision."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Decision(NamedTuple):
-    """Yes or no, and why. A tuple, because sixteen are made for every message.
+    """A yes or no with its reason. A tuple, because sixteen are created for every message.
 
     `stage` names who decided ("access"), `reason` is a stable code that tests and dashboards rely
     on ("channel_blocked"), `detail` a short text for people, `data` what programs read, as JSON

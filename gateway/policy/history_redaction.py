@@ -1,8 +1,7 @@
-"""The text that is kept as a conversation's history: everything but its secrets, and of what people
-write nothing that may be one.
+"""Redaction of the text that is stored as conversation history: secrets are removed.
 
-The model reads the turn it is asked in as it was written; what is stored, and so every later turn,
-backup and export, holds no password and no key. Pure.
+The model reads the current turn as it was written; the stored text, and so every later turn, backup
+and export, holds no password and no key. Pure.
 """
 
 from collections.abc import Sequence
@@ -18,20 +17,20 @@ from safety.secret_detection.detect import find_secrets, redact_secrets, secret_
 from safety.secret_detection.kinds import Finding, Level
 
 JOINED: Final = 400
-"""Characters of two neighbouring messages, on either side, that are read as one text."""
+"""Characters at the border of two neighbouring messages that are searched as one text."""
 MIN_DISTINCT: Final = 10
-"""Different characters below which a row of a chat message is no key: "aaaa…"."""
+"""A run of characters with fewer distinct ones ("aaaa…") is not treated as a key."""
 MAX_NAME: Final = 200
 """Characters of a name that are kept."""
 MAX_NAMES: Final = 1_000
-"""Names of which this process knows whether they are kept as they are."""
+"""Names for which the result of the search is cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedactedMessages:
-    """Messages of one author as they are kept. `earlier` is the message before them, where a part
-    of it turned out to be a secret with them, otherwise None. `secrets` are those that were found,
-    `possible` what may be one, for the process's memory and never for a store."""
+    """Messages of one author as they are stored. `earlier` is the author's previous message, if
+    these messages show that a part of it was a secret, otherwise None. `secrets` are the secrets
+    found, `possible` the candidates; both stay in the process's memory and are never stored."""
 
     texts: tuple[str, ...]
     secrets: tuple[str, ...] = ()
@@ -40,13 +39,13 @@ class RedactedMessages:
 
 
 def redact_for_history(text: str, known: Sequence[str] = ()) -> str:
-    """The text without definite and probable secrets, and without copies of those that are
-    `known`; at most `MAX_CONTENT` characters."""
+    """Return the text without definite and probable secrets and without copies of the `known` ones,
+    at most `MAX_CONTENT` characters."""
     return redact_secrets(text[:MAX_CONTENT], known).text[:MAX_CONTENT]
 
 
 def redact_name(name: str) -> str:
-    """A person's name as it is kept and shown to the model: a secret in it is none of a name."""
+    """Return a person's name as it is stored and shown to the model, without secrets."""
     if not name or (len(name) <= MAX_NAME and _is_plain(name)):
         return name
     return redact_secrets(name[:MAX_NAME]).text[:MAX_NAME]
@@ -54,16 +53,16 @@ def redact_name(name: str) -> str:
 
 @lru_cache(MAX_NAMES)
 def _is_plain(name: str) -> bool:
-    """The same people write again and again: their names are looked through once."""
+    """Return True if a name holds no secret. Cached, because the same people write again and
+    again."""
     return redact_secrets(name).text == name
 
 
 def redact_messages(
     texts: Sequence[str], known: Sequence[str] = (), earlier: str = ""
 ) -> RedactedMessages:
-    """Messages of one author, oldest first, without their secrets, the parts of one that is split
-    over two of them, and what may be one. `earlier` is the end of the same author's message before.
-    """
+    """Redact the messages of one author, oldest first: secrets, halves of a secret that is split
+    over two messages, and candidates. `earlier` is the end of the author's previous message."""
     given = [earlier, *[text[:MAX_CONTENT] for text in texts]]
     parts: list[list[tuple[int, int]]] = [[] for _ in given]
     secrets: list[str] = []
@@ -87,10 +86,10 @@ def redact_messages(
         parts[index].append(before)
         parts[index + 1].append(after)
         secrets.append(secret)
-    told = (*known, *secrets)
+    all_known = (*known, *secrets)
     cut = [_without(text, spans) for text, spans in zip(given, parts, strict=True)]
     return RedactedMessages(
-        tuple(redact_for_history(text, told) for text in cut[1:]),
+        tuple(redact_for_history(text, all_known) for text in cut[1:]),
         tuple(dict.fromkeys(secrets)),
         tuple(dict.fromkeys(possible)),
         cut[0] if cut[0] != earlier else None,
@@ -98,11 +97,12 @@ def redact_messages(
 
 
 def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
-    """Secrets that begin in the first text and end in the second: their places in both."""
+    """Find secrets that begin in the first text and end in the second; return their places in
+    both."""
     end = len(first.rstrip())
     begin = len(second) - len(second.lstrip())
     tail, head = first[max(0, end - JOINED) : end], second[begin : begin + JOINED]
-    found: list[tuple[tuple[int, int], tuple[int, int], str]] = []
+    halves: list[tuple[tuple[int, int], tuple[int, int], str]] = []
     for between in ("", "\n"):
         joined = f"{tail}{between}{head}"
         if not (may_label(tail) if between else may_hold_token(joined)):
@@ -115,13 +115,13 @@ def _split(first: str, second: str) -> list[tuple[tuple[int, int], tuple[int, in
             places = (end - len(tail) + start, end), (begin, begin + one.end - offset)
             if between:
                 places = (end, end), (begin + max(0, one.start - offset), begin + one.end - offset)
-            found.append((*places, secret_of(joined, one)))
-    return found
+            halves.append((*places, secret_of(joined, one)))
+    return halves
 
 
 def _crosses(finding: Finding, border: int, between: str) -> bool:
-    """Whether a secret is one only where both texts are read together: a token that goes on, or
-    the password in the message after the one that says what it is."""
+    """Return True if a secret exists only when both texts are read together: a token that
+    continues, or a password in the message after its announcement."""
     if between:
         return finding.start >= border and finding.kind.level is Level.PROBABLE
     return (finding.start < border and finding.kind.name in _IN_PARTS) or (
@@ -137,7 +137,7 @@ def _is_sure(finding: Finding) -> bool:
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text with a mark in place of each span; spans that overlap are one."""
+    """Replace each span of the text by a mark; overlapping spans are joined."""
     pieces: list[str] = []
     done = 0
     for start, end in sorted(spans):

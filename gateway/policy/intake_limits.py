@@ -1,8 +1,7 @@
-"""How many events of one sender are stored at all, in this process's memory.
+"""Limits on how many events of one sender are stored. The state is in this process's memory.
 
-Limits decide what is answered; this decides what leaves a row. Both are bounded: a sender who sends
-more than several times the limit leaves no more rows than this, and the senders that are known are
-at most `MAX_SENDERS`, the one seen least recently forgotten first.
+Rate limits decide what is answered; these limits decide what is written to the inbox. Both the rows
+of one sender and the number of remembered senders are bounded.
 """
 
 from collections import OrderedDict
@@ -12,19 +11,19 @@ from gateway.policy.rate_limits import Bucket, BucketRule, take
 
 MAX_SENDERS: Final = 10_000
 LEAST: Final = 20
-"""Events at once, and at least, from a sender: what becomes one turn
-(`gateway/inbound/conversation_queues.py`)."""
+"""The smallest burst of stored events of one sender; as many as one turn collects."""
 LEAST_PER_MINUTE: Final = 10
 TIMES: Final = 2
-"""Events a minute that are stored, as a multiple of the messages a minute that are answered."""
+"""Stored events per minute, as a multiple of the answered messages per minute."""
 EDITS: Final = 10
-"""Edits and presses, as a multiple of new messages: a lost edit would leave the old words."""
+"""Edits and button presses, as a multiple of new messages: a lost edit would leave the old text."""
 TOLD_PER_MINUTE: Final = 4
-"""Refusals of one sender a minute that are written down."""
+"""Refusals of one sender that are logged per minute."""
 
 
 class IntakeLimits:
-    """Counts the events of each sender. `per_minute`: answers to one person; 0 is no limit."""
+    """Token buckets for the events of each sender. `per_minute` is the rate of answers to one
+    person; 0 means no limit."""
 
     def __init__(self, per_minute: int) -> None:
         self._rate = max(LEAST_PER_MINUTE, TIMES * per_minute) if per_minute else 0
@@ -32,7 +31,8 @@ class IntakeLimits:
         self._held: OrderedDict[tuple[str, str], Bucket] = OrderedDict()
 
     def stored(self, sender: str, now: float, *, edit: bool = False) -> bool:
-        """Whether one more event of this sender is stored at `now` (monotonic seconds)."""
+        """Return True if one more event of this sender may be stored at `now` (monotonic
+        seconds)."""
         if not self._rate:
             return True
         times = EDITS if edit else 1
@@ -40,11 +40,11 @@ class IntakeLimits:
         return self._take(kind, sender, now, self._burst * times, self._rate * times)
 
     def asked_inline(self, sender: str, now: float, per_minute: int) -> bool:
-        """Whether one more inline query of this sender is looked at."""
+        """Return True if one more inline query of this sender is processed."""
         return self._take("inline", sender, now, per_minute, per_minute)
 
     def told(self, sender: str, now: float) -> bool:
-        """Whether one more refusal of this sender is written down."""
+        """Return True if one more refusal of this sender is logged."""
         return self._take("told", sender, now, TOLD_PER_MINUTE, TOLD_PER_MINUTE)
 
     def _take(self, kind: str, sender: str, now: float, most: int, per_minute: int) -> bool:

@@ -1,4 +1,5 @@
-"""Is this message meant for the assistant? Decided from the platform's facts, never from names."""
+"""Invocation: decides if a message is addressed to the assistant, from the platform's facts and
+never from names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ STAGE = "invocation"
 
 
 class Trigger(StrEnum):
-    """What makes the assistant answer."""
+    """The facts that make the assistant answer."""
 
     MENTION = "mention"
     DIRECT_MESSAGE = "direct_message"
@@ -26,7 +27,7 @@ DEFAULT_TRIGGERS = frozenset({Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.R
 
 @dataclass(frozen=True, slots=True)
 class ChannelInvocation:
-    """What one channel does differently; None keeps the general rule."""
+    """The rules of one channel; None keeps the general rule."""
 
     triggers: frozenset[Trigger] | None = None
     prefix: str | None = None
@@ -34,7 +35,8 @@ class ChannelInvocation:
 
 @dataclass(frozen=True, slots=True)
 class InvocationPolicy:
-    """When to answer. A set `prefix` is a trigger of its own, as in the source's policy."""
+    """The rules for when to answer. A set `prefix` is a trigger of its own, as in the source's
+    policy."""
 
     triggers: frozenset[Trigger] = DEFAULT_TRIGGERS
     prefix: str | None = None
@@ -43,7 +45,8 @@ class InvocationPolicy:
     channels: Mapping[str, ChannelInvocation] = field(default_factory=dict)
 
     def rule_for(self, platform: str, channel_id: str) -> tuple[frozenset[Trigger], str | None]:
-        """Triggers and prefix in force in a channel, named "platform:id" or by its bare id."""
+        """Return the triggers and the prefix for a channel, named "platform:id" or by its bare
+        id."""
         if not self.channels:
             return self.triggers, self.prefix
         channel = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
@@ -57,7 +60,7 @@ class InvocationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """The decision, and what is left of the text once the prefix is taken out."""
+    """The decision, and the text without the prefix."""
 
     decision: Decision
     content: str
@@ -66,10 +69,10 @@ class Invocation:
 def decide_invocation(
     message: ChatMessage, policy: InvocationPolicy, *, bot_takes_part: bool = False
 ) -> Invocation:
-    """Whether the assistant answers `message`, and what of it reaches the model.
+    """Decide if the assistant answers `message`, and which text reaches the model.
 
-    `bot_takes_part` says that the assistant has spoken in the message's thread. `@everyone` is no
-    mention: `ChatMessage.mentions_bot` comes from the platform's entities only.
+    `bot_takes_part` says that the assistant has written in the message's thread. `@everyone` is not
+    a mention: `ChatMessage.mentions_bot` comes from the platform's entities only.
     """
 
     def no(reason: str) -> Invocation:
@@ -84,8 +87,8 @@ def decide_invocation(
     if prefix and _begins_with(message.content, prefix):
         return yes("prefix", message.content[len(prefix) :].lstrip())
     if message.is_direct_message:
-        asked = Trigger.DIRECT_MESSAGE in triggers or Trigger.ALL in triggers
-        return yes("direct_message") if asked else no("direct_messages_off")
+        enabled = Trigger.DIRECT_MESSAGE in triggers or Trigger.ALL in triggers
+        return yes("direct_message") if enabled else no("direct_messages_off")
     if message.mentions_bot and Trigger.MENTION in triggers:
         return yes("mention")
     if policy.ignore_if_mentions_others and message.mentions_others:
@@ -100,8 +103,8 @@ def decide_invocation(
 
 
 def _begins_with(content: str, prefix: str) -> bool:
-    """Whether the prefix stands there as a word of its own: `!ask` does not begin `!askew`. Scripts
-    without upper and lower case are taken to be written without spaces."""
+    """Return True if the content begins with the prefix as a separate word: `!ask` does not match
+    `!askew`. Scripts without upper and lower case are assumed to be written without spaces."""
     seam = content[len(prefix) - 1 : len(prefix) + 1]
     runs_on = len(seam) > 1 and all(c.isdigit() or c.lower() != c.upper() for c in seam)
     return content.startswith(prefix) and not runs_on

@@ -1,6 +1,7 @@
-"""Token buckets per person, channel and workspace: all of them give a token, or none does.
+"""Token buckets per person, channel and workspace: a message takes a token from all of them or from
+none.
 
-Beside the shared buckets each person has a reserve, which others cannot use up.
+Beside the shared buckets each person has a reserve that others cannot use up.
 """
 
 from collections.abc import Sequence
@@ -11,18 +12,16 @@ from gateway.message import MessageAuthor, Place
 from gateway.policy.decision import Decision
 
 STAGE = "limits"
-
 INLINE_PER_MINUTE = 60
 """Inline queries of one person; Telegram sends one for each pause in typing."""
 INLINE_TOGETHER = 600
 INLINE_RESERVE = 6
-
 Level = Literal["user", "channel", "workspace", "reserve"]
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Messages a minute (the source's defaults); 0 lifts a limit, or leaves out the reserve."""
+    """Messages per minute (the source's defaults); 0 disables a limit or the reserve."""
 
     user_per_minute: int = 5
     channel_per_minute: int = 20
@@ -32,7 +31,7 @@ class RateLimits:
 
 @dataclass(frozen=True, slots=True)
 class BucketRule:
-    """One bucket: its key, and how many tokens it holds and regains in a minute."""
+    """One bucket: its key, its capacity and the tokens it regains per minute."""
 
     level: Level
     key: str
@@ -41,7 +40,7 @@ class BucketRule:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """How full a bucket was at a moment (seconds)."""
+    """The tokens in a bucket at a time (seconds)."""
 
     tokens: float
     at: float
@@ -49,10 +48,10 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The outcome of asking several buckets at once.
+    """The result of taking a token from several buckets at once.
 
     `buckets` is their new state, in the order of the rules; `level` and `retry_after` (seconds)
-    name the bucket that stays empty longest when the answer is no.
+    name the bucket that stays empty longest if the answer is no.
     """
 
     allowed: bool
@@ -61,7 +60,7 @@ class Taken:
     retry_after: float = 0.0
 
     def decision(self) -> Decision:
-        """This outcome as a decision with its reason."""
+        """Return the result as a decision with its reason."""
         if self.allowed:
             return Decision(STAGE, True, "within_limits")
         return Decision(
@@ -74,10 +73,10 @@ class Taken:
 
 
 def sender_key(person: str, author: MessageAuthor, place: Place) -> str:
-    """The sender as limits and budgets count it.
+    """Return the key under which limits and budgets count a sender.
 
-    `person` stands for all linked identities of one human. A chat, a webhook or another bot writes
-    under a name that one human can have many of: all of them in one channel are one sender.
+    `person` stands for all linked identities of one human. A chat, a webhook or a bot writes under
+    names that one human can create freely: all of them in one channel are one sender.
     """
     if author.is_chat or author.is_bot:
         return f"names:{place.platform}:{place.account}:{place.channel_id}"
@@ -85,8 +84,8 @@ def sender_key(person: str, author: MessageAuthor, place: Place) -> str:
 
 
 def rules_for(tenant: str, sender: str, place: Place, limits: RateLimits) -> tuple[BucketRule, ...]:
-    """The buckets a message has to pass; `sender` is a `sender_key`. Where there is no workspace,
-    no bucket is shared beyond the channel."""
+    """Return the buckets for a message; `sender` is a `sender_key`. Without a workspace no bucket
+    is shared beyond the channel."""
     account = f"{tenant}:{place.platform}:{place.account}"
     workspace = f"{account}:{place.workspace_id}"
     channel = f"{account}:{place.channel_id}"
@@ -104,8 +103,8 @@ def rules_for(tenant: str, sender: str, place: Place, limits: RateLimits) -> tup
 
 
 def inline_rules(tenant: str, sender: str, place: Place) -> tuple[BucketRule, ...]:
-    """The buckets an inline query has to pass: the sender's, and one for the whole account, beside
-    which each sender has a reserve."""
+    """Return the buckets for an inline query: one for the sender, one for the account, and a
+    reserve for each sender."""
     account = f"{tenant}:{place.platform}:{place.account}"
     return (
         BucketRule("user", f"inline:{tenant}:{sender}", INLINE_PER_MINUTE),
@@ -117,10 +116,10 @@ def inline_rules(tenant: str, sender: str, place: Place) -> tuple[BucketRule, ..
 def take(rules: Sequence[BucketRule], held: Sequence[Bucket | None], now: float) -> Taken:
     """Take one token from every bucket, or from none.
 
-    `held` is the stored state in the order of `rules`, None for a bucket never used: it is full. An
-    empty shared bucket lets a sender pass whose reserve has a token. Each message takes the token
-    of the reserve as well, so that in T minutes a shared bucket of C lets at most C * (T + 1)
-    messages pass, and R * (T + 1) more of each sender with a reserve of R.
+    `held` is the stored state in the order of `rules`; None is an unused, full bucket. A sender
+    with a token in the reserve passes an empty shared bucket. Each message also takes a token from
+    the reserve, so in T minutes a shared bucket of C lets at most C * (T + 1) messages pass, plus R
+    * (T + 1) for each sender with a reserve of R.
     """
     filled = [_filled(rule, bucket, now) for rule, bucket in zip(rules, held, strict=True)]
     reserve = None
@@ -150,5 +149,5 @@ def _filled(rule: BucketRule, bucket: Bucket | None, now: float) -> float:
 
 
 def _wait(rule: BucketRule, tokens: float) -> float:
-    """Seconds until the bucket has a token."""
+    """Return the seconds until the bucket has a token."""
     return 0.0 if tokens >= 1 else (1 - tokens) * 60 / rule.per_minute

@@ -1,4 +1,5 @@
-"""What is said when the answer is no. A denied access is silent; a limit answers once a window."""
+"""The sentences for refused messages. A denied access is silent; a limit answers once per
+window."""
 
 import math
 from collections.abc import Mapping
@@ -11,7 +12,6 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 
 Sharing = Literal["linked", "channel", "conversation", "workspace", "account"]
-
 SHARED: Final[Mapping[Sharing, str]] = {
     "linked": "It is shared with your linked accounts.",
     "channel": "It is this channel's limit, shared by everybody in it.",
@@ -19,18 +19,16 @@ SHARED: Final[Mapping[Sharing, str]] = {
     "workspace": "Everybody in the workspace shares it.",
     "account": "Everybody who writes to me here shares it.",
 }
-"""What a person hears of a limit or a budget that is not theirs alone."""
-
-
+"""Explains a limit or a budget that a person shares with others."""
 NO_PRICE: Final = (
-    "I cannot answer: a budget is set, and my language model has no price. Whoever runs me can add"
-    " it under budgets.prices."
+    "I cannot answer: a budget is set, but my language model has no price. The operator can add one"
+    " under budgets.prices."
 )
 
 
 def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | None:
-    """With whom what a decision found used up is shared: with everybody in the place, or, where it
-    is the person's own and they have linked accounts, with these."""
+    """Return with whom the used-up limit or budget is shared: everybody in the place, or the
+    person's linked accounts."""
     if decision.reason.startswith("user_"):
         return "linked" if linked else None
     if decision.reason.startswith("channel_"):
@@ -42,19 +40,20 @@ def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | N
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A sentence, and how long it is not repeated to the same person in the same place."""
+    """A sentence, and the time during which it is not repeated to the same person in the same
+    place."""
 
     text: str
     quiet_for: timedelta
 
 
 def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal | None:
-    """What to say to the person, None for silence. `sharing` says with whom the person shares what
-    is used up, where it is not theirs alone."""
-    told = "" if sharing is None else f" {SHARED[sharing]}"
+    """Return the sentence for a refusal, None for silence. `sharing` says with whom the person
+    shares the limit."""
+    suffix = "" if sharing is None else f" {SHARED[sharing]}"
     if decision.stage == "limits":
         seconds = max(1, math.ceil(decision.retry_after))
-        text = f"Rate limit exceeded. Try again in {seconds}s.{told}"
+        text = f"Rate limit exceeded. Try again in {seconds}s.{suffix}"
         return Refusal(text, timedelta(seconds=max(seconds, 10)))
     if decision.reason == "no_price":
         return Refusal(NO_PRICE, timedelta(hours=1))
@@ -63,6 +62,6 @@ def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal |
         whose = "The" if sharing == "account" else "This workspace's"
         if decision.reason.startswith("user_"):
             whose = "Your"
-        text = f"{whose} budget for my answers is used up. It starts anew {period}.{told}"
+        text = f"{whose} budget for my answers is used up. It resets {period}.{suffix}"
         return Refusal(text, timedelta(hours=1))
     return None

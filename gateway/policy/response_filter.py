@@ -1,4 +1,5 @@
-"""Keeps credentials out of public rooms: the whole answer, and the answer while it is written."""
+"""Keeps credentials out of public rooms, in complete answers and in answers that are being
+streamed."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -6,14 +7,15 @@ from typing import Final
 
 from gateway.people import Audience
 from safety.patterns import AnyOf, Pattern, literal, some
-from safety.secret_detection.detect import CONNECTION_STRING, KINDS, Level
+from safety.secret_detection.detect import KINDS
+from safety.secret_detection.http_headers import CONNECTION_STRING
+from safety.secret_detection.kinds import Level
 
 REPLACEMENT: Final = (
     "I found relevant information but it may contain sensitive data. "
     "Please ask in a private channel."
 )
-"""What a public room reads instead of an answer with a secret in it."""
-
+"""Replaces an answer with a secret in a public room."""
 _GAP: Final = some(r"\s", 0, 100)
 _QUOTED: Final = (
     *some("[\"']", 0, 1),
@@ -47,7 +49,8 @@ _PATTERNS: Final[tuple[tuple[str, Pattern], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class FilterDecision:
-    """What may be said. `reason` is "not_public", "no_secret" or "secret_" and its kind."""
+    """The text that may be shown. `reason` is "not_public", "no_secret" or "secret_" and its
+    kind."""
 
     text: str
     reason: str
@@ -55,25 +58,25 @@ class FilterDecision:
 
 
 def filter_response(text: str, audience: Audience) -> FilterDecision:
-    """The answer as this audience may read it: whole, or replaced.
+    """Return the answer as this audience may read it: unchanged, or replaced.
 
-    Only public rooms are filtered. Markdown's backslashes are looked through, because they are
-    gone once the answer is rendered.
+    Only public rooms are filtered. The text is also searched without Markdown's backslashes,
+    because rendering removes them.
     """
     if audience is not Audience.PUBLIC_ROOM:
         return FilterDecision(text, "not_public")
-    found = _first_secret(text)
-    if found:
-        return FilterDecision(REPLACEMENT, f"secret_{found}", blocked=True)
+    kind = _first_secret(text)
+    if kind:
+        return FilterDecision(REPLACEMENT, f"secret_{kind}", blocked=True)
     return FilterDecision(text, "no_secret")
 
 
 class StreamFilter:
-    """Releases an answer piece by piece, never a character that may belong to a secret.
+    """Releases an answer in pieces, and never a character that may belong to a secret.
 
-    What could be the beginning of a secret is held back until more text says otherwise, at most
-    as much as the longest secret has before it is certain. Once blocked it releases nothing more;
-    what was shown before holds no part of the secret, and is to be replaced by `REPLACEMENT`.
+    A possible beginning of a secret is held back until more text rules it out, at most for as long
+    as the longest secret takes to be certain. Once blocked, nothing more is released; the text
+    released so far holds no part of the secret and is to be replaced by `REPLACEMENT`.
     """
 
     def __init__(self, audience: Audience) -> None:
@@ -83,18 +86,18 @@ class StreamFilter:
 
     @property
     def blocked(self) -> bool:
-        """True once a secret was seen."""
+        """True once a secret was found."""
         return bool(self._found)
 
     @property
     def reason(self) -> str:
-        """As in `FilterDecision`, for what was fed until now."""
+        """The reason as in `FilterDecision`, for the text so far."""
         if self._open:
             return "not_public"
         return f"secret_{self._found}" if self._found else "no_secret"
 
     def feed(self, piece: str) -> str:
-        """Take the next piece; give what may be shown now, which may be nothing."""
+        """Take the next piece; return the text that may be shown now, possibly empty."""
         if self._open or self._found:
             return piece if self._open else ""
         self._held += piece
@@ -106,7 +109,7 @@ class StreamFilter:
         return released
 
     def finish(self) -> str:
-        """The answer is complete: give what was held back."""
+        """End the answer; return the text that was held back."""
         released, self._held = self._held, ""
         return released
 
@@ -117,19 +120,19 @@ def _any_pattern() -> AnyOf:
 
 
 def _readings(text: str) -> tuple[str, ...]:
-    """The text as it is, and without the backslashes that rendering takes away."""
+    """Return the text as it is, and without the backslashes that rendering removes."""
     return (text, text.replace("\\", "")) if "\\" in text else (text,)
 
 
 def _first_secret(text: str) -> str:
-    """The kind of the first secret found, empty when there is none."""
+    """Return the kind of the first secret found, empty if there is none."""
     readings = _readings(text)
-    found = (name for name, pattern in _PATTERNS if any(map(pattern.find, readings)))
-    return next(found, "")
+    kinds = (name for name, pattern in _PATTERNS if any(map(pattern.find, readings)))
+    return next(kinds, "")
 
 
 def _safe_length(text: str) -> int:
-    """How much of a text without secrets cannot become part of one, whatever follows."""
+    """Return the length of the beginning that cannot become part of a secret, whatever follows."""
     safe = _any_pattern().may_begin(text)
     if "\\" not in text:
         return safe

@@ -1,4 +1,4 @@
-"""Who somebody is to the assistant, and which tools that role may use before whom."""
+"""Roles of people, and the tools that a role may use in front of an audience."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.access import listed
-from gateway.ports import ToolSpec
+from gateway.tool_spec import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
 class RolePolicy:
-    """Ids of owners, operators and members ("platform:id" or bare); everybody else is `default`."""
+    """Ids of owners, operators and members ("platform:id" or bare); everybody else has the
+    `default` role."""
 
     owners: AbstractSet[str] = frozenset()
     operators: AbstractSet[str] = frozenset()
@@ -22,8 +23,8 @@ class RolePolicy:
 def role_of(
     person: PersonId, policy: RolePolicy, *, aliases: tuple[str, ...] = (), outside: bool = False
 ) -> Role:
-    """The highest role that one of the person's immutable ids holds; at most guest for an author
-    from outside, also where an id of theirs is listed."""
+    """Return the highest role of the person's immutable ids; at most guest for an author from
+    outside, even if an id is listed."""
     if outside:
         return Role.GUEST
     ids = (person.id, *aliases)
@@ -39,7 +40,7 @@ def role_of(
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """Who may use a tool: from which role on, and before which audiences."""
+    """The lowest role that may use a tool, and the audiences in front of which it may be used."""
 
     role: Role = Role.MEMBER
     audiences: AbstractSet[Audience] = frozenset(Audience)
@@ -52,17 +53,17 @@ SECRETS = ToolRule(role=Role.OPERATOR, audiences=frozenset({Audience.DIRECT}))
 
 @dataclass(frozen=True, slots=True)
 class ToolPolicy:
-    """Rules by tool name or by server (what stands before `__`); the defaults follow the tool.
+    """Rules by tool name or by server (the part before `__`); the defaults depend on the tool.
 
-    Without a rule, what changes something stays out of public rooms and what handles secrets is
-    for operators in a direct conversation: a tool that does not say it only reads is taken as one
-    that changes something.
+    Without a rule, tools with side effects are not used in public rooms, and tools that handle
+    secrets are for operators in a direct conversation. A tool has side effects unless it declares
+    that it only reads.
     """
 
     rules: Mapping[str, ToolRule] = field(default_factory=dict)
 
     def rule_for(self, tool: ToolSpec) -> ToolRule:
-        """The rule in force for a tool."""
+        """Return the rule for a tool."""
         if self.rules:
             configured = self.rules.get(tool.name) or self.rules.get(tool.name.partition("__")[0])
             if configured is not None:
@@ -75,8 +76,8 @@ class ToolPolicy:
 def allowed_tools(
     tools: Iterable[ToolSpec], role: Role, audience: Audience, policy: ToolPolicy
 ) -> frozenset[str]:
-    """Names of the tools that `role` may use before `audience`. Guests use read-only tools at most
-    where a rule says so."""
+    """Return the names of the tools that `role` may use before `audience`. Guests get tools only
+    through a rule."""
     names = set()
     for tool in tools:
         rule = policy.rule_for(tool)

@@ -1,8 +1,4 @@
-"""The seams between the gateway and everything that touches the outside, as small Protocols.
-
-A class takes part by having the methods; nothing is registered. What an adapter can do beyond
-sending is declared in its `Capabilities` and proven by `tests/contract`.
-"""
+"""The ports of the gateway: its seams to the outside, as small Protocols."""
 
 from gateway.ports.abilities import (
     CanAnswerInline,
@@ -63,17 +59,14 @@ from gateway.ports.model import (
     ToolOutcome,
     Usage,
 )
-from gateway.ports.tools import (
-    ServerState,
-    ToolProvider,
-    ToolSpec,
-)
+from gateway.ports.tools import ServerState, ToolProvider
 from gateway.ports.webhooks import (
     WebhookHandler,
     WebhookRequest,
     WebhookResponse,
     WebhookRoutes,
 )
+from gateway.tool_spec import ToolSpec
 
 __all__ = [
     "AccountSettings",

@@ -1,4 +1,4 @@
-"""What an adapter may do beyond sending: it has those that its capabilities declare."""
+"""Optional abilities of an adapter beyond sending, each a Protocol of its own."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -9,79 +9,69 @@ from gateway.message import Attachment, Button, Outbound, Part, Place
 @runtime_checkable
 class CanEdit(Protocol):
     async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of a message of ours. Raises a `DeliveryError`."""
-        ...
+        """Replace the text of a sent message. Raises a `DeliveryError`."""
 
 
 @runtime_checkable
 class CanDelete(Protocol):
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours. Raises a `DeliveryError`."""
-        ...
+        """Delete a sent message. Raises a `DeliveryError`."""
 
 
 @runtime_checkable
 class CanClearButtons(Protocol):
     async def clear_buttons(self, outbound: Outbound) -> None:
-        """Take the buttons away from under the message `outbound.clears`; what it says stays.
-        Raises a `DeliveryError`."""
-        ...
+        """Remove the buttons under the message `outbound.clears`; its text stays. Raises a
+        `DeliveryError`."""
 
 
 @runtime_checkable
 class CanType(Protocol):
     async def typing(self, place: Place, message_id: str) -> None:
         """Show that an answer to `message_id` is being written. Raises a `DeliveryError`."""
-        ...
 
 
 @runtime_checkable
 class CanMarkRead(Protocol):
     async def mark_read(self, place: Place, message_id: str) -> None:
         """Show that a message was read. Raises a `DeliveryError`."""
-        ...
 
 
 @runtime_checkable
 class CanReact(Protocol):
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction (a Unicode emoji). Raises a `DeliveryError`."""
-        ...
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Take our reaction back; one that is gone already is fine. Raises a `DeliveryError`."""
-        ...
+        """Remove our reaction; a reaction that is gone is no error. Raises a `DeliveryError`."""
 
 
 @runtime_checkable
 class CanFetchFiles(Protocol):
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
-        """The bytes of an attachment, at most `limit`. Raises `BadInput` when it is larger,
-        a `DeliveryError` when the platform does not give it."""
-        ...
+        """Return the bytes of an attachment, at most `limit`. Raises `BadInput` if it is larger, a
+        `DeliveryError` if the platform does not provide it."""
 
 
 @runtime_checkable
 class CanAnswerInline(Protocol):
     async def answer_inline(self, query_id: str, suggestions: tuple[Button, ...]) -> None:
-        """Offer texts to send for an inline query; `query_id` is the event's id."""
-        ...
+        """Suggest texts for an inline query; `query_id` is the event's id."""
 
 
 @runtime_checkable
 class CanCheckMembership(Protocol):
     async def is_member(self, space: str, person: str) -> bool:
-        """True when this person is a full member of a space now: a workspace's id, or a room's
-        where the platform has no workspaces. False for guests, for people of another company, and
-        for everybody where the bot itself was removed. Raises a `DeliveryError` when the platform
-        does not say."""
-        ...
+        """Return True if the person is a full member of a workspace (by its id), or of a room where
+        the platform has no workspaces. False for guests, for people of another company, and for
+        everybody where the bot itself was removed. Raises a `DeliveryError` if the platform does
+        not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Whether a connection has proven lately that it works. `detail` says in words what is wrong,
-    `seconds_since` how long ago the last proof was."""
+    """Shows if a connection has recently proven that it works. `detail` names the problem,
+    `seconds_since` is the age of the last proof."""
 
     ok: bool
     detail: str = ""
@@ -91,22 +81,20 @@ class Liveness:
 @runtime_checkable
 class CanCheckLiveness(Protocol):
     def alive(self) -> Liveness:
-        """What the transport itself has proven: an answered ping, a finished poll. Never what
-        people write: a quiet room is no deaf socket. Asked often, must not wait."""
-        ...
+        """Return what the transport has proven: an answered ping, a finished poll. Messages of
+        people are no proof: a quiet room is not a dead connection. Called often, must not wait."""
 
 
 @runtime_checkable
 class CanReconnect(Protocol):
     async def reconnect(self) -> None:
-        """Cut a deaf connection so that it resumes with what it missed; a restart of the adapter
-        would lose that. Never raises."""
-        ...
+        """Close a dead connection so that it resumes with the missed events; a restart of the
+        adapter would lose them. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `parley doctor`. `advice` says what to do when it is not ok."""
+    """One line of `parley doctor`. `advice` says how to fix a failed check."""
 
     name: str
     ok: bool
@@ -117,5 +105,4 @@ class Check:
 @runtime_checkable
 class CanDiagnose(Protocol):
     async def diagnose(self) -> list[Check]:
-        """Ask the platform whether credentials, scopes and intents are right. Never raises."""
-        ...
+        """Check credentials, scopes and intents with the platform. Never raises."""

@@ -1,4 +1,4 @@
-"""How much the assistant was used, for whoever tells of it."""
+"""Usage of the assistant by project."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,8 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What the assistant did: questions answered, people who asked, tokens, cost in millionths of
-    a dollar."""
+    """Answered questions, people who asked, tokens, and cost in millionths of a dollar."""
 
     answered: int
     people: int
@@ -17,9 +16,9 @@ class Activity:
 
 
 class ActivityLog(Protocol):
-    """Sums over traces and usage; nobody's name, no content."""
+    """Sums over traces and usage, without names and content."""
 
     async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
-        """What was done in a project since then. `project` is "platform:account:id", where the id
-        is a workspace's, or a channel's that belongs to none; raises `BadInput` for another."""
-        ...
+        """Return the sums of a project since then. `project` is "platform:account:id", where the id
+        is a workspace's, or a channel's without a workspace; raises `BadInput` for any other text.
+        """

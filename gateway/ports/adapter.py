@@ -1,8 +1,9 @@
-"""One connected account of one platform: what it does, what it is given, what it can."""
+"""The adapter of one platform account: its interface, its capabilities and its context."""
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from gateway.message import InboundEvent, Outbound, Receipt
 from gateway.ports.clock import Clock
@@ -51,20 +52,20 @@ class Capabilities:
 
 
 class EventSink(Protocol):
-    """Where an adapter hands over what arrived.
+    """Takes the events of an adapter.
 
-    Returns when the event is stored (or known to be none of our business): only then may the
-    platform be told that it was received. Raises `StoreUnavailable` when it could not be stored;
-    the adapter then leaves the event unacknowledged, so that the platform sends it again.
+    Returns when the event is stored (or ignored): only then may the adapter acknowledge it to the
+    platform. Raises `StoreUnavailable` if it could not be stored; the adapter then leaves the event
+    unacknowledged, so that the platform delivers it again.
     """
 
     async def __call__(self, event: InboundEvent) -> None: ...
 
 
 class AdapterState(Protocol):
-    """A small durable memory of one adapter: WhatsApp windows, the last message seen.
+    """A small durable key-value store of one adapter: WhatsApp windows, read positions.
 
-    Keys are at most 200 characters, values at most 4,000; expired values read as None.
+    Keys have at most 200 characters, values at most 4,000; expired values read as None.
     """
 
     async def get(self, key: str) -> str | None: ...
@@ -73,16 +74,16 @@ class AdapterState(Protocol):
 
 
 class Counter(Protocol):
-    """Counts what happened: `count("ignored", "poll_answer")`."""
+    """Counts events by name: `count("ignored", "poll_answer")`."""
 
     def __call__(self, what: str, detail: str = "") -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command to register with the platforms that know such a thing. `argument_help` lists what
-    may be written after the command, in at most 100 characters; empty: the argument's name.
-    `takes_files`: a message with a file can be this command."""
+    """A command that is registered with the platforms. `argument_help` lists the possible arguments
+    in at most 100 characters; empty: the argument's name. `takes_files`: a message with a file can
+    be this command."""
 
     name: str
     description: str
@@ -95,8 +96,9 @@ class CommandSpec:
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """What the program gives an adapter. `account` is "main" unless several are configured. An
-    adapter parses a delivery as work of the `guard`, and acknowledges an exhausted one unread."""
+    """The dependencies of an adapter. `account` is "main" unless several are configured. An adapter
+    parses a delivery as work of the `guard`, and acknowledges a quarantined one without parsing it.
+    """
 
     account: str
     assistant_name: str
@@ -110,11 +112,7 @@ class AdapterContext:
 
 @runtime_checkable
 class PlatformAdapter(Protocol):
-    """One connected account of one platform.
-
-    Optional abilities are the `Can...` protocols below: an adapter has exactly those that its
-    capabilities declare.
-    """
+    """One connected account of one platform. Optional abilities are the `Can...` protocols."""
 
     @property
     def platform(self) -> str: ...
@@ -126,20 +124,38 @@ class PlatformAdapter(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     async def connect(self, sink: EventSink) -> None:
-        """Connect and start handing events to `sink`; return once the platform said yes.
+        """Connect and pass events to `sink`; return once the platform accepted the connection.
 
         Raises `StartError`. May be called again after `disconnect`.
         """
-        ...
 
     async def wait_closed(self) -> None:
-        """Return after `disconnect`; raise `StartError` when the connection died for good."""
-        ...
+        """Return after `disconnect`; raise `StartError` if the connection failed permanently."""
 
     async def disconnect(self) -> None:
-        """Stop receiving, close every socket. Safe to call twice, and before `connect`."""
-        ...
+        """Stop receiving and close every socket. Safe to call twice, and before `connect`."""
 
     async def send(self, outbound: Outbound) -> Receipt:
-        """Send one part or file, once. Raises a `DeliveryError`; never retries by itself."""
-        ...
+        """Send one part or file, once. Raises a `DeliveryError`; never retries."""
+
+
+class StateEntry(NamedTuple):
+    """A stored value of an adapter."""
+
+    platform: str
+    account: str
+    key: str
+    value: str
+
+
+class AdapterStates(Protocol):
+    """The durable states of all adapters."""
+
+    def of(self, platform: str, account: str) -> AdapterState:
+        """Return the state of this account."""
+
+    def entries(self) -> AsyncIterator[StateEntry]:
+        """Yield all values, including expired ones."""
+
+    async def delete(self, entries: Sequence[StateEntry]) -> None:
+        """Delete these values."""

@@ -1,29 +1,42 @@
-"""Time, as something that is given."""
+"""Time as a dependency, so that tests need not wait."""
 
+import asyncio
+import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol
 
 
 class Clock(Protocol):
-    """Time as a dependency, so that tests need not wait."""
+    """A clock."""
 
     def now(self) -> datetime:
-        """The current time, with a zone (UTC)."""
-        ...
+        """Return the current time in UTC."""
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
-        ...
+        """Return the seconds of a clock that never goes back."""
 
     async def sleep(self, seconds: float) -> None:
         """Return after so many seconds."""
-        ...
 
 
 class AlarmClock(Clock, Protocol):
-    """A clock that calls back."""
+    """A clock with timers."""
 
     def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], object]:
-        """Call something after so many seconds, unless what this returns is called before."""
-        ...
+        """Call `call` after so many seconds; the returned function cancels that."""
+
+
+class SystemClock:
+    """Implements `AlarmClock`."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    monotonic = staticmethod(time.monotonic)  # itself, because every message asks forty times
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def after(self, seconds: float, call: Callable[[], None]) -> Callable[[], None]:
+        return asyncio.get_running_loop().call_later(seconds, call).cancel

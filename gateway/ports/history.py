@@ -63,12 +63,10 @@ class History(Protocol):
     async def spoken(self, whose: Whose, limit: int) -> list[Spoken]:
         """The latest texts of these people, newest first, at most `limit` of them, and as many
         tasks and summaries."""
-        ...
 
     async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
         """Delete those of these texts that are these people's and unchanged, with the summaries of
         the conversations that they stand in; returns what went."""
-        ...
 
 
 def digest_of(text: str) -> str:

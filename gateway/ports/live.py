@@ -1,4 +1,4 @@
-"""An answer that is shown while it is written."""
+"""Live answers: the interface of an adapter that can show an answer while it is generated."""
 
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -8,11 +8,11 @@ from gateway.message import Outbound, Part, Place, Receipt
 
 @dataclass(frozen=True, slots=True)
 class LiveStyle:
-    """How a conversation shows an answer that is being written.
+    """How a conversation shows a live answer.
 
-    `pause`: seconds between two requests, at least. `fades`: seconds after which what is shown
-    vanishes unless it is shown again, 0 for never. `costs`: it counts against the send budget.
-    `appends`: what is shown can only be added to until the answer is complete.
+    `pause`: minimum seconds between two requests. `fades`: seconds after which a preview disappears
+    unless it is repeated, 0 for never. `costs`: requests count against the send budget. `appends`:
+    text can only be added until the answer is complete.
     """
 
     pause: float = 1.2
@@ -23,11 +23,11 @@ class LiveStyle:
 
 @dataclass(frozen=True, slots=True)
 class LiveView:
-    """What is to be shown of an answer now.
+    """The current state of a live answer.
 
-    `key` is the same for the whole answer, also after a restart. `part` is everything so far, with
-    what is open closed, as one message; `added` is the Markdown that is new in it. `handle` is what
-    the last call returned, empty for the first one.
+    `key` is the same for the whole answer, also after a restart. `part` is the text so far as one
+    message, with open marks closed; `added` is the new Markdown in it. `handle` is the result of
+    the last call, empty for the first one.
     """
 
     key: str
@@ -42,15 +42,12 @@ class LiveView:
 @runtime_checkable
 class CanShowLive(Protocol):
     def live_style(self, place: Place) -> LiveStyle | None:
-        """How it is shown there; None where it cannot be."""
-        ...
+        """Return the style for a place; None where live answers are not possible."""
 
     async def show_live(self, view: LiveView) -> str:
-        """Show it, or change what is shown. Returns the handle of the message that stands there,
-        empty for a preview that vanishes by itself. Raises a `DeliveryError`."""
-        ...
+        """Show the text, or update it. Returns the handle of the message, empty for a preview that
+        disappears by itself. Raises a `DeliveryError`."""
 
     async def end_live(self, outbound: Outbound) -> Receipt:
-        """Turn the message with the handle `outbound.replaces` into this. Doing it again changes
-        nothing. Raises a `DeliveryError`; `Permanent` when it is gone or cannot be changed."""
-        ...
+        """Replace the message with the handle `outbound.replaces`. Idempotent. Raises a
+        `DeliveryError`; `Permanent` if it is gone or cannot be changed."""

@@ -1,4 +1,4 @@
-"""What is known of an adapter without importing its platform's library."""
+"""The manifest of an adapter: everything that is known without importing its platform's library."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gateway.ports.adapter import Capabilities
 from gateway.ports.live import LiveStyle
 
 Dialect: TypeAlias = Literal["discord", "slack", "telegram", "whatsapp", "web", "plain"]
-"""Which renderer an answer goes through; a platform of somebody else's names one of these."""
+"""The renderer of an answer; an external adapter names one of these."""
 
 
 class AccountSettings(BaseModel, extra="forbid", frozen=True):
@@ -22,19 +22,20 @@ class AccountSettings(BaseModel, extra="forbid", frozen=True):
     """
 
     def configured(self) -> bool:
-        """True when the credentials needed to connect are there; otherwise the platform is off."""
+        """Return True if the credentials needed to connect are set; otherwise the platform is
+        off."""
         return False
 
     def missing(self) -> tuple[str, ...]:
-        """Names of the credentials that are still needed once any one of them is set."""
+        """Return the names of missing credentials once any one of them is set."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class SendPace:
-    """Sends a second that a platform takes from one account; 0 is no limit.
+    """Sends per second that a platform accepts from one account; 0 is no limit.
 
-    `room_per_minute` binds rooms only, beside the limit of every chat.
+    `room_per_minute` applies to rooms only, beside the limit of every chat.
     """
 
     platform_per_second: float = 0.0
@@ -44,7 +45,7 @@ class SendPace:
 
 @dataclass(frozen=True, slots=True)
 class AdapterManifest:
-    """What is known of an adapter without importing its platform's library.
+    """The manifest of an adapter.
 
     Entry points of the group `parley.adapters` name a value of this type. `load` is
     "package.module:Class"; the class is called as `Class(settings, context)`.
@@ -57,10 +58,10 @@ class AdapterManifest:
     dialect: Dialect
     load: str
     dedupe_for: timedelta = timedelta(hours=24)
-    """How long the platform may send the same event again."""
+    """How long the platform may deliver the same event again."""
     pace: SendPace = SendPace()
     live: "Callable[[Place], LiveStyle | None] | None" = None
-    """As `CanShowLive.live_style`, for a process that holds no connection."""
+    """Like `CanShowLive.live_style`, for a process without a connection."""
     identify: str = ""
-    """Where the platform gives people several ids: "package.module:function" of `async
-    (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name."""
+    """Set where the platform gives people several ids: "package.module:function" of `async
+    (AdapterState, id) -> ids`, the ids under which the chat knows the person of an id."""

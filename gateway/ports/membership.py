@@ -1,11 +1,11 @@
-"""Membership of a project at present."""
+"""Current membership of a project."""
 
 from enum import StrEnum
 from typing import Protocol
 
 
 class MembershipStatus(StrEnum):
-    """Membership of a project; unknown where the platform did not say."""
+    """The membership of a project; unknown if the platform did not answer."""
 
     MEMBER = "member"
     GONE = "gone"
@@ -13,8 +13,7 @@ class MembershipStatus(StrEnum):
 
 
 class MembershipCheck(Protocol):
-    """Says whether somebody belongs to a project. Never raises."""
+    """Checks membership of a project. Never raises."""
 
     async def belongs(self, person: str, project: str) -> MembershipStatus:
         """`person` is a `str(PersonId)`, `project` "platform:account:workspace or room"."""
-        ...

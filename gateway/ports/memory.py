@@ -100,39 +100,32 @@ class TurnMemory(Protocol):
     def reads(self, material: Sequence[Material]) -> None:
         """Note what the model reads in this turn that the person did not write: what is shown or
         quoted, files, results of tools, and the same of earlier turns."""
-        ...
 
     async def prompt_parts(self) -> PromptParts:
         """The parts of the prompt that memory writes. They are the same all through a session,
         because what stays the same is cached by the model's service."""
-        ...
 
     @property
     def keeps(self) -> bool:
         """False where the person wants nothing of the turn to be kept, and nothing recalled."""
-        ...
 
     @property
     def recalls(self) -> bool:
         """False where there is surely nothing to recall."""
-        ...
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """The memories that may answer this question, best first, also where `told` tells
-        it."""
-        ...
+        """The memories that may answer this question, best first, also where `prompt_parts` has
+        them."""
 
     async def tell_later(self, sentence: str) -> None:
         """Say this with the person's next direct message. For a place where nothing can be said to
         one person alone. The sentence quotes nothing of what was said."""
-        ...
 
     async def finish(
         self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
     ) -> AnswerFooter:
         """End the turn: the footer, and what is to be kept. The footer leaves out the sentences
         `without`, in whose place something else is said."""
-        ...
 
 
 class MemoryPort(Protocol):
@@ -140,15 +133,12 @@ class MemoryPort(Protocol):
 
     async def turn(self, caller: Caller) -> TurnMemory:
         """Memory for this person, here and now."""
-        ...
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         """True when something goes back to one of these messages."""
-        ...
 
     async def linked(self, who: Principal) -> Sequence[PersonId]:
         """The identities that are linked with this person, without their own."""
-        ...
 
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
         """Completions of the beginning of a question, from memories, best first."""
@@ -156,25 +146,20 @@ class MemoryPort(Protocol):
 
     async def learned(self, caller: Caller, conversation: str) -> int:
         """How much this person's memory holds of what was said in a conversation."""
-        ...
 
     async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
         """Delete what this person's memory holds of a conversation, and was learned by then; how
         much went."""
-        ...
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """A person changed a message that was answered."""
-        ...
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
         """Messages are gone, and what goes back to them goes too."""
-        ...
 
     async def left(self, tenant: str, place: Place, person: str = "") -> None:
         """A person (a `str(PersonId)`) is no longer in the project of a place; without one, the
         assistant itself was removed, and nobody is known to be in it any more."""
-        ...
 
 
 class CommandSet(Protocol):
@@ -183,19 +168,15 @@ class CommandSet(Protocol):
     @property
     def specs(self) -> tuple[CommandSpec, ...]:
         """Their names and texts."""
-        ...
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         """Do what a command says; the answer. Raises `BadInput` with words for the person."""
-        ...
 
     def owns(self, value: str) -> bool:
         """True for the value of a button under an answer of these commands, or in a footer."""
-        ...
 
     async def press(self, value: str, caller: Caller) -> Reply:
         """Do what a button stands for. Raises `BadInput` with words for the person."""
-        ...
 
 
 class NoTools:

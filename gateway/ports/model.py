@@ -1,10 +1,10 @@
-"""The language model: what it is asked, what it answers."""
+"""The language model: requests, answers and the provider's interface."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from gateway.ports.tools import ToolSpec
+from gateway.tool_spec import ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class ImageBlock:
-    """A picture; `mime` is one of image/png, image/jpeg, image/gif, image/webp."""
+    """An image; `mime` is one of image/png, image/jpeg, image/gif, image/webp."""
 
     mime: str
     data: bytes = field(repr=False)
@@ -24,7 +24,7 @@ class ImageBlock:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model asks for a tool. `arguments` is a JSON object's text."""
+    """A tool call of the model. `arguments` is the text of a JSON object."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool answered, as the model reads it."""
+    """The result of a tool call, as the model reads it."""
 
     call_id: str
     content: str
@@ -42,10 +42,11 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueBlock:
-    """What a service wants back exactly as it came, and nobody else can read: signed reasoning.
+    """Content that a service expects back unchanged and that no other model can read: signed
+    reasoning.
 
-    `maker` is the model that made it; any other one is not shown it. `data` is a JSON object's
-    text. It is never stored, and never shown to a person.
+    `maker` is the model that made it. `data` is the text of a JSON object. It is never stored and
+    never shown to a person.
     """
 
     maker: str
@@ -57,7 +58,7 @@ ContentBlock: TypeAlias = TextBlock | ImageBlock | ToolCall | ToolOutcome | Opaq
 
 @dataclass(frozen=True, slots=True)
 class ModelMessage:
-    """One step of the conversation with the model."""
+    """One message of the conversation with the model."""
 
     role: Literal["user", "assistant"]
     content: tuple[ContentBlock, ...]
@@ -65,11 +66,11 @@ class ModelMessage:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything one call to a model needs. `model` empty means the provider's own default.
+    """A call to a model. An empty `model` is the provider's default.
 
-    What stays the same comes first, so that a service can cache it: `system` through a session,
-    `system_volatile` (the task, the day) for a while, the first `settled` messages for good.
-    `tool_choice` "none" shows the tools, which earlier messages call, and lets none be called.
+    Stable parts come first, so that a service can cache them: `system` is stable through a session,
+    `system_volatile` (task, date) for a while, the first `settled` messages permanently.
+    `tool_choice` "none" shows the tools, which earlier messages call, but allows no call.
     """
 
     system: str
@@ -89,7 +90,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call, as the service counted them."""
+    """Tokens of one call, as counted by the service."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -107,7 +108,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """A piece of the answer, as it is written."""
+    """A piece of the answer."""
 
     text: str
 
@@ -117,9 +118,8 @@ StopReason: TypeAlias = Literal["end", "tool_use", "max_tokens", "refusal", "oth
 
 @dataclass(frozen=True, slots=True)
 class ModelFinished:
-    """The last event of a call; `message` is the whole answer, tool calls included.
-    `from_fallback`:
-    another model answered than the one that was asked."""
+    """The last event of a call; `message` is the whole answer with its tool calls. `from_fallback`:
+    another model answered than the requested one."""
 
     message: ModelMessage
     stop: StopReason
@@ -138,7 +138,14 @@ class LLMProvider(Protocol):
     def name(self) -> str: ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Zero or more `TextDelta`, then one `ModelFinished`. Raises a `ModelError`."""
-        ...
+        """Yield any number of `TextDelta`, then one `ModelFinished`. Raises a `ModelError`."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class CanWarm(Protocol):
+    """A provider with a slow first call that can be prepared."""
+
+    async def warm(self) -> None:
+        """Prepare the first call."""

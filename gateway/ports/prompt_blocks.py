@@ -1,8 +1,8 @@
-"""The five blocks of a prompt: what goes in, and what comes out. Frozen values, no I/O.
+"""The five blocks of a prompt: input and result of the assembly. Frozen values, no I/O.
 
-Rank 1 is the most important and the last to be cut. The order of the ranks is also the order in
-the prompt: what stays the same comes first, so that the model's service can cache it (sources 004,
-"Memory Blocks").
+Rank 1 is the most important and is cut last. The order of the ranks is also the order in the
+prompt: stable blocks come first, so that the model's service can cache them (sources 004, "Memory
+Blocks").
 """
 
 from collections.abc import Callable
@@ -12,11 +12,12 @@ from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 Count: TypeAlias = Callable[[str], int]
-"""Tokens of a text: 0 for an empty one, never less for a longer beginning of the same text."""
+"""Counts the tokens of a text: 0 for an empty one, never fewer for a longer beginning of the same
+text."""
 
 
 class BlockKind(StrEnum):
-    """The blocks, in the order in which they stand in the prompt."""
+    """The blocks, in the order of the prompt."""
 
     SYSTEM = "system"
     PROJECT = "project"
@@ -27,10 +28,8 @@ class BlockKind(StrEnum):
 
 KINDS: Final = tuple(BlockKind)
 CHAT_RANKS: Final = KINDS
-"""Knowledge goes first: it can be recalled again at the next question, what was said cannot."""
-
+"""Knowledge is cut first: it can be recalled again, earlier messages cannot."""
 _PLACES: Final = {kind: place for place, kind in enumerate(KINDS)}
-
 ANSWER_RANKS: Final = (
     BlockKind.SYSTEM,
     BlockKind.PROJECT,
@@ -38,12 +37,12 @@ ANSWER_RANKS: Final = (
     BlockKind.KNOWLEDGE,
     BlockKind.HISTORY,
 )
-"""Ranks 4 and 5 swapped, for single questions where the facts count more than the talk."""
+"""Ranks 4 and 5 swapped, for single questions where facts matter more than the dialogue."""
 
 
 class Section(NamedTuple):
-    """A text under a tag of its own within a block, such as SOUL. `share` is its part of what is
-    left of its block when all of it does not fit; the shares of a block need not sum to 1."""
+    """A text under a tag of its own within a block, such as SOUL. `share` is its part of the rest
+    of its block if not everything fits; the shares of a block need not sum to 1."""
 
     name: str
     text: str
@@ -52,9 +51,9 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """What the model is told of the person and the project all the time, by memory. Each is empty
-    for nothing, and stays the same through a session, because that is cached by the model's
-    service. `skill` says how to use memory; `shared` is what is remembered for everybody."""
+    """Texts from memory for every prompt of a session; they do not change within a session, so that
+    the model's service can cache them. Empty texts are left out. `skill` explains how to use
+    memory; `shared` holds the memories for everybody."""
 
     skill: str = ""
     soul: str = ""
@@ -69,17 +68,16 @@ NO_PROMPT_PARTS: Final = PromptParts()
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a conversation is about at present. `set_by` is a person's name."""
+    """The task of a conversation. `set_by` is a person's name."""
 
     text: str
     set_by: str = ""
 
 
 class DialogueTurn(NamedTuple):
-    """One step of the conversation, as the model is to read it. `id` is the message's. `own` is
-    what its writer wrote themselves, where that is not all of `text`; `writer` is named in rooms,
-    and `shown` is the framed text of somebody else. A tuple, because a message makes many of them.
-    """
+    """One message of the conversation, as the model reads it. `own` is the writer's own text, if
+    that is not all of `text`; `writer` is set in rooms, and `shown` is the framed text of somebody
+    else. A tuple, because a message creates many of them."""
 
     id: str
     role: Literal["user", "assistant"]
@@ -91,31 +89,30 @@ class DialogueTurn(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The writer's own, without a name before it."""
+        """The writer's own text, without the name."""
         return self.text if self.own is None else self.own
 
     @property
     def spoken(self) -> str:
-        """The writer's own, in a room with the name before it."""
+        """The writer's own text, with the name in a room."""
         return spoken(self.writer, self.words)
 
 
 def spoken(writer: str, words: str) -> str:
-    """What somebody said, in a room with the name of the writer before it."""
+    """Return a text, with the writer's name before it in a room."""
     return f"[{writer}] {words}" if writer else words
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeItem:
-    """Something that was recalled for this question, best first in a sequence of them.
+    """A recalled item; in a sequence the best comes first.
 
-    `source` is what it can be traced back to ("ADR-007", "conversation of 2026-11-02"),
-    `confidence` is 0 to 1, `score` is the retrieval's own and comparable within one answer only.
-    `label` says how far it can be trusted ("from web, may be inaccurate"), empty for nothing to
-    say. `kind` and `scope` are those of `memory/model/record.py`, empty for what is no memory.
-    `message_id` is set for what was said in this very conversation, and `line` is how the brief
-    tells it, where it does: both may be in sight already. `ref` is the id by which the model names
-    it to a tool, empty for what it cannot change.
+    `source` is its origin ("ADR-007", "conversation of 2026-11-02"), `confidence` is 0 to 1,
+    `score` is the retrieval's own and comparable within one result only. `label` qualifies its
+    reliability ("from web, may be inaccurate"). `kind` and `scope` are those of
+    `memory/model/record.py`, empty if it is no memory. `message_id` is set for a message of this
+    conversation, and `line` is its line in the brief: both may be in the prompt already. `ref` is
+    the id for tools, empty if it cannot be changed.
     """
 
     id: str
@@ -134,11 +131,11 @@ class KnowledgeItem:
 
 @dataclass(frozen=True, slots=True)
 class ContextParts:
-    """Everything that may go into a prompt, before it is made to fit.
+    """Everything that may go into a prompt, before it is cut to fit.
 
     `own` is the operator's text with the program's rules, which is never cut. `skills` are left out
-    whole where they do not fit. `personal` stands in the System block, `project` in the Project
-    block. `summary` is of what was said before `turns`.
+    as a whole if they do not fit. `personal` belongs to the System block, `project` to the Project
+    block. `summary` covers the time before `turns`.
     """
 
     own: str
@@ -156,8 +153,8 @@ Why: TypeAlias = Literal["cut", "left_out", "summarised"]
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a block had to go without: `what` is a piece's name, "turns", an item's id; never
-    any content. `tokens` are those that are missing."""
+    """A part that a block had to leave out: `what` is a section's name, "turns" or an item's id,
+    never content. `tokens` is the size of the missing part."""
 
     what: str
     why: Why
@@ -165,8 +162,8 @@ class Loss:
 
 
 class Block(NamedTuple):
-    """A block as it is sent. `budget` is its share by the table, `allotted` what it got after the
-    waterfall; `tokens` never exceed it. `needed` is what all of it would have taken."""
+    """A block of the final prompt. `budget` is its share by the table, `allotted` its limit after
+    the allocation; `tokens` never exceed it. `needed` is the size without cuts."""
 
     kind: BlockKind
     rank: int
@@ -180,17 +177,15 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """A prompt that fits. `blocks` are all of them in the order of the prompt; `total` is what they
-    could take together. `turns` are those that are sent as they were said, `summary` stands for the
-    rest.
-    """
+    """A prompt that fits. `blocks` are in the order of the prompt; `total` is their common limit.
+    `turns` are sent unchanged, `summary` replaces the rest."""
 
     blocks: tuple[Block, ...]
     total: int
     turns: tuple[DialogueTurn, ...] = ()
     summary: str = ""
     taken: tuple[str, ...] = field(default=())
-    """The ids of the knowledge that is in the prompt."""
+    """The ids of the knowledge items in the prompt."""
 
     @property
     def tokens(self) -> int:
@@ -199,7 +194,7 @@ class Assembled:
 
     @property
     def free(self) -> int:
-        """Tokens that no block needs."""
+        """Unused tokens."""
         return self.total - self.tokens
 
     def __getitem__(self, kind: BlockKind) -> Block:
@@ -207,7 +202,7 @@ class Assembled:
 
     @property
     def text(self) -> str:
-        """The whole prompt in one text, every block in its tag; without the empty ones."""
+        """The prompt as one text, every non-empty block in its tag."""
         return "\n\n".join(
             block.text
             if block.kind is not BlockKind.SYSTEM
@@ -215,3 +210,18 @@ class Assembled:
             for block in self.blocks
             if block.text
         )
+
+
+def block_for(kind: str, scope: str, *, standing: bool = False) -> BlockKind:
+    """Return the block of a memory; `kind` and `scope` as in `memory/model/record.py`. `standing`
+    memories are in the brief and do not depend on the question.
+
+    A person's preferences belong to System, a project's to Project. Facts belong to Project if they
+    are standing and shared. Everything else is Knowledge.
+    """
+    own = scope == "user"
+    if kind in ("preference", "instruction", "correction"):
+        return BlockKind.SYSTEM if own else BlockKind.PROJECT
+    if standing:
+        return BlockKind.SYSTEM if own else BlockKind.PROJECT
+    return BlockKind.KNOWLEDGE

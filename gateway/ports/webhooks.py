@@ -1,4 +1,4 @@
-"""The public listener, as far as an adapter sees it."""
+"""The public HTTP listener, as an adapter sees it."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """What the public listener answers."""
+    """The response of the public listener."""
 
     status: int = 200
     body: str = ""
@@ -32,18 +32,16 @@ WebhookHandler: TypeAlias = Callable[[WebhookRequest], Awaitable[WebhookResponse
 
 
 class WebhookRoutes(Protocol):
-    """The public listener, as far as an adapter sees it."""
+    """The routes of the public listener."""
 
     def add(
         self, path: str, handler: WebhookHandler, *, max_body: int = MAX_BODY, proof: str = ""
     ) -> None:
-        """Serve `path` (GET and POST). Raises `ConfigurationError` when it is taken.
+        """Serve `path` (GET and POST). Raises `ConfigurationError` if it is taken.
 
-        Bodies of more than `max_body` bytes are refused, and so is a POST without the header
-        `proof` (the platform's signature or secret) before any of its body is read.
+        Refuses bodies of more than `max_body` bytes, and a POST without the header `proof` (the
+        platform's signature or secret) before any of its body is read.
         """
-        ...
 
     def remove(self, path: str) -> None:
-        """Stop serving `path`; unknown paths are fine."""
-        ...
+        """Stop serving `path`; unknown paths are no error."""

@@ -1,5 +1,5 @@
-"""The seam to the crash-loop guard: work is marked before it begins, and dropped in the end when
-processes die of it again and again."""
+"""The port of the crash-loop guard: work is marked before it starts, and quarantined if processes
+repeatedly crash during it."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -8,16 +8,15 @@ from typing import Final, Literal, NamedTuple, Protocol
 from gateway.people import PersonId
 
 WorkKind = Literal["message", "waiting_turn", "send", "chore", "heartbeat", "embedding", "payload"]
-"""`message`: an accepted event, by the id of its exchange. `waiting_turn`: a turn that memory takes
-up, by the same id. `send`: a key of the outbox. `chore`: a task of the housekeeping. `heartbeat`: a
-project. `embedding`: a memory, or the model. `payload`: a delivery of a platform before it is
-parsed."""
+"""`message`: an accepted event, by the id of its exchange. `waiting_turn`: a turn for memory, by
+the same id. `send`: a key of the outbox. `chore`: a housekeeping task. `heartbeat`: a project.
+`embedding`: a memory, or the model. `payload`: a delivery of a platform before it is parsed."""
 MAX_ID: Final = 200
 """Characters of an id; a longer one is cut."""
 
 
 class WorkItem(NamedTuple):
-    """One piece of work, the same in every process that takes it up. The id holds no content."""
+    """One piece of work, the same in every process. The id holds no content."""
 
     kind: WorkKind
     id: str
@@ -30,8 +29,8 @@ class WorkItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The person whom a piece of work concerns, within a tenant, and the place it came from
-    ("platform:account:channel"). Empty where nobody is known."""
+    """The person whom the work concerns, within a tenant, and its place
+    ("platform:account:channel"). Empty if unknown."""
 
     tenant: str = ""
     person: str = ""
@@ -39,7 +38,7 @@ class Owner:
 
     @classmethod
     def of(cls, person: PersonId, place: str, tenant: str = "") -> "Owner":
-        """The owner of a message."""
+        """Return the owner of a message."""
         return cls(tenant, str(person), place)
 
 
@@ -47,59 +46,48 @@ NOBODY: Final = Owner()
 
 
 class WorkGuard(Protocol):
-    """Counts the deaths of processes by what was in work at that time."""
+    """Counts process deaths by the work that was running."""
 
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
-        """Within it these items are in work: should the process die, the next one knows it."""
-        ...
+        """Mark these items as running; if the process dies, the next one knows them."""
 
     def deaths(self, item: WorkItem) -> int:
-        """The weight of the deaths that this item was in work at; 0 for nearly everything."""
-        ...
+        """Return the weight of the deaths during this item; 0 for nearly everything."""
 
     def exhausted(self, item: WorkItem) -> bool:
-        """True when the item must not be begun any more."""
-        ...
+        """Return True if the item must not be started any more."""
 
     def suspects(self, kind: WorkKind) -> int:
-        """How many items of this kind were in work at a death, or are quarantined."""
-        ...
+        """Return how many items of this kind ran during a death, or are quarantined."""
 
     def release(self, item: WorkItem) -> None:
-        """The item was dealt with in another way: it is no suspect of this process any more."""
-        ...
+        """Record that the item was handled in another way and is no suspect any more."""
 
     async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
-        """Make the item a dead letter that an operator sees. A second call changes nothing.
+        """Store the item as quarantined work for the operator. Idempotent.
 
-        Raises `StoreUnavailable`."""
-        ...
+        Raises `StoreUnavailable`.
+        """
 
 
 class Unguarded:
-    """Implements `WorkGuard` by watching nothing."""
+    """Implements `WorkGuard` without any bookkeeping."""
 
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
-        """The items are not written down."""
         return nullcontext()
 
     def deaths(self, item: WorkItem) -> int:
-        """None are known."""
         return 0
 
     def exhausted(self, item: WorkItem) -> bool:
-        """Never."""
         return False
 
     def suspects(self, kind: WorkKind) -> int:
-        """None."""
         return 0
 
-    def release(self, item: WorkItem) -> None:
-        """It was none."""
+    def release(self, item: WorkItem) -> None: ...
 
-    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
-        """Never asked."""
+    async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None: ...
 
 
 UNGUARDED: Final = Unguarded()

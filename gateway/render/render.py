@@ -6,8 +6,7 @@ from typing import Final
 from gateway.markdown import limits, split
 from gateway.markdown.boundaries import units
 from gateway.markdown.parse import parse
-from gateway.markdown.plain import PLAIN
-from gateway.markdown.text_renderer import TextRenderer
+from gateway.markdown.text_renderer import PLAIN, TextRenderer
 from gateway.markdown.tree import Block, Document
 from gateway.message import Part
 from gateway.render import slack, web

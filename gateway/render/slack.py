@@ -12,8 +12,7 @@ from typing import Final, TypeAlias, assert_never
 
 from gateway.markdown import limits, split, table
 from gateway.markdown.boundaries import units
-from gateway.markdown.plain import PLAIN
-from gateway.markdown.text_renderer import BOXES, RULE
+from gateway.markdown.text_renderer import BOXES, PLAIN, RULE
 from gateway.markdown.tree import (
     Block,
     CodeBlock,

@@ -7,8 +7,7 @@ from typing import Final, assert_never
 
 from gateway.markdown import inline, limits, split
 from gateway.markdown.inline import Mark
-from gateway.markdown.plain import PLAIN
-from gateway.markdown.text_renderer import BOXES
+from gateway.markdown.text_renderer import BOXES, PLAIN
 from gateway.markdown.tree import (
     Block,
     CodeBlock,

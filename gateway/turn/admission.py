@@ -8,6 +8,7 @@ import structlog
 from gateway.authorship import text_of
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.llm.prices import price_of, reserve
+from gateway.llm.tokens import estimate
 from gateway.message import Place
 from gateway.people import KnownIds, PersonId, Principal, Role
 from gateway.policy.access import STAGE, decide_access, listed
@@ -19,7 +20,6 @@ from gateway.policy.roles import role_of
 from gateway.ports import kept_ids
 from gateway.turn.metering import Meter
 from gateway.turn.services import Services
-from gateway.turn.tokens import estimate
 from gateway.turn.turn_context import TurnContext
 
 log = structlog.get_logger(__name__)

@@ -4,12 +4,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from gateway.llm.tokens import counter, estimate_messages, estimate_tools
 from gateway.message import ChatMessage
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.roles import allowed_tools
 from gateway.ports import ContentBlock, ModelMessage, TextBlock, ToolProvider
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.conversations import ConversationTask
 from gateway.ports.prompt_blocks import (
     Assembled,
     BlockKind,
@@ -23,8 +24,8 @@ from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
 from gateway.turn.context.block_usage import usage_data
 from gateway.turn.context.budgets import TokenBudget, budget_for
-from gateway.turn.context.deduplication import assemble_deduplicated
 from gateway.turn.context.history_window import LoadedHistory
+from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
 from gateway.turn.history import dialogue_turns
 from gateway.turn.prompt import (
@@ -37,7 +38,6 @@ from gateway.turn.prompt import (
     who_set,
 )
 from gateway.turn.services import Services
-from gateway.turn.tokens import counter, estimate_messages, estimate_tools
 from gateway.turn.toolbox import OverheardTools, Toolbox
 from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest

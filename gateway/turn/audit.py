@@ -1,5 +1,5 @@
-"""Records what happened: in the program's own record, then with an audit logger that was plugged
-in, which is somebody else's code, may fail and stops nobody."""
+"""Audit of security-relevant events: in the program's own log, then in an audit logger of an
+extension, which may fail without any effect."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ import structlog
 
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Place
-from gateway.observe.security_log import SecurityEvent
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ToolProvider, ToolSpec
+from gateway.ports.security import SecurityEvent
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -45,7 +45,7 @@ async def audit_of(
 
 
 class AuditedTools:
-    """Tools of which each use that may change something is recorded, before it happens."""
+    """Tools whose calls with side effects are recorded before they run."""
 
     def __init__(self, tools: ToolProvider, turn: TurnContext, services: Services) -> None:
         self._tools = tools
@@ -60,7 +60,6 @@ class AuditedTools:
         return offered
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Run a tool. Raises `ToolError`."""
         if name not in self._only_read:
             decision = Decision("tool", True, name)
             await audit("tool_used", self._turn, self._services, decision)

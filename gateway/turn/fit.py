@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import ContextTooLong
+from gateway.llm.calibration import Calibration
+from gateway.llm.tokens import estimate, estimate_block, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
     ImageBlock,
@@ -20,13 +22,6 @@ from gateway.ports import (
     ToolSpec,
 )
 from gateway.turn.prompt import clip
-from gateway.turn.tokens import (
-    Calibration,
-    estimate,
-    estimate_block,
-    estimate_messages,
-    estimate_tools,
-)
 
 RETRIES: Final = 2
 """Attempts after the service said that a request is too long."""

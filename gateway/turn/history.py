@@ -11,10 +11,11 @@ from typing import Final, Self
 
 from gateway.authorship import Material, text_of
 from gateway.conversation import ContextLimits
+from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.policy.decision import Decision
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
-from gateway.ports.stores import StoredTurn
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.context.history_window import (
     LoadedHistory,
@@ -24,11 +25,10 @@ from gateway.turn.context.history_window import (
     sizes_of,
     summary_in_time,
 )
-from gateway.turn.context.model_summary import summarised
+from gateway.turn.context.summary import summarised
 from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services
-from gateway.turn.tokens import estimate
 from gateway.turn.turn_context import TurnContext
 
 ANSWER: Final = 300

@@ -63,7 +63,6 @@ class Connect(Protocol):
 
     async def __call__(self, server: McpServer, stack: AsyncExitStack, /) -> Any:
         """The library's client, initialised. Raises whatever the library raises."""
-        ...
 
 
 def load_library() -> Connect:

@@ -9,20 +9,20 @@ import structlog
 
 from gateway.errors import ModelError, ModelRefused
 from gateway.llm.prices import Price, cost, price_of, reserve
+from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.policy.budgets import Account, BudgetAlert
 from gateway.policy.decision import Decision
 from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
-from gateway.ports.stores import UsageLedger
-from gateway.turn.tokens import estimate, estimate_messages, estimate_tools
+from gateway.ports.usage import UsageLedger
 
 log = structlog.get_logger(__name__)
 
 
 class Meter:
-    """A language model whose calls are paid for, which implements `gateway.ports.LLMProvider`.
+    """A language model with metered calls. Implements `LLMProvider`.
 
-    `micros` is what the turn owes by now, in millionths of a dollar: what was counted, and the most
-    that a call can have cost whose answer broke off. Where no budget is set nothing is set aside.
+    `micros` is the turn's cost so far in millionths of a dollar: counted calls, and the maximum
+    cost of calls that broke off. Without a budget nothing is reserved.
     """
 
     def __init__(
@@ -54,7 +54,6 @@ class Meter:
 
     @property
     def name(self) -> str:
-        """The provider's."""
         return self._provider.name
 
     async def reserve_amount(self, most: int) -> Decision:
@@ -69,13 +68,13 @@ class Meter:
         return outcome.decision
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """The provider's events. Raises a `ModelError`, also when the budget is used up."""
         return self.metered(request)
 
     async def metered(
         self, request: ModelRequest, *, aside: bool = False
     ) -> AsyncIterator[ModelEvent]:
-        """The same; a call `aside` counts, and says nothing of how the turn went."""
+        """Yield the provider's events; a call `aside` is counted, but does not affect the turn's
+        outcome."""
         most = await self._held(request, aside=aside) if self.accounts else 0
         stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
         answered = False
@@ -93,19 +92,21 @@ class Meter:
             raise
 
     def aside(self) -> LLMProvider:
-        """The same, for calls that may be left out: one that the budget does not bear is no reason
-        to refuse the answer, whose first call has its money before them."""
+        """Return a model for optional calls: a refused one is no reason to refuse the answer, whose
+        first call gets its reservation before them."""
         return _Aside(self)
 
     def answer_is_over(self) -> None:
-        """Calls aside wait for the answer's first call no longer, which was perhaps never made."""
+        """Let optional calls no longer wait for the answer's first call, which may not happen at
+        all."""
         self._answer_first.set()
 
     async def close(self) -> None:
         """Leave the provider open: it outlives the turn."""
 
     async def _held(self, request: ModelRequest, *, aside: bool) -> int:
-        """Set the most that a call may cost aside, and owe it. Raises `ModelRefused`."""
+        """Reserve the maximum cost of a call and add it to the turn's cost. Raises
+        `ModelRefused`."""
         if aside:
             await self._answer_first.wait()
         try:
@@ -139,18 +140,16 @@ class Meter:
 
 
 class _Aside:
-    """A meter whose refusals, and whose model, are not the turn's."""
+    """A meter for optional calls, whose refusals and model are not the turn's."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
 
     @property
     def name(self) -> str:
-        """The provider's."""
         return self._meter.name
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """The provider's events. Raises a `ModelError`, also when the budget is used up."""
         return self._meter.metered(request, aside=True)
 
     async def close(self) -> None:

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from db.errors import StoreUnavailable
 from gateway.authorship import Material, within_bounds
 from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
 from gateway.durable import uninterrupted
-from gateway.errors import StoreUnavailable
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -29,14 +29,16 @@ from gateway.message import (
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.observe.message_details import details_of
-from gateway.observe.observer import Timing, collect_timings
+from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
+from gateway.outbound.send import address
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
 from gateway.policy.refusals import refusal_for
+from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
-from gateway.ports.stores import InboxEntry
+from gateway.ports.observer import Timing
 from gateway.render.off_loop import render_off_loop
 from gateway.turn.admission import (
     check_access,
@@ -53,7 +55,7 @@ from gateway.turn.generate import generate
 from gateway.turn.history import read_history
 from gateway.turn.recall import open_memory, recall
 from gateway.turn.remember import remember
-from gateway.turn.render import address, render_answer, settle_task
+from gateway.turn.render import render_answer, settle_task
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext

@@ -1,5 +1,5 @@
-"""That the message was read and an answer is being written, shown while a turn runs: first a sign,
-then, where the platform can, the answer itself as it grows."""
+"""Progress of a running turn: the read mark and the typing indicator, then, where the platform can,
+the live answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -76,16 +76,16 @@ class Acknowledgement:
 
 
 FIRST_AFTER = 0.3
-"""Seconds: an answer that is ready sooner needs no sign, which would cost a request."""
+"""Seconds: a faster answer needs no indicator, which would cost a request."""
 AGAIN_AFTER = 4.5
-"""Seconds: Telegram shows typing for 5, Discord for 10, WhatsApp for 25."""
+"""Seconds: Telegram shows an indicator for 5, Discord for 10, WhatsApp for 25."""
 MAX_SIGNS = 60
 
 Signs = Callable[[], Awaitable[None]]
 
 
 class ProgressIndicator:
-    """While entered, shows signs of life; none of them may fail the turn."""
+    """A context that shows progress; its failures never affect the turn."""
 
     def __init__(self, turn: TurnContext, services: Services) -> None:
         self._turn = turn

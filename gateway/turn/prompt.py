@@ -14,7 +14,7 @@ from gateway.authorship import Material, within_bounds
 from gateway.message import Place, Quote
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.conversations import ConversationTask
 from gateway.turn.context.delimiters import escaped, tagged
 from safety.unicode import safe_unicode
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.policy.decision import Decision
 from gateway.turn.remember import asker_of, redact_aside
 from gateway.turn.services import Services

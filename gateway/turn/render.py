@@ -6,7 +6,8 @@ from typing import Final
 from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
 from gateway.commands.typed_answers import typed_under_answer
-from gateway.message import NOTHING_SAID, Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.message import NOTHING_SAID, Button, Outbound, Reply
+from gateway.outbound.send import address
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.render.off_loop import render_off_loop
@@ -84,40 +85,6 @@ def footer_shown(turn: TurnContext) -> Reply:
     """The footer as a reply."""
     after = turn.footer
     return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
-
-
-def address(
-    reply_id: str,
-    place: Place,
-    parts: list[Part],
-    reply: Reply,
-    *,
-    reply_to_id: str = "",
-    reply_handle: str = "",
-    person: str = "",
-) -> tuple[Outbound, ...]:
-    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
-
-    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
-    """
-    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
-    pieces += [(None, file) for file in reply.files]
-    buttons: tuple[Button, ...] = reply.buttons
-    return tuple(
-        Outbound(
-            key=f"{reply_id}:{index}",
-            place=place,
-            part=part,
-            file=file,
-            buttons=buttons if index == len(parts) - 1 else (),
-            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
-            reply_to_id=reply_to_id if index == 0 else "",
-            private_to=reply.private_to,
-            reply_handle=reply_handle,
-            person=person,
-        )
-        for index, (part, file) in enumerate(pieces)
-    )
 
 
 MARKUP: Final = frozenset("\\`*_[]()<>~|#@!")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
 
 from gateway.background_tasks import BackgroundTasks
 from gateway.conversation import ContextLimits
@@ -10,10 +9,8 @@ from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
 from gateway.llm.token_calibrations import TokenCalibrations
-from gateway.observe.observer import NoObserver, Observer
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
-from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.policy.access import AccessPolicy
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
@@ -22,34 +19,24 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import (
-    AdapterManifest,
     AlarmClock,
-    CanAnswerInline,
-    CanCheckMembership,
-    CanFetchFiles,
-    CanMarkRead,
-    CanReact,
-    CanShowLive,
-    CanType,
     CommandSpec,
     LLMProvider,
-    PlatformAdapter,
 )
-from gateway.ports.conversation_notes import ConversationNoteStore
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.connected import Connected
+from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import FeedbackStore
+from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
+from gateway.ports.inbox import Inbox
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
+from gateway.ports.observer import CombinedObserver, Observer
+from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
-from gateway.ports.stores import (
-    AdapterStates,
-    Buckets,
-    Conversations,
-    Inbox,
-    Outbox,
-    Trace,
-    Traces,
-    UnitOfWork,
-    UsageLedger,
-)
+from gateway.ports.traces import Trace, Traces
+from gateway.ports.unit_of_work import UnitOfWork
+from gateway.ports.usage import UsageLedger
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
@@ -127,36 +114,6 @@ class Policies:
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
-    """An account, what is known of its platform, and which optional abilities its adapter has."""
-
-    manifest: AdapterManifest
-    adapter: PlatformAdapter
-    typing: CanType | None = None
-    read_marks: CanMarkRead | None = None
-    files: CanFetchFiles | None = None
-    live: CanShowLive | None = None
-    inline: CanAnswerInline | None = None
-    members: CanCheckMembership | None = None
-    reactions: CanReact | None = None
-
-    @classmethod
-    def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
-        """Look once which abilities the adapter has; asking a Protocol each time is slow."""
-        return cls(
-            manifest,
-            adapter,
-            typing=adapter if isinstance(adapter, CanType) else None,
-            read_marks=adapter if isinstance(adapter, CanMarkRead) else None,
-            files=adapter if isinstance(adapter, CanFetchFiles) else None,
-            live=adapter if isinstance(adapter, CanShowLive) else None,
-            inline=adapter if isinstance(adapter, CanAnswerInline) else None,
-            members=adapter if isinstance(adapter, CanCheckMembership) else None,
-            reactions=adapter if isinstance(adapter, CanReact) else None,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Services:
     """Everything a stage may use. `observe` sees every trace, also of what is not stored;
     `observer` is told what happens, and when; `slots` bound the turns that work;
@@ -177,7 +134,7 @@ class Services:
     observe: Callable[[Trace], None]
     prices: Mapping[str, Price]
     retry: StoreRetry
-    observer: Observer = field(default_factory=NoObserver)
+    observer: Observer = field(default_factory=CombinedObserver)
     memory: MemoryPort = field(default_factory=NoMemory)
     humans: IdentityResolver = field(default_factory=NoLinkedIdentities)
     more_commands: CommandSet = field(default_factory=NoCommands)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from gateway.errors import ContextTooLong, ModelError, ModelRefused, ModelUnavailable, ToolError
+from gateway.llm.tokens import learned
 from gateway.ports import (
     Clock,
     LLMProvider,
@@ -25,7 +26,6 @@ from gateway.ports import (
     Usage,
 )
 from gateway.turn.fit import RETRIES, Fitted, fit, smaller_room
-from gateway.turn.tokens import learned
 from gateway.turn.tool_calls import CallRunner
 from gateway.turn.types import (
     OnText,

@@ -26,7 +26,6 @@ class CanStart(Protocol):
 
     def start(self) -> None:
         """Begin to connect; returns at once."""
-        ...
 
 
 @runtime_checkable
@@ -35,7 +34,6 @@ class CanTellState(Protocol):
 
     def state(self) -> ServerState:
         """How it is now."""
-        ...
 
 
 class Toolbox:

@@ -7,20 +7,21 @@ from datetime import datetime
 from gateway.authorship import Material, text_of
 from gateway.conversation import ConversationKey
 from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
-from gateway.observe.observer import Timing
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.people import Principal
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages
 from gateway.policy.refusals import Sharing
 from gateway.ports import ContentBlock, ToolProvider
+from gateway.ports.connected import Connected
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
+from gateway.ports.observer import Timing
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
-from gateway.ports.stores import NO_CONVERSATION, CompletedTurn, Trace, ring_slot
+from gateway.ports.traces import NO_CONVERSATION, Trace, ring_slot
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
-from gateway.turn.services import Connected
 from gateway.turn.types import TurnRequest, TurnResult
 
 MAX_DECISIONS = 50

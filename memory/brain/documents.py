@@ -16,6 +16,7 @@ from gateway.ports import Clock
 from memory.audit import Audit
 from memory.model.record import (
     MAX_DOCUMENT,
+    UNDO_FOR,
     Evidence,
     Kind,
     Provenance,
@@ -25,14 +26,15 @@ from memory.model.record import (
     new_id,
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
-from memory.ports import BrainStore, Document, ReviewItem, ReviewStore, Version
-from memory.service.undo import UNDO_FOR
+from memory.model.trust import CONFIDENCE, InputKind, derive_trust
+from memory.ports.brain import BrainStore, Document, Version
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
-from memory.write.trust import CONFIDENCE, InputKind, derive_trust
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
-from safety.secret_detection.detect import Level, Redaction, redact_secrets
+from safety.secret_detection.detect import Redaction, redact_secrets
+from safety.secret_detection.kinds import Level
 from safety.unicode import safe_unicode
 
 SYSTEM: Final = "system"

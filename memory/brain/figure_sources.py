@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Final, NoReturn, Protocol
 from urllib.parse import urlsplit
 
-from gateway.errors import ConfigurationError, ParleyError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError, ParleyError
 from gateway.ports import ActivityLog, Clock
 from safety.http.addresses import HostRule, Network, read_host
 from safety.http.client import GuardedClient, OutboundError, OutboundPolicy

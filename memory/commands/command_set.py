@@ -1,5 +1,6 @@
 """What people can tell their memory, on every platform (a `gateway.ports.memory.CommandSet`)."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
@@ -9,17 +10,12 @@ from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
-from memory.commands import documents
-from memory.commands import link as linking
-from memory.commands import link_texts as link_words
+from memory.commands import documents, link, link_texts, texts, undo
 from memory.commands import memories as browsing
 from memory.commands import review as reviewing
-from memory.commands import texts as words
-from memory.commands import undo as undoing
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forget import ForgetCommands
 from memory.commands.import_file import imported
-from memory.commands.kinds import kind_of
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
 from memory.commands.open_questions import (
@@ -32,13 +28,14 @@ from memory.commands.open_questions import (
 )
 from memory.commands.privacy import chosen
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import Draft
+from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import side_of
 from memory.service.people import People
+from memory.text.display import one_line
 from memory.transfer.exporter import personal_file
-from memory.turns.memory_port import keep_buttons, notice_of
+from memory.turns.footer import keep_buttons, request_notice
 from memory.turns.notices import UNDO, deliver_notices, entries_at
 
 SPECS: Final = (
@@ -61,7 +58,7 @@ SPECS: Final = (
         "export, import, erase; or memory, notes, rooms with on or off",
         takes_files=True,
     ),
-    undoing.SPEC,
+    undo.SPEC,
     CommandSpec(
         "project",
         "Choose which project we talk about",
@@ -117,7 +114,7 @@ class MemoryCommands:
             "memories": self._memories,
             "forget": self._forget,
             "privacy": self._privacy,
-            "undo": undoing.undone,
+            "undo": undo.undone,
             "project": self._project,
             "soul": self._documents.soul,
             "bible": self._documents.bible,
@@ -129,7 +126,7 @@ class MemoryCommands:
         handle = await self._memory.for_principal(caller)
         reply = await self._commands[name](handle, caller, arguments.strip())
         direct = caller.place.audience is Audience.DIRECT
-        told = (*notice_of(handle), *(await deliver_notices(handle) if direct else ()))
+        told = (*request_notice(handle), *(await deliver_notices(handle) if direct else ()))
         noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in told)))
         return replace(reply, markdown=noted) if told else reply
 
@@ -141,12 +138,12 @@ class MemoryCommands:
         """Do what a button stands for."""
         handle = await self._memory.for_principal(caller)
         if value.startswith(UNDO):
-            return await undoing.undone(handle, caller, value.removeprefix(UNDO))
+            return await undo.undone(handle, caller, value.removeprefix(UNDO))
         if value.startswith(reviewing.DECISIONS):
             return await reviewing.decide(handle, caller, value)
         if value.startswith(browsing.PREFIX):
             return await self._lists.press(handle, caller, value)
-        if value.startswith(linking.PREFIX):
+        if value.startswith(link.PREFIX):
             return await self._linking.press(caller, value)
         if self._forgetting.owns(value):
             return await self._forgetting.turn(handle, caller, value)
@@ -158,10 +155,10 @@ class MemoryCommands:
         person, channel = str(caller.principal.person), answered_in(caller.place)
         asked = await self._questions.find(question_id)
         if asked is not None and not asked.is_of(person, channel):
-            return Reply(words.NOT_ASKED, leaves_buttons=True)
+            return Reply(texts.NOT_ASKED, leaves_buttons=True)
         question = await self._questions.take(question_id, person, channel)
         if question is None:
-            return Reply(words.CLOSED)
+            return Reply(texts.CLOSED)
         if answer != "yes":
             return await self._forgetting.leave(question_id, question)
         if question.deed == "forget":
@@ -170,14 +167,14 @@ class MemoryCommands:
 
     async def _remember(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if not text:
-            raise BadInput(words.WHAT_TO_REMEMBER)
-        result = await handle.remember(Draft(text, kind_of(text)))
+            raise BadInput(texts.WHAT_TO_REMEMBER)
+        result = await handle.write.remember(Draft(text, kind_of(text)))
         if not caller.alone:
             return await _kept_quietly(handle, result)
         buttons: tuple[Button, ...] = ()
         if result.outcome is Outcome.REVIEW and not result.for_operators:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
-        planned = words.planned(await handle.plan_use())
+        planned = texts.planned(await handle.read.plan_use())
         noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
         return Reply("\n\n".join(filter(None, (reviewing.kept(result), noted))), buttons)
 
@@ -192,14 +189,14 @@ class MemoryCommands:
     async def _privacy(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         what, _, rest = text.casefold().partition(" ")
         choice = await chosen(
-            self._people, caller, what, rest.strip(), off_everywhere=handle.chosen.memory_off
+            self._people, caller, what, rest.strip(), off_everywhere=handle.choices.memory_off
         )
         if choice is not None:
             return choice
         if what not in ("", "export", "import", "erase"):
-            raise BadInput(words.PRIVACY_USAGE)
+            raise BadInput(texts.PRIVACY_USAGE)
         if caller.place.audience is not Audience.DIRECT:
-            raise BadInput(words.ONLY_PRIVATE)
+            raise BadInput(texts.ONLY_PRIVATE)
         if what == "export":
             data, count = await personal_file(handle)
             file = OutboundFile("my-data.jsonl", "text/plain", data)
@@ -209,12 +206,12 @@ class MemoryCommands:
             return await imported(handle, caller, turns=self._episodic)
         if what == "erase":
             return await self._ask_to_erase(handle, caller)
-        notes = self._notes if handle.chosen.notes is None else handle.chosen.notes
+        notes = self._notes if handle.choices.notes is None else handle.choices.notes
         return Reply(
-            words.privacy(
-                handle.chosen,
-                words.counted(await handle.counts()),
-                words.planned(await handle.plan_use()),
+            texts.privacy(
+                handle.choices,
+                texts.counted(await handle.privacy.counts()),
+                texts.planned(await handle.read.plan_use()),
                 self._days,
                 rooms=handle.request.shows_private,
                 notes=notes,
@@ -223,16 +220,16 @@ class MemoryCommands:
 
     async def _project(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if caller.place.audience is not Audience.DIRECT:
-            raise BadInput(words.PROJECT_OF_ROOM)
+            raise BadInput(texts.PROJECT_OF_ROOM)
         if text:
             title = await self._people.choose_project(handle.request, text)
-            chosen = f"We talk about **{words.one_line(title)}** now." if title else "None, then."
+            chosen = f"We talk about **{one_line(title)}** now." if title else "None, then."
             return Reply(chosen)
         known = await self._people.projects(handle.request)
         if not known:
-            return Reply(words.NO_PROJECT)
+            return Reply(texts.NO_PROJECT)
         lines = [
-            f"{number}. {words.one_line(title)}{' ← now' * (project == handle.access.project)}"
+            f"{number}. {one_line(title)}{' ← now' * (project == handle.access.project)}"
             for number, (project, title) in enumerate(known, 1)
         ]
         asked = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
@@ -245,16 +242,16 @@ class MemoryCommands:
         person, channel = str(caller.principal.person), channel_of(caller.place)
         question = Question("erase", person, channel=channel)
         buttons = await self._questions.ask(caller.id, question, "Erase everything")
-        others = link_words.listed(await handle.linked())
-        linked = link_words.ERASE_LINKED.format(sides=others) if others else ""
-        text = link_words.ERASE_ASKED.format(linked=linked)
+        others = link_texts.listed(await handle.privacy.linked())
+        linked = link_texts.ERASE_LINKED.format(sides=others) if others else ""
+        text = link_texts.ERASE_ASKED.format(linked=linked)
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
     async def _erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         """Erase this identity, and ask those that were linked with it about theirs."""
-        gone, others = await handle.erase_all(caller.id)
-        side = link_words.in_short(side_of(caller))
-        text = link_words.ERASED_ELSEWHERE.format(side=side)
+        gone, others = await handle.privacy.erase_all(caller.id)
+        side = link_texts.in_short(side_of(caller))
+        text = link_texts.ERASED_ELSEWHERE.format(side=side)
         notices = []
         for number, other in enumerate(one.side for one in others):
             if other.place is None:
@@ -264,7 +261,7 @@ class MemoryCommands:
             buttons = await self._questions.ask(id_, question, "Erase everything", ASKED_ELSEWHERE)
             until = caller.at + ASKED_ELSEWHERE
             notices.append(Notice(other.person, other.place, text, buttons, until))
-        return Reply(link_words.erased(gone), notices=tuple(notices), forgets=True)
+        return Reply(link_texts.erased(gone), notices=tuple(notices), forgets=True)
 
     async def _settle(self, handle: MemoryHandle, caller: Caller, question: Question) -> Reply:
         if question.deed == "erase":
@@ -282,8 +279,28 @@ async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
     untold = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
     entries = entries_at(handle.request.at, [one for one in untold if one])
     if entries:
-        await handle.tell_later(entries)
+        await handle.privacy.defer_notices(entries)
     if asked:
-        return Reply(words.ASKED_ALONE)
+        return Reply(texts.ASKED_ALONE)
     said = tuple(one for one in result.notices if one != result.told_replaced)
     return Reply(reviewing.kept(replace(result, notices=said)))
+
+
+_FORMS: Final[tuple[tuple[Kind, str], ...]] = (
+    (Kind.CORRECTION, r"\b(?:actually|correction|not .{1,40} but|no longer|instead of)\b"),
+    (Kind.DECISION, r"\b(?:we|i)(?:'ve| have)? (?:decided|agreed|chose|settled)\b|\bdecision\b"),
+    (
+        Kind.PREFERENCE,
+        r"\b(?:prefer|favou?rite|i (?:really )?(?:like|love|hate|dislike)|rather than)",
+    ),
+    (Kind.INSTRUCTION, r"^(?:please )?(?:always|never|don't|do not|call me|answer|use|write)\b"),
+)
+
+
+def kind_of(text: str) -> Kind:
+    """The first kind whose words occur; a fact otherwise."""
+    plain = text.strip().lower().replace("’", "'")
+    for kind, form in _FORMS:
+        if re.search(form, plain):
+            return kind
+    return Kind.FACT

@@ -9,9 +9,10 @@ from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from memory.brain.documents import BrainResult, nearly_full
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.service.handle import MemoryHandle
 from memory.service.own_documents import Writable
+from memory.text.display import one_line, quoted
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
@@ -33,7 +34,7 @@ class DocumentCommands:
     async def soul(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         """The person's own, where nobody reads along."""
         if caller.place.audience is not Audience.DIRECT:
-            raise BadInput(words.ONLY_PRIVATE)
+            raise BadInput(texts.ONLY_PRIVATE)
         return await _done(handle, "soul", text)
 
     async def bible(self, handle: MemoryHandle, _asker: Caller, text: str) -> Reply:
@@ -47,11 +48,11 @@ class DocumentCommands:
             return ""
         kept = await handle.documents.read("heartbeat")
         at = kept.synced_at if kept else None
-        told = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else words.NO_FIGURES
+        told = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else texts.NO_FIGURES
         problem = await self._problem(access.tenant, access.project)
         if not problem:
             return told
-        why = f": {words.one_line(problem)}" if access.operates else "."
+        why = f": {one_line(problem)}" if access.operates else "."
         return f"{told} The last sync failed{why}"
 
 
@@ -66,16 +67,16 @@ async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
 async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     found = await handle.documents.read(document)
     if found is None:
-        return Reply(words.NO_DOCUMENT.format(name=document))
-    ways = words.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
-    told = [words.quoted(found.content), ways]
+        return Reply(texts.NO_DOCUMENT.format(name=document))
+    ways = texts.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
+    told = [quoted(found.content), ways]
     if warning := nearly_full(found.content):
         told.append(f"_{warning}_")
     return Reply("\n\n".join(told))
 
 
 def _told(document: Writable, result: BrainResult) -> str:
-    text = words.PROPOSED
+    text = texts.PROPOSED
     if result.version is not None:
         text = f"The {document.upper()} is written: version {result.version.number}."
     return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))

@@ -9,7 +9,7 @@ from gateway.errors import BadInput
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports.memory import Caller
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.commands.memories import reader
 from memory.commands.open_questions import (
     PREFIX,
@@ -23,6 +23,7 @@ from memory.commands.paging import Page, page_of
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_words
 from memory.service.handle import MemoryHandle
+from memory.text.display import one_line
 from safety.secret_detection.detect import redact_secrets
 
 PAGE_PREFIX: Final = f"{PREFIX}shown:"
@@ -46,28 +47,28 @@ class ForgetCommands:
         """What a topic, or an id, brings up, and whether it shall go."""
         topic = text[:MAX_TOPIC].strip()
         if not topic:
-            raise BadInput(words.WHAT_TO_FORGET)
-        found = await reader(handle, caller).forgettable(topic)
+            raise BadInput(texts.WHAT_TO_FORGET)
+        found = await reader(handle, caller).privacy.matches(topic)
         if not found.items:
             several = len(topic.split()) > 1
-            nothing = words.NOTHING_WITH_ALL if several else words.NOTHING_TO_FORGET
+            nothing = texts.NOTHING_WITH_ALL if several else texts.NOTHING_TO_FORGET
             told = filter(None, (nothing, await _in_soul(handle, caller, topic)))
             return Reply(_with_aside(handle, caller, "\n\n".join(told)))
-        most = fitting([item.bound for item in found.items])
+        most = fitting([item.refs for item in found.items])
         items = found.items[:most]
-        bound = [item.bound for item in items]
+        bound = [item.refs for item in items]
         person = str(caller.principal.person)
         question = Question(
             "forget",
             person,
-            handle.sealed(topic),
+            handle.privacy.sealed(topic),
             channel_of(caller.place),
             await self._questions.keep_list(caller.id, person, bound),
             found.beyond + len(found.items) - most,
         )
         buttons = await self._questions.ask(caller.id, question, f"Forget {len(items)}")
         reply = _shown(handle, caller, question, page_of(items, 1), caller.id, buttons)
-        further = (words.UNREAD * found.unread, await _in_soul(handle, caller, topic))
+        further = (texts.UNREAD * found.unread, await _in_soul(handle, caller, topic))
         return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
 
     def owns(self, value: str) -> bool:
@@ -79,14 +80,14 @@ class ForgetCommands:
         question_id, _, wanted = value.removeprefix(PAGE_PREFIX).partition(":")
         question = await self._questions.find(question_id)
         if question is None:
-            return Reply(words.CLOSED)
+            return Reply(texts.CLOSED)
         if not question.is_of(str(caller.principal.person), answered_in(caller.place)):
-            return Reply(words.NOT_ASKED, leaves_buttons=True)
+            return Reply(texts.NOT_ASKED, leaves_buttons=True)
         bound = await self._questions.list_of(question_id, question)
         if not bound:
-            return Reply(words.CLOSED)
+            return Reply(texts.CLOSED)
         page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
-        items = await reader(handle, caller).deleting.shown(page.items)
+        items = await reader(handle, caller).privacy.current(page.items)
         shown = Page(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")
@@ -98,20 +99,20 @@ class ForgetCommands:
         """Delete what was shown."""
         bound = await self._questions.list_of(question_id, question)
         if bound is None:
-            return Reply(words.CLOSED)
-        gone = await handle.forget_shown(bound, question.topic)
+            return Reply(texts.CLOSED)
+        gone = await handle.privacy.forget(bound, question.topic)
         await self._questions.drop_list(question_id, question)
-        told = [words.forgotten(gone.items)]
+        told = [texts.forgotten(gone.items)]
         if gone.changed:
-            told.append(words.CHANGED.format(count=gone.changed))
+            told.append(texts.CHANGED.format(count=gone.changed))
         if question.beyond:
-            told.append(words.BEYOND_LEFT.format(count=question.beyond))
+            told.append(texts.BEYOND_LEFT.format(count=question.beyond))
         return Reply(_with_aside(handle, caller, " ".join(told)))
 
     async def leave(self, question_id: str, question: Question) -> Reply:
         """Delete nothing."""
         await self._questions.drop_list(question_id, question)
-        return Reply(words.LEFT)
+        return Reply(texts.LEFT)
 
 
 def _shown(
@@ -124,9 +125,9 @@ def _shown(
 ) -> Reply:
     yes, no = buttons
     label = f" ({page.label})" if page.pages > 1 else ""
-    told = [f"Forget this?{label}", _lines(page.items), words.FORGET_MEANS]
+    told = [f"Forget this?{label}", _lines(page.items), texts.FORGET_MEANS]
     if question.beyond:
-        told.append(words.BEYOND.format(shown=page.total, count=question.beyond))
+        told.append(texts.BEYOND.format(shown=page.total, count=question.beyond))
     turnings = tuple(
         Button(one.label, f"{PAGE_PREFIX}{question_id}:{one.number}")
         for one in page.turnings(CHOICES - 2)
@@ -141,28 +142,28 @@ async def _in_soul(handle: MemoryHandle, caller: Caller, topic: str) -> str:
     if caller.place.audience is not Audience.DIRECT or is_memory_id(topic):
         return ""
     soul = await handle.documents.read("soul")
-    return words.IN_SOUL if soul is not None and with_all_words(topic)(soul.content) else ""
+    return texts.IN_SOUL if soul is not None and with_all_words(topic)(soul.content) else ""
 
 
 def _lines(items: Sequence[TopicMatch | None]) -> str:
-    return "\n".join(f"- {words.CHANGED_ITEM if one is None else _line(one)}" for one in items)
+    return "\n".join(f"- {texts.CHANGED_ITEM if one is None else _line(one)}" for one in items)
 
 
 def _line(item: TopicMatch) -> str:
     if item.record is not None:
-        line = words.memory_line(item.record)
-        return f"{line} {words.WAITS}" if item.waits else line
+        line = texts.memory_line(item.record)
+        return f"{line} {texts.WAITS}" if item.waits else line
     said = item.spoken
     if said is None:
-        return words.CHANGED_ITEM
+        return texts.CHANGED_ITEM
     if said.kind == "summary":
-        return f"{words.SUMMARY} _({said.at.date()})_"
+        return f"{texts.SUMMARY} _({said.at.date()})_"
     text = redact_secrets(said.text).text
-    return f"{words.one_line(text)} _({KINDS[said.kind]}, {said.at.date()})_"
+    return f"{one_line(text)} _({KINDS[said.kind]}, {said.at.date()})_"
 
 
 def _with_aside(handle: MemoryHandle, caller: Caller, text: str) -> str:
     """The text, and where a room keeps something back, where to find it."""
     if caller.place.audience is Audience.DIRECT or (caller.alone and handle.access.private):
         return text
-    return f"{text}\n\n{words.FORGET_IN_ROOM}"
+    return f"{text}\n\n{texts.FORGET_IN_ROOM}"

@@ -48,7 +48,7 @@ async def imported(handle: MemoryHandle, caller: Caller, *, turns: bool) -> Repl
 def taken_in(handle: MemoryHandle, data: bytes, *, turns: bool) -> AsyncIterator[LineReport]:
     """What becomes of each entry of a small file that is not sealed. Raises `BadInput`, also where
     this person imports too often."""
-    handle.count_import()
+    handle.write.count_import()
     return bring_in(handle, data, turns=turns, most=MAX_ENTRIES)
 
 

@@ -8,18 +8,17 @@ from gateway.message import Button, Notice, Reply
 from gateway.people import Audience
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
-from memory.commands import link_texts as link_words
-from memory.commands import texts as words
-from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
+from memory.commands import link_texts, texts
+from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
 from memory.service.links import Links, side_of
 
 PREFIX: Final = "memory:link:"
 REFUSALS: Final[dict[LinkOutcome, str]] = {
-    "own": link_words.OWN_CODE,
-    "busy": link_words.BUSY,
-    "already": link_words.ALREADY,
-    "same_account": link_words.SAME_ACCOUNT,
-    "too_many": link_words.TOO_MANY,
+    "own": link_texts.OWN_CODE,
+    "busy": link_texts.BUSY,
+    "already": link_texts.ALREADY,
+    "same_account": link_texts.SAME_ACCOUNT,
+    "too_many": link_texts.TOO_MANY,
 }
 
 
@@ -55,7 +54,7 @@ class LinkCommands:
             return await self._confirm(caller, request_id)
         if answer == "no" and request_id:
             return await self._cancel(caller, request_id)
-        return Reply(words.CLOSED)
+        return Reply(texts.CLOSED)
 
     async def _shown(self, caller: Caller) -> Reply:
         request = await self._links.active(caller)
@@ -63,10 +62,10 @@ class LinkCommands:
             return await self._standing(caller, request)
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         linked = await self._links.linked(tenant, person)
-        offer = link_words.OFFER.format(code=await self._links.offer(caller))
+        offer = link_texts.OFFER.format(code=await self._links.offer(caller))
         if not linked:
             return Reply(offer)
-        shown = link_words.LINKED.format(sides=link_words.listed(linked))
+        shown = link_texts.LINKED.format(sides=link_texts.listed(linked))
         return Reply(f"{shown}\n\n{offer}")
 
     async def _redeem(self, caller: Caller, code: str) -> Reply:
@@ -74,7 +73,7 @@ class LinkCommands:
         if step.outcome in REFUSALS:
             raise BadInput(REFUSALS[step.outcome])
         if step.request is None:
-            raise BadInput(link_words.NOTHING_OPEN)
+            raise BadInput(link_texts.NOTHING_OPEN)
         return await self._standing(caller, step.request)
 
     async def _standing(self, caller: Caller, request: LinkRequest) -> Reply:
@@ -82,23 +81,23 @@ class LinkCommands:
         person = str(caller.principal.person)
         other = request.opposite(person)
         if other is None:
-            raise BadInput(link_words.NOTHING_OPEN)
+            raise BadInput(link_texts.NOTHING_OPEN)
         is_maker = person == request.maker.person
         if is_maker == (request.state == "confirmed"):
             text, buttons = await self._question(request, person, other)
             return Reply(text, buttons)
         if is_maker:
-            return Reply(link_words.NOT_YET.format(side=link_words.in_short(other)))
+            return Reply(link_texts.NOT_YET.format(side=link_texts.in_short(other)))
         return Reply(_asked(request, other))
 
     async def _question(
         self, request: LinkRequest, person: str, other: LinkSide
     ) -> tuple[str, tuple[Button, ...]]:
         group = await self._links.linked(request.tenant, other.person)
-        text = link_words.question(request, other, [o for o in group if o.side.person != person])
+        text = link_texts.question(request, other, [o for o in group if o.side.person != person])
         return text, (
-            Button(link_words.YES, f"{PREFIX}yes:{request.id}", typed="yes"),
-            Button(link_words.NO, f"{PREFIX}no:{request.id}", typed="no"),
+            Button(link_texts.YES, f"{PREFIX}yes:{request.id}", typed="yes"),
+            Button(link_texts.NO, f"{PREFIX}no:{request.id}", typed="no"),
         )
 
     async def _confirm(self, caller: Caller, request_id: str) -> Reply:
@@ -107,10 +106,10 @@ class LinkCommands:
             return await self._standing(caller, request)
         step = await self._links.confirm(caller, request_id)
         if step.request is None:
-            raise BadInput(link_words.NOTHING_OPEN)
+            raise BadInput(link_texts.NOTHING_OPEN)
         other = step.request.opposite(str(caller.principal.person))
         if step.outcome in REFUSALS:
-            notices = _notices([other], link_words.ENDED)
+            notices = _notices([other], link_texts.ENDED)
             return Reply(REFUSALS[step.outcome], notices=notices)
         if step.outcome == "linked":
             return await self._done(caller, step)
@@ -124,25 +123,25 @@ class LinkCommands:
         """Tell everybody who is one person now."""
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         others = await self._links.linked(tenant, person)
-        sides = link_words.listed([Linked(side_of(caller)), *(Linked(o.side) for o in others)])
-        text = link_words.DONE.format(at=self._clock.now(), sides=sides)
+        sides = link_texts.listed([Linked(side_of(caller)), *(Linked(o.side) for o in others)])
+        text = link_texts.DONE.format(at=self._clock.now(), sides=sides)
         return Reply(text, notices=_notices((one.side for one in others), text))
 
     async def _cancel(self, caller: Caller, request_id: str) -> Reply:
         ended = await self._links.cancel(caller, request_id)
         if ended is None:
-            raise BadInput(link_words.NOTHING_OPEN)
+            raise BadInput(link_texts.NOTHING_OPEN)
         other = ended.opposite(str(caller.principal.person))
-        return Reply(link_words.CANCELLED, notices=_notices([other], link_words.ENDED))
+        return Reply(link_texts.CANCELLED, notices=_notices([other], link_texts.ENDED))
 
     async def _off(self, caller: Caller) -> Reply:
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         others = await self._links.unlink(tenant, person)
         if not others:
-            return Reply(link_words.NOT_LINKED)
-        side = link_words.in_short(side_of(caller))
-        left = link_words.LEFT.format(at=self._clock.now(), side=side)
-        text = link_words.SEPARATED.format(sides=link_words.listed(others))
+            return Reply(link_texts.NOT_LINKED)
+        side = link_texts.in_short(side_of(caller))
+        left = link_texts.LEFT.format(at=self._clock.now(), side=side)
+        text = link_texts.SEPARATED.format(sides=link_texts.listed(others))
         return Reply(text, notices=_notices((one.side for one in others), left))
 
 
@@ -150,11 +149,11 @@ def expired(request: LinkRequest) -> tuple[Notice, ...]:
     """The notices to both sides of a request that was entered and not completed in time."""
     if request.redeemer is None:
         return ()
-    return _notices([request.maker, request.redeemer], link_words.ENDED)
+    return _notices([request.maker, request.redeemer], link_texts.ENDED)
 
 
 def _asked(request: LinkRequest, other: LinkSide) -> str:
-    return link_words.ASKED.format(side=link_words.in_short(other), until=request.until)
+    return link_texts.ASKED.format(side=link_texts.in_short(other), until=request.until)
 
 
 def _notices(
@@ -170,4 +169,4 @@ def _notices(
 
 def _check_private(caller: Caller) -> None:
     if caller.place.audience is not Audience.DIRECT:
-        raise BadInput(words.ONLY_PRIVATE)
+        raise BadInput(texts.ONLY_PRIVATE)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from memory.commands.texts import one_line
-from memory.ports import Linked, LinkRequest, LinkSide
+from memory.ports.links import Linked, LinkRequest, LinkSide
 from memory.service.links import identity_of
+from memory.text.display import one_line
 
 MAX_ID: Final = 100
 _TITLES: Final = {"whatsapp": "WhatsApp", "web": "the web page"}

@@ -7,7 +7,7 @@ from typing import Final
 from gateway.message import Button, Reply
 from gateway.people import Audience
 from gateway.ports.memory import Caller
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.commands.open_questions import Questions, Shown
 from memory.service.handle import MemoryHandle
 from memory.service.listing import ListName, Page
@@ -30,11 +30,11 @@ class MemoryLists:
         """The first page of what was learned, of the chat messages, or of what fits a text."""
         name: ListName = "said" if text.casefold() == CHAT else "learned"
         shown = Shown(str(caller.principal.person), "" if name == "said" else text[:MAX_SEARCH])
-        page = await reader(handle, caller).page(name, shown.text, 0)
+        page = await reader(handle, caller).read.page(name, shown.text, 0)
         reply = _told(page, caller.id, caller)
         if reply.buttons:
             await self._questions.keep_pages(caller.id, shown)
-        planned = words.planned(await handle.plan_use())
+        planned = texts.planned(await handle.read.plan_use())
         return replace(reply, markdown=f"{reply.markdown}\n\n_{planned}_") if planned else reply
 
     async def press(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
@@ -43,10 +43,10 @@ class MemoryLists:
         name, number = _LETTERS.get(wanted[:1]), wanted[1:]
         shown = await self._questions.pages_of(list_id)
         if shown is None or name is None or not (number.isascii() and number.isdigit()):
-            return Reply(words.OLD_LIST)
+            return Reply(texts.OLD_LIST)
         if shown.person != str(caller.principal.person):
-            return Reply(words.LIST_OF_OTHERS)
-        page = await reader(handle, caller).page(name, shown.text, int(number[:6]))
+            return Reply(texts.LIST_OF_OTHERS)
+        page = await reader(handle, caller).read.page(name, shown.text, int(number[:6]))
         return _told(page, list_id, caller)
 
 
@@ -57,10 +57,10 @@ def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
 
 
 def _told(page: Page, list_id: str, caller: Caller) -> Reply:
-    text = words.page(page)
+    text = texts.page(page)
     in_room = caller.place.audience is not Audience.DIRECT
     if in_room and not (caller.alone and page.total):
-        text = f"{text}\n\n{words.ELSEWHERE}"
+        text = f"{text}\n\n{texts.ELSEWHERE}"
     return Reply(text, _buttons(page, list_id) if caller.alone else ())
 
 

@@ -8,12 +8,13 @@ from typing import Final
 
 from gateway.message import Button, Reply
 from gateway.ports.memory import Caller
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.model.outcome import Outcome, WriteResult
-from memory.ports import ReviewItem
+from memory.ports.reviews import ReviewItem
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
-from memory.turns.memory_port import BESIDE, DISCARD, KEEP, keep_buttons, unformatted
+from memory.text.display import one_line
+from memory.turns.footer import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
 
 LATER: Final = "memory:later:"
 MAX_WAITING: Final = 100
@@ -22,10 +23,10 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """The first of what waits here, or where else something does."""
-    waiting, hidden = _decidable(handle, caller, await handle.waiting(MAX_WAITING))
+    waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     asked = await _asked(waiting)
-    told = [asked.markdown] if waiting else [words.NOTHING_WAITS] * (not hidden)
-    told += [words.WAITS_PRIVATELY] * hidden
+    told = [asked.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
+    told += [texts.WAITS_PRIVATELY] * hidden
     return replace(asked, markdown="\n\n".join((*told, *await _elsewhere(handle))))
 
 
@@ -33,20 +34,20 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     """Do what a button says, and ask about the next one. Raises `NotFound` for what is decided."""
     deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
     review_id = value.removeprefix(deed)
-    waiting, _ = _decidable(handle, caller, await handle.waiting(MAX_WAITING))
+    waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
     told = ""
     if deed == DISCARD:
-        await handle.reject(review_id)
+        await handle.review.reject(review_id)
         told = "I will not keep it."
     elif deed != LATER:
-        result = await handle.approve(review_id, beside=deed == BESIDE)
+        result = await handle.review.approve(review_id, beside=deed == BESIDE)
         told = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(told)
     asked = await _asked(following)
     text = "\n\n".join(filter(None, (told, asked.markdown)))
-    return replace(asked, markdown=text or words.NOTHING_WAITS)
+    return replace(asked, markdown=text or texts.NOTHING_WAITS)
 
 
 def kept(result: WriteResult) -> str:
@@ -56,9 +57,9 @@ def kept(result: WriteResult) -> str:
             text = "I will remember that."
         case Outcome.REVIEW:
             asked = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
-            text = f"{result.reason}\n\n{asked}\n\n> {words.one_line(result.content)}"
+            text = f"{result.reason}\n\n{asked}\n\n> {one_line(result.content)}"
         case Outcome.BLOCKED if result.code == "duplicate":
-            text = words.KNOWN
+            text = texts.KNOWN
         case _:
             text = result.reason
     return "\n\n".join((text, *(f"_{unformatted(notice)}_" for notice in result.notices)))
@@ -92,11 +93,11 @@ async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
     buttons = keep_buttons(first.id, replaces=bool(first.record.supersedes))
     if others:
         buttons = (*buttons, Button("Later", f"{LATER}{first.id}"))
-    return Reply(words.question(shown, others), buttons)
+    return Reply(texts.question(shown, others), buttons)
 
 
 async def _elsewhere(handle: MemoryHandle) -> list[str]:
     """Where else something waits for an operator."""
-    proposed = await handle.proposed()
+    proposed = await handle.review.proposed()
     others = [one for one in proposed if one.project not in ("", handle.access.project)]
-    return [words.WAITS_THERE.format(places=words.places_told(others))] if others else []
+    return [texts.WAITS_THERE.format(places=places_of(others))] if others else []

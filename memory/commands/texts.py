@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from memory.model.plans import PlanUse
-from memory.model.record import MAX_DOCUMENT, Kind, Record
-from memory.ports import PersonChoices, ReviewItem
+from memory.model.record import Kind, Record, short_id
+from memory.ports.people import PersonChoices
+from memory.ports.reviews import ReviewItem
 from memory.service.listing import MAX_FOUND, Page
-from memory.service.proposals import Proposals
+from memory.text.display import one_line, quoted
 
-MAX_LINE: Final = 160
 _KINDS_TOLD: Final = {
     Kind.PREFERENCE: "Preferences",
     Kind.INSTRUCTION: "Instructions",
@@ -158,10 +158,6 @@ WAITS_THERE: Final = (
     "Proposals also wait for an operator in other projects: {places}. To see them, choose the "
     "project with `/project`, then write `/memories review`."
 )
-WAITS_FOR_OPERATORS: Final = (
-    "Proposals wait for an operator's decision: {places}. Choose the project with `/project`, then "
-    "write `/memories review`."
-)
 PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
 
 
@@ -250,14 +246,6 @@ def _empty(shown: Page) -> str:
     return f"{NOTHING} {_other(shown)}".rstrip()
 
 
-def places_told(proposed: Sequence[Proposals]) -> str:
-    """Where proposals wait, and how many."""
-    return ", ".join(
-        f"“{one_line(one.title)}” ({one.count})" if one.project else f"for everybody ({one.count})"
-        for one in proposed
-    )
-
-
 def memory_line(record: Record) -> str:
     """A memory in one line, with its kind, its date and the id that `/forget` takes."""
     told = f"{_kind(record)}, {record.provenance.at.date()}"
@@ -283,22 +271,3 @@ def question(pending: ReviewItem, others: int) -> str:
     if not others:
         return text
     return f"{text}\n\n{others} more wait{'s' * (others == 1)} after it."
-
-
-def one_line(text: str, most: int = MAX_LINE) -> str:
-    """A text in one line, without marks that would format what stands around it."""
-    line = " ".join(text.split())
-    for mark in "\\`*_[]<>~|":
-        line = line.replace(mark, f"\\{mark}")
-    return line if len(line) <= most else f"{line[:most].rstrip(chr(92))}…"
-
-
-def quoted(text: str) -> str:
-    """A whole text as a quotation, line by line, letter for letter."""
-    lines = text.splitlines()
-    return "\n>\n".join(f"> {one_line(line, MAX_DOCUMENT * 2)}" for line in lines if line.strip())
-
-
-def short_id(memory_id: str) -> str:
-    """The first part of an id, enough for a person to name it."""
-    return memory_id[:12]

@@ -6,10 +6,10 @@ from gateway.message import Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
-from memory.commands import texts as words
 from memory.model.record import ID_PREFIX
 from memory.service.handle import MemoryHandle
 from memory.service.undo import UndoResult, document_named
+from memory.text.display import one_line
 
 SPEC: Final = CommandSpec(
     "undo", "Take back what you noted by yourself", True, "id", True, "an id; alone: the latest"
@@ -35,17 +35,17 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
             return Reply(DOCUMENT.format(name=which.upper()))
         return Reply(NO_DOCUMENT.format(name=which))
     wanted = f"{ID_PREFIX}{name}" if name and not name.startswith(ID_PREFIX) else name
-    result = await handle.undo(wanted)
+    result = await handle.write.undo(wanted)
     quiet = caller.place.audience is not Audience.DIRECT and not caller.alone
     return Reply(TAKEN_BACK if quiet else told(result))
 
 
 def told(result: UndoResult) -> str:
     """What was taken back, and what counts again."""
-    gone = [f"- {words.one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
+    gone = [f"- {one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
     more = len(result.gone) - MAX_SHOWN
     parts = [TAKEN_BACK, "\n".join(gone), f"and {more} more" if more > 0 else ""]
     if result.restored:
-        again = [f"- {words.one_line(one.content)}" for one in result.restored[:MAX_SHOWN]]
+        again = [f"- {one_line(one.content)}" for one in result.restored[:MAX_SHOWN]]
         parts += [RESTORED, "\n".join(again)]
     return "\n\n".join(filter(None, parts))

@@ -10,11 +10,12 @@ from typing import Final, Protocol
 
 import structlog
 
-from gateway.errors import ModelError, ModelUnavailable, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.model.record import Embedding
-from memory.ports import MemoryStore, Unembedded
+from memory.ports.memories import MemoryStore, Unembedded
 
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""

@@ -17,9 +17,9 @@ from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
 from memory.grounding.relevance import RelevanceJudge, keep_relevant
 from memory.grounding.verifier import Checked, CitationVerifier, verify_all
 from memory.model.record import Evidence, Kind, SourceType, Trust
+from memory.model.trust import CONFIDENCE
 from memory.model.validation import Code, IngestionTier, ValidationResult
-from memory.ports import Duplicate
-from memory.write.trust import CONFIDENCE
+from memory.ports.memories import Duplicate
 
 MAX_CHECKS: Final = 20
 MAX_CHECK: Final = 120

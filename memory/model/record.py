@@ -15,6 +15,7 @@ from typing import Final, Literal
 from gateway.people import Audience
 
 ID_PREFIX: Final = "mem-"
+SHORT_ID: Final = len(ID_PREFIX) + 8
 MAX_MEMORY: Final = 1_000
 """Characters of one memory; a longer one is cut, and the write says so (sources 000)."""
 MAX_DOCUMENT: Final = 10_000
@@ -23,6 +24,8 @@ MAX_TAGS: Final = 10
 MAX_TAG: Final = 50
 MAX_ARGUMENT: Final = 2_000
 """Characters of `content` that a tool takes at all; longer is refused (sources 003)."""
+UNDO_FOR: Final = timedelta(days=1)
+"""The time in which the assistant's own writes can be taken back."""
 EPISODIC_TTL: Final = timedelta(days=90)
 EPISODIC_MAX_TTL: Final = timedelta(days=365)
 
@@ -205,3 +208,8 @@ class Draft:
 def new_id() -> str:
     """An id that cannot be guessed: "mem-" and a random UUID (122 random bits)."""
     return f"{ID_PREFIX}{uuid.uuid4()}"
+
+
+def short_id(memory_id: str) -> str:
+    """Return the beginning of an id, by which people and the model name a memory."""
+    return memory_id[:SHORT_ID]

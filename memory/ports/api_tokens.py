@@ -1,4 +1,4 @@
-"""Which tokens of the HTTP interface were given out, so that each can be taken back by itself."""
+"""Storage of the tokens of the HTTP interface, so that each can be revoked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ MAX_LISTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ApiToken:
-    """A token without its signature: nobody can come in with it. `name` is what it is taken back
-    by, `person` is `str(PersonId)`."""
+    """A token without its signature, so it grants no access. It is revoked by its `name`; `person`
+    is a `str(PersonId)`."""
 
     id: str
     name: str
@@ -23,28 +23,28 @@ class ApiToken:
 
 
 class TokenStore(Protocol):
-    """The tokens that are good. Everything raises `StoreUnavailable`."""
+    """The valid tokens. Every method raises `StoreUnavailable`."""
 
     async def add(self, token: ApiToken) -> bool:
-        """False when another one has the name."""
+        """Add a token; False if the name is taken."""
         ...
 
     async def good(self, token_id: str) -> bool:
-        """True until it was taken back, or its person was erased."""
+        """True until the token is revoked, or its person erased."""
         ...
 
     async def listed(self, now: datetime) -> Sequence[ApiToken]:
-        """Those that have not expired, the latest first; at most `MAX_LISTED`."""
+        """Return up to `MAX_LISTED` tokens that have not expired, latest first."""
         ...
 
     async def revoke(self, name: str) -> ApiToken | None:
-        """Take back the one of this name; None when there is none."""
+        """Revoke the token with this name; None if there is none."""
         ...
 
     async def clear(self) -> int:
-        """Forget all of them; how many there were."""
+        """Delete all tokens; return their number."""
         ...
 
     async def prune(self, now: datetime) -> int:
-        """Forget those that have expired; how many."""
+        """Delete expired tokens; return their number."""
         ...

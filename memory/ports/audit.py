@@ -1,4 +1,4 @@
-"""What was done with memory, chained, without its content."""
+"""Storage of the audit log."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,7 +24,7 @@ AuditAction = Literal[
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """What happened, without content: ids, counts, sizes, codes. At most 20 details."""
+    """An action on memory, without content: ids, counts, sizes, codes. At most 20 details."""
 
     action: AuditAction
     tenant: str
@@ -34,14 +34,14 @@ class AuditEntry:
 
 
 class AuditLog(Protocol):
-    """Append-only and chained by hashes, apart from memory."""
+    """An append-only log, chained by hashes."""
 
     async def append(self, entry: AuditEntry) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An entry in its place of the chain; `number` counts from 1 without gaps."""
+    """An entry in the chain; `number` counts from 1 without gaps."""
 
     number: int
     entry: AuditEntry
@@ -50,8 +50,8 @@ class Link:
 
 
 class AuditTrail(AuditLog, Protocol):
-    """An audit that can be read again."""
+    """An audit log that can be read."""
 
     async def links(self, after: int, limit: int) -> list[Link]:
-        """Entries in order, from the one behind `after` on."""
+        """Return entries in order, those after the number `after`."""
         ...

@@ -1,4 +1,4 @@
-"""The documents SOUL, BIBLE and HEARTBEAT, and their versions."""
+"""Storage of the documents SOUL, BIBLE and HEARTBEAT, and of their versions."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,10 +11,8 @@ Document = Literal["soul", "bible", "heartbeat"]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One state of a document. `author` is a `str(PersonId)`, or "system"; `number` counts from 1.
-
-    `synced_at` is set for a HEARTBEAT.
-    """
+    """A version of a document. `author` is a `str(PersonId)` or "system"; `number` counts from 1;
+    `synced_at` is set for a HEARTBEAT."""
 
     document: Document
     number: int
@@ -25,10 +23,10 @@ class Version:
 
 
 class BrainStore(Protocol):
-    """SOUL by person, BIBLE and HEARTBEAT by project; every version is kept, 200 at most."""
+    """Documents of people (SOUL) and of projects (BIBLE, HEARTBEAT), with up to 200 versions."""
 
     async def read(self, access: AccessScope, document: Document) -> Version | None:
-        """The newest version within reach: a SOUL only where `access.private`."""
+        """Return the newest version; a SOUL only if `access.private`."""
         ...
 
     async def write(
@@ -42,16 +40,15 @@ class BrainStore(Protocol):
         based_on: int | None = None,
         synced_at: datetime | None = None,
     ) -> Version | None:
-        """Add a version; None when `based_on` is not the newest any more."""
+        """Add a version; None if `based_on` is no longer the newest."""
         ...
 
     async def take_back(
         self, access: AccessScope, document: Document, number: int, author: str
     ) -> bool:
-        """Delete this version, if `author` wrote it and it is the newest; the one before it counts
-        again."""
+        """Delete this version if `author` wrote it and it is the newest."""
         ...
 
     async def versions(self, access: AccessScope, document: Document, limit: int) -> list[Version]:
-        """Newest first."""
+        """Return versions, newest first."""
         ...

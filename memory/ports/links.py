@@ -1,4 +1,4 @@
-"""Linked identities, and requests to link two of them that wait for both to confirm."""
+"""Storage of linked identities, and of requests to link two identities."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,8 +30,8 @@ from `unknown` on are refusals."""
 
 @dataclass(frozen=True, slots=True)
 class LinkSide:
-    """An identity in a link. `person` is a `str(PersonId)`, `name` its display name, `place` its
-    direct conversation, None where that is not known."""
+    """An identity in a link. `person` is a `str(PersonId)`, `name` a display name, `place` the
+    direct conversation if known."""
 
     person: str
     name: str = ""
@@ -40,7 +40,7 @@ class LinkSide:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """An identity that is linked, since when; None for links older than this was noted."""
+    """A linked identity, and the time of the link if known."""
 
     side: LinkSide
     since: datetime | None = None
@@ -48,7 +48,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """A request to link two identities. `redeemer` is None until the code was entered."""
+    """A request to link two identities. `redeemer` is None until the code is entered."""
 
     id: str
     tenant: str
@@ -58,17 +58,17 @@ class LinkRequest:
     until: datetime
 
     def opposite(self, person: str) -> LinkSide | None:
-        """The other side of the request."""
+        """Return the other side of the request."""
         return self.redeemer if person == self.maker.person else self.maker
 
     def own(self, person: str) -> LinkSide | None:
-        """This person's side of the request, None for anybody else."""
+        """Return this person's side of the request; None for anybody else."""
         return next((s for s in (self.maker, self.redeemer) if s and s.person == person), None)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkStep:
-    """The result of a step, and the request as it is afterwards, or was when it ended."""
+    """The outcome of a step, and the request after it, or as it ended."""
 
     outcome: LinkOutcome
     request: LinkRequest | None = None
@@ -77,58 +77,55 @@ class LinkStep:
 class LinkStore(Protocol):
     """Requests to link, and links. A person takes part in one request at a time.
 
-    `person` is the `str(PersonId)` of the principal; only `memory/service/links.py` calls these
-    methods.
-    Two identities of one account (`platform:account`) never become linked, at most 10 do.
+    `person` is the `str(PersonId)` of the caller; only `memory/service/links.py` uses this store.
+    Up to 10 identities are linked, never two of one account (`platform:account`).
     """
 
     async def offer(self, tenant: str, maker: LinkSide, code: str, until: datetime) -> None:
-        """Keep the hash of a one-time code in place of the maker's last one."""
+        """Store the hash of a one-time code, replacing the maker's last one."""
         ...
 
     async def redeem(
         self, tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime,
         until: datetime,
     ) -> LinkStep:  # fmt: skip
-        """Use a code up. Nothing is linked: from now until `until` both sides have to confirm.
+        """Enter a code. Nothing is linked: both sides have to confirm before `until`.
 
         The outcome is `redeemed`, `unknown`, `own`, `busy`, `already`, `same_account` (the code is
-        used up) or `too_many`. The same code by the same redeemer again is `redeemed` again.
+        used up) or `too_many`. Entering it again by the same person is `redeemed` again.
         """
         ...
 
     async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
-        """The request that this person takes part in, once its code was entered."""
+        """Return this person's request if its code was entered."""
         ...
 
     async def confirm(
         self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
     ) -> LinkStep:
-        """One side confirms: the redeemer first, then the maker, which links both.
+        """Confirm one side: first the redeemer's, then the maker's, which links both.
 
-        Linking ends the other open requests of everybody who is one person then: their sides
-        agreed to fewer identities. `exchange` names the work that does this: the same again has the
-        same outcome. The outcome
-        is `agreed`, `waiting`, `early`, `linked`, `unknown`, `same_account` or `too_many`; the last
-        two end the request.
+        Linking ends the other open requests of all linked identities. The same `exchange` again has
+        the same outcome: `agreed`, `waiting`, `early`, `linked`, `unknown`, or `same_account` or
+        `too_many`, which end the request.
         """
         ...
 
     async def cancel(
         self, tenant: str, person: str, now: datetime, request_id: str = ""
     ) -> LinkRequest | None:
-        """End the request that this person takes part in, with `request_id` that one only; the
-        request as it was, also one whose code nobody entered."""
+        """End this person's request (only `request_id` if given), its code entered or not; return
+        it as it was."""
         ...
 
     async def expire(self, now: datetime) -> list[LinkRequest]:
-        """End at most 100 requests whose time is over; those that were not completed."""
+        """End up to 100 expired requests; return those that were not completed."""
         ...
 
     async def linked(self, tenant: str, person: str) -> list[Linked]:
-        """The identities that are linked with this one, without itself."""
+        """Return the other identities that are linked with this one."""
         ...
 
     async def unlink(self, tenant: str, person: str) -> list[Linked]:
-        """Take an identity out of its links; the identities it was linked with."""
+        """Unlink an identity; return those it was linked with."""
         ...

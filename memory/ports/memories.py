@@ -1,4 +1,4 @@
-"""Memories: storing, finding, deleting, and what an edit or a deletion in a chat does to them."""
+"""Storage of memories: storing, finding, deleting, and following edits of chat messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from memory.model.scope import AccessScope
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A stored memory whose text is close to a new one; `similarity` is 0 to 1."""
+    """A stored memory with nearly the same text; `similarity` is 0 to 1."""
 
     id: str
     similarity: float
@@ -19,10 +19,10 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """What became of a record that was to be stored.
+    """The result of storing a record.
 
-    `stored` is false when `duplicate` names what is there already, when `quota` tells how many of
-    how many are used, or when what it supersedes is not there (`missing`).
+    `stored` is false if there is a `duplicate`, if the plan is full (`quota`: used, limit), or if
+    the memory that it supersedes does not exist (`missing`).
     """
 
     stored: bool
@@ -33,12 +33,12 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories are wanted. Empty values do not filter; `tags` have to be there all.
+    """A selection of memories. Empty values do not filter; all `tags` have to match.
 
-    `text` is looked up word by word, best first; without it the newest come first. `unfinished`
-    says that its last word may go on, as while somebody types. `at` leaves out what is not true at
-    that time; `since` and `until` bound when it was written, the former included. `said` wants only
-    turns of conversations, or (False) only what was learned. `limit` is 1 to 1,000.
+    With a `text` the best matches of its words come first, otherwise the newest. `unfinished`: the
+    last word may go on, as while somebody types. `at` leaves out what is not true at that time;
+    `since` (inclusive) and `until` bound the time of writing. `said` selects only turns, or (False)
+    only what was learned. `limit` is 1 to 1,000.
     """
 
     text: str = ""
@@ -59,7 +59,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A memory that was found; `score` is 0 to 1, 1 the best of its list; 0 without a text."""
+    """A memory and its score from 0 to 1, 1 for the best; 0 without a text."""
 
     record: Record
     score: float
@@ -76,112 +76,106 @@ class Unembedded:
 
 @dataclass(frozen=True, slots=True)
 class ChangedMemory:
-    """A memory, or one that waits for review, which an edit or a deletion changed or took along;
-    `person` is whose it is."""
+    """A memory or open review of `person` that an edit or a deletion changed or removed."""
 
     person: str
     id: str
 
 
 class MemoryStore(Protocol):
-    """The records."""
+    """The stored memories. Every method raises `StoreUnavailable`."""
 
     async def insert(
         self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
     ) -> Insertion:
-        """Store a record, in one step with everything that speaks against it.
+        """Store a record, together with all checks, in one transaction.
 
-        Not stored when a current memory of the same owner and scope has a word similarity of at
-        least `threshold` (unless it is the one superseded), or when the owner has `quota` current
-        memories. What it supersedes has to be within reach and changeable, and is marked. The same
-        id again replaces nothing and is reported as stored.
+        It is not stored if a current memory of the same owner and scope has a word similarity of at
+        least `threshold` (except the superseded one), or if the owner has `quota` current memories.
+        The superseded memory has to be changeable within `access`, and is marked. A known id
+        changes nothing and counts as stored.
         """
         ...
 
     async def like(
         self, access: AccessScope, record: Record, *, threshold: float
     ) -> Duplicate | None:
-        """The current memory that would keep `insert` from storing this one as a duplicate."""
+        """Return the current memory that would make `insert` reject this one as a duplicate."""
         ...
 
     async def keep_turns(self, access: AccessScope, records: Sequence[Record]) -> None:
-        """Store turns of a conversation (`role` is set), without any check; the same id again is
-        replaced. They count towards no quota and are no duplicates of anything."""
+        """Store turns (records with a `role`) without checks, replacing those with the same id."""
         ...
 
     async def find(self, access: AccessScope, wanted: Filter) -> list[Match]:
-        """What may be seen and fits; expired memories never do."""
+        """Return visible matches without their vectors; expired memories never match."""
         ...
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
-        """One memory, None when there is none or it may not be seen."""
+        """Return one memory with its vector, or None if it is missing or not visible."""
         ...
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
-        """Which of these memories are still there and true, and may be seen."""
+        """Return the ids of those memories that exist, are still true and are visible."""
         ...
 
     async def count(self, access: AccessScope) -> int:
-        """How many current memories of their own this person has; turns do not count."""
+        """Return the number of the person's own current memories, without turns."""
         ...
 
     async def tally(self, access: AccessScope, wanted: Filter) -> dict[Kind, int]:
-        """How many of the person's own there are of each kind, of what `find` would give without a
-        text, a limit and an `after_id`."""
+        """Count the person's own matches by kind, ignoring text, limit and `after_id`."""
         ...
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        """Delete what may be changed, its index entries and vectors with it; returns the ids that
-        went."""
+        """Delete changeable memories with their index entries and vectors; return their ids."""
         ...
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        """Delete what may be changed as if it had never been stored: what one of them superseded is
-        current again, or superseded by what superseded it. Returns the ids that went."""
+        """Delete changeable memories as if they had never been stored: a memory that one of them
+        superseded is current again, or superseded by its successor. Return the deleted ids."""
         ...
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
-        """Delete everything of the person's own in these tiers; returns how many."""
+        """Delete all of the person's own memories of these tiers; return their number."""
         ...
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        """True when a memory, or one that waits for review, goes back to one of these messages."""
+        """True if a memory or open review is derived from one of these messages."""
         ...
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> list[ChangedMemory]:
-        """A chat message was deleted: delete what was derived from it and never confirmed, also
-        where it still waits for review.
-
-        `channel` is (platform, account, channel id). Returns what went.
-        """
+        """Delete unconfirmed memories and open reviews that are derived from deleted messages.
+        `channel` is (platform, account, channel id)."""
         ...
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
     ) -> list[ChangedMemory]:
-        """A chat message was edited: replace the stored turn, delete what else was derived from it
-        and never confirmed. Returns what was touched."""
+        """Replace the stored turn of an edited message, and delete what else is derived from it
+        and unconfirmed."""
         ...
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
-        """Set the vectors of these memories, where they still exist; returns how many do."""
+        """Set the vectors of existing memories; return their number, 0 without vector support."""
         ...
 
     async def unembedded(
         self, model: str, limit: int, before: int | None = None, after: int = 0
     ) -> list[Unembedded]:
-        """Current memories without a vector of this model, newest first, for the background work
-        that makes them; of those that are numbered below `before` and above `after`."""
+        """Return current memories without a vector of this model, newest first, with numbers
+        between `after` and `before`."""
         ...
 
     async def embedded(self, model: str) -> tuple[int, int]:
-        """How many memories have a vector of this model, of how many."""
+        """Return the number of memories with a vector of this model, and of all memories."""
         ...
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
-        """Delete some of what expired, or was superseded before then; the ids, none in the end."""
+        """Delete a batch of memories that expired, or were superseded before that time; return
+        their ids, none at the end."""
         ...

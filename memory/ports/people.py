@@ -1,4 +1,4 @@
-"""Linked identities, projects, choices about privacy, sessions."""
+"""Storage of projects, choices about privacy, waiting notices and sessions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,13 @@ from memory.ports.brain import Document, Version
 
 @dataclass(frozen=True, slots=True)
 class PersonChoices:
-    """What memory knows of the person who asks. `persons` are the linked identities, theirs
-    included, at most 10. `project` is the one chosen for private conversations; whether they may
-    still use it says `seen`: which of `persons` were seen in the project that is meant here (the
-    room's, or the chosen one), and when last.
+    """A person's choices, and what is known about them.
 
-    `memory_off`: memory is off for one of `persons`, and so for all; `off_here`: for this person in
-    this conversation. `notes` is their choice about notes, None where they made none. `untold` is
-    what waits to be told to this person in private, oldest first.
+    `persons` are the linked identities, their own included, at most 10. `project` is the one chosen
+    for direct messages; `seen` says which of `persons` were seen in the project of this request
+    (the room's, or the chosen one), and when last. `memory_off`: off for one of `persons` and so
+    for all; `off_here`: off for this person in this conversation. `notes` is None without a choice.
+    `untold` are the notices that wait for the next direct message, oldest first.
     """
 
     persons: tuple[str, ...]
@@ -31,14 +30,14 @@ class PersonChoices:
 
     @property
     def remembered(self) -> bool:
-        """False where nothing of this person is recalled or kept."""
+        """False if nothing of this person is recalled or stored."""
         return not (self.memory_off or self.off_here)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A person in a conversation, until 30 minutes idle. `briefed` is the moment whose memories its
-    brief tells, None until there is one."""
+    """A person in a conversation until 30 minutes idle. `briefed` is the time as of which its brief
+    is frozen."""
 
     id: str
     stores: int = 0
@@ -49,8 +48,8 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """Who asks, the session, and the newest version of every document that may be read here.
-    `remembers` is false where there is surely no memory that may be: nobody has to look for one."""
+    """The person, the session and the newest readable version of each document. `remembers` is
+    false if there is certainly no visible memory."""
 
     who: PersonChoices
     session: Session
@@ -62,11 +61,10 @@ SessionUse = Literal["stores", "supersedes", "deletes"]
 
 
 class PeopleStore(Protocol):
-    """Linked identities, chosen projects, choices about privacy, sessions.
+    """Projects, choices and sessions of people. Every method raises `StoreUnavailable`.
 
-    `person` is the `str(PersonId)` of whoever asks: these methods are called by
-    `memory/service/people.py`
-    alone, which takes it from the principal.
+    `person` is the `str(PersonId)` of the caller; only `memory/service/people.py` uses this store.
+    A choice counts for all linked identities.
     """
 
     async def start_turn(
@@ -78,75 +76,73 @@ class PeopleStore(Protocol):
         project: str | None = None,
         here: Sequence[str] = (),
     ) -> TurnStart:
-        """All that a turn begins with, in one step. `project` is the room's, None in private, where
-        the chosen one is meant; `here` are the names under which memory may be off in this
-        conversation. A new session begins after 30 minutes idle; when one was last used is noted to
-        within a minute. Where memory is off, no session is kept: its id is empty."""
+        """Read everything that a turn needs, in one step.
+
+        `project` is the room's, or None in a direct message for the chosen one; `here` are the
+        names under which memory may be off in this conversation. Begins a session after 30 minutes
+        idle, and notes its use to within a minute. If memory is off, the session has no id and is
+        not stored.
+        """
         ...
 
     async def note_seen(self, tenant: str, person: str, project: str, title: str) -> None:
-        """The person spoke in a room of this project, so they may choose it in private."""
+        """Record that the person wrote in a room of this project, and may choose it."""
         ...
 
     async def forget_seen(self, tenant: str, project: str, person: str = "") -> int:
-        """This person is in the project no longer; without one, nobody is, because the bot was
-        removed from it. How many are forgotten to have been seen there."""
+        """Record that this person, or everybody if empty, left the project; return how many."""
         ...
 
     async def projects(
         self, tenant: str, persons: Sequence[str], since: datetime
     ) -> list[tuple[str, str]]:
-        """Ids and titles of the projects they were seen in after `since`, at most 100."""
+        """Return ids and titles of up to 100 projects they were seen in, the latest first."""
         ...
 
     async def seen_identities(
         self, tenant: str, persons: Sequence[str], project: str
     ) -> tuple[tuple[str, datetime], ...]:
-        """Which of these identities were seen in a project, and when last."""
+        """Return which of these identities were seen in a project, and when last."""
         ...
 
     async def choose_project(self, tenant: str, person: str, project: str) -> None: ...
 
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None: ...
 
-    async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
-        """Memory is on or off for all linked identities."""
-        ...
+    async def turn_memory(self, tenant: str, person: str, on: bool) -> None: ...
+
+    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None: ...
 
     async def turn_memory_in(
         self, tenant: str, person: str, here: str, on: bool, most: int
     ) -> bool:
-        """Memory is on or off for this person in one conversation; False where it is off in `most`
-        already."""
-        ...
-
-    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
-        """Whether what the assistant noted is shown, for all linked identities."""
+        """Turn memory on or off for this person in one conversation; False if it is already off in
+        `most` conversations."""
         ...
 
     async def add_notices(
         self, tenant: str, person: str, entries: Sequence[str], most: int
     ) -> None:
-        """Add to what waits to be told to this person; of more than `most` the oldest go."""
+        """Add waiting notices; of more than `most` the oldest are dropped."""
         ...
 
     async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
-        """These entries wait no longer."""
+        """Remove waiting notices."""
         ...
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
-        """Count one use, atomically; False when the limit is reached already."""
+        """Count one use atomically; False if the limit is already reached."""
         ...
 
     async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
-        """From now on the session's brief is that of `at`, unless it is no longer that of `before`,
-        because another process made it anew; of when it is."""
+        """Freeze the session's brief as of `at`, unless another process changed it from `before`;
+        return the time that holds."""
         ...
 
     async def prune(self, now: datetime) -> int:
-        """Delete some of the sessions that are over; how many, 0 in the end."""
+        """Delete a batch of ended sessions; return their number, 0 at the end."""
         ...
 
     async def prune_seen(self, before: datetime) -> int:
-        """Forget some of who was last seen in a project before then; how many, 0 in the end."""
+        """Delete a batch of visits to projects before that time; return their number."""
         ...

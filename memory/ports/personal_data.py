@@ -1,30 +1,46 @@
-"""Everything of a person, given out or erased."""
+"""Export and erasure of a person's data."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 
 class PersonalDataStore(Protocol):
-    """A store that holds something of a person's: it can give it out and erase it."""
+    """A store that can export and erase what it holds about a person."""
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        """Everything, as JSON-like values with a "table" key."""
+        """Return everything as JSON-like values with a "table" key."""
         ...
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete all of it; how many rows went. What the answer to `exchange`
-        needs stays until then: whoever asks for this hears that it is done."""
+        """Delete everything; return the number of rows. What the answer to `exchange` needs stays
+        until it is sent."""
         ...
 
 
 class WorkingMemory(PersonalDataStore, Protocol):
-    """Working memory: the turns, tasks and summaries of conversations that are going on, until
-    `context.ttl_hours` pass."""
+    """Working memory: turns, tasks and summaries of conversations, kept for `context.ttl_hours`."""
 
     async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        """All of it, as `export` gives it out: rows of "turns" and "conversation_notes"."""
+        """Return rows of "turns" and "conversation_notes", as `export` does."""
         ...
 
     async def clear(self, tenant: str, persons: Sequence[str]) -> int:
-        """Delete them, of these people; how many rows went."""
+        """Delete the rows of these people; return their number."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class PersonCount:
+    """The number of a person's memories and open reviews; `person` is a `str(PersonId)`."""
+
+    person: str
+    episodic: int
+    semantic: int
+    waiting: int
+
+
+class MemoryCounts(Protocol):
+    """Lists people with stored memories, without content."""
+
+    async def known(self, tenant: str, limit: int) -> list[PersonCount]: ...

@@ -1,63 +1,78 @@
-"""The seams of recall: two arms that find candidates, a model that makes vectors, one that judges.
+"""Seams of recall: search by words and by vectors, embedding and reranking models.
 
-`memory/stores/` implements the arms, `memory/embeddings/` the models. Everything of a person is
-reached
-through an `AccessScope`, and the filter is in the query, so that the first `limit` are the first of
-what
-this person may see here.
+`memory/stores/` implements the searches and `memory/embeddings/` the models. The filter is part of
+the query, so the first `limit` hits are the first ones that this person may see here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Protocol
 
 from memory.model.recollection import Recollection
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter
-from memory.recall.query import Query
+from memory.ports.memories import Filter
+
+MAX_RESULTS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question to memory. `at` is the time of the question; `limit` is 1 to 100.
+
+    `unfinished`: the question is still being typed, and its last word may go on. `wanted` narrows
+    the search; its text and limit are ignored, and it defaults to what is true at the time `at`.
+    """
+
+    text: str
+    at: datetime
+    limit: int = 30
+    unfinished: bool = False
+    wanted: Filter = field(default_factory=Filter)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.limit <= MAX_RESULTS:
+            raise ValueError(f"limit must be 1 to {MAX_RESULTS}, not {self.limit}")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A candidate of one arm; a higher score is better, and comparable within one list only."""
+    """A candidate of one search; scores are comparable within one list only."""
 
     id: str
     score: float
 
 
 class RecallStore(Protocol):
-    """Finds candidates. Every method raises `gateway.errors.StoreUnavailable`."""
+    """Finds candidates. Every method raises `StoreUnavailable`."""
 
     async def lexical(
         self, access: AccessScope, query: str, wanted: Filter, limit: int
     ) -> list[Hit]:
-        """By the words of `query` (BM25), best first; `wanted.text` is not looked at.
-
-        With `wanted.unfinished` the last word may go on, as somebody types.
-        """
+        """Return matches of the words of `query` (BM25), best first. `wanted.text` is ignored;
+        with `wanted.unfinished` the last word may go on."""
         ...
 
     async def nearest(
         self, access: AccessScope, query: Embedding, wanted: Filter, limit: int
     ) -> list[Hit]:
-        """By cosine similarity to vectors of the same model, best first."""
+        """Return matches by cosine similarity to vectors of the same model, best first."""
         ...
 
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()
     ) -> list[Record]:
-        """These memories and, of turns, up to `span` turns before and after each in the same
-        conversation, and those `alone`, as far as they may be seen; oldest first within a
-        conversation."""
+        """Return visible memories: `alone`, `ids`, and up to `span` turns before and after each
+        turn of `ids` in its conversation; oldest first within a conversation."""
         ...
 
 
 class Recall(Protocol):
-    """Finds what is remembered about something; a `Retriever` is one."""
+    """Answers questions to memory."""
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
-        """What fits and may be seen here, best first. Raises `gateway.errors.StoreUnavailable`."""
+        """Return visible matches, best first. Raises `StoreUnavailable`."""
         ...
 
 
@@ -66,18 +81,17 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> str:
-        """Its name; vectors of different names are never compared."""
+        """The model's name; vectors of different models are never compared."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        """One vector per text, in their order. Raises `gateway.errors.ModelError` subclasses where
-        the model cannot be used."""
+        """Return one vector per text, in order. Raises `ModelError`."""
         ...
 
 
 class Reranker(Protocol):
-    """Judges how well texts answer a query, with a cross-encoder."""
+    """Scores how well texts answer a query, with a cross-encoder."""
 
     async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, in their order; higher is better."""
+        """Return one score per text, in order; higher is better."""
         ...

@@ -1,4 +1,4 @@
-"""What waits for its owner's word."""
+"""Storage of the review queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ ReviewState = Literal["pending", "approved", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """A memory that waits for its owner's word. `reason` says why it was not stored at once."""
+    """A memory or document that waits for a decision; `reason` says why it was not stored."""
 
     id: str
     record: Record
@@ -25,24 +25,24 @@ class ReviewItem:
     decided_at: datetime | None = None
     note: str = ""
     target: str = ""
-    """Empty for a memory; "bible" for a proposal to rewrite a project's document."""
+    """Empty for a memory, else the document that it would rewrite."""
 
 
 class ReviewStore(Protocol):
     """The review queue: at most 100 a person, 10,000 in all, a history of 10,000."""
 
     async def add(self, access: AccessScope, pending: ReviewItem) -> bool:
-        """False when the queue is full, the person's or all of it."""
+        """Add an entry; False if the queue of the person, or of all, is full."""
         ...
 
     async def waiting(self, access: AccessScope, limit: int) -> list[ReviewItem]:
-        """What waits for this person's word, oldest first; for operators also what waits for a
-        project of theirs."""
+        """Return the entries that this person may decide, oldest first; an operator also decides
+        for the project."""
         ...
 
     async def proposed(self, access: AccessScope, projects: Sequence[str]) -> dict[str, int]:
-        """How many entries wait for an operator's word in each of these projects, and under ""
-        for everybody of the tenant; nothing for whoever is no operator."""
+        """Count the entries that wait for an operator in each of these projects, and under "" for
+        the whole tenant; empty for other people."""
         ...
 
     async def get(self, access: AccessScope, review_id: str) -> ReviewItem | None: ...
@@ -50,14 +50,14 @@ class ReviewStore(Protocol):
     async def take(
         self, access: AccessScope, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> ReviewItem | None:
-        """Decide, once: the entry goes to the first who asks, None to everybody else. Its text
-        goes with it: what stays is who, where, when, why and how it was decided."""
+        """Decide an entry and return it; None if it is already decided. Only the decision stays
+        stored, without the text."""
         ...
 
     async def put_back(self, access: AccessScope, pending: ReviewItem) -> None:
-        """What was taken could not be stored: it waits again, as it was."""
+        """Reopen an entry that could not be stored after its approval."""
         ...
 
     async def history(self, access: AccessScope, limit: int) -> list[ReviewItem]:
-        """What was decided, the latest first, without its text."""
+        """Return decided entries without their text, latest first."""
         ...

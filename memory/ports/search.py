@@ -1,4 +1,4 @@
-"""The two ways to search, which every database has in its own way: by words and by vectors."""
+"""Search by words and by vectors, which each database implements in its own way."""
 
 from typing import Protocol
 
@@ -9,46 +9,46 @@ from memory.ports.memories import Filter
 
 
 class WordSearch(Protocol):
-    """Looks memories up by their words."""
+    """Finds memories by their words."""
 
     async def fitting(
         self, access: AccessScope, wanted: Filter, now: int
     ) -> list[tuple[int, float]]:
-        """What fits and has some of the words of `wanted.text`: numbers with the share that each
-        has, best first, behind `wanted.after_id`, at most `wanted.limit`."""
+        """Return up to `wanted.limit` matches after `wanted.after_id` that contain words of
+        `wanted.text`: their numbers and the share of the words, best first."""
         ...
 
     async def weighed(
         self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """What `RecallStore.lexical` gives: ids and scores."""
+        """Return ids and scores, as `RecallStore.lexical` does."""
         ...
 
 
 class VectorSearch(Protocol):
-    """Keeps the vectors of memories, and looks memories up by them."""
+    """Stores vectors of memories, and finds memories by them."""
 
     setting: Statement
-    """Sets the vector of a memory that exists; takes `values`."""
+    """Sets the vector of an existing memory; its parameters are `values`."""
 
     async def there(self) -> bool:
-        """True when the table `memory_vectors` can be read."""
+        """True if the table `memory_vectors` is readable."""
         ...
 
     async def made(self) -> bool:
-        """The same, after the table was made where that is possible."""
+        """Create the table if possible; True if it is readable."""
         ...
 
     def values(self, memory_id: str, embedding: Embedding) -> Params:
-        """What `setting` takes."""
+        """Return the parameters of `setting`."""
         ...
 
     def vector(self, kept: object) -> tuple[float, ...]:
-        """The vector of a value of the column `vector`."""
+        """Decode a value of the column `vector`."""
         ...
 
     async def nearest(
         self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """What `RecallStore.nearest` gives: ids and cosines."""
+        """Return ids and cosine similarities, as `RecallStore.nearest` does."""
         ...

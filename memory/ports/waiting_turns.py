@@ -1,4 +1,4 @@
-"""Turns that were answered and wait to be taken up."""
+"""Storage of answered turns that wait to be stored as memories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from memory.model.scope import AccessScope
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedTurn:
-    """A turn that waited, and the sides of it that are to be kept."""
+    """A waiting turn and the records that replace it."""
 
     turn: WaitingTurn
     access: AccessScope
@@ -19,35 +19,34 @@ class ConsolidatedTurn:
 
 
 class WaitingTurns(Protocol):
-    """Turns that the gateway kept as they were said (`gateway.ports.stores.CompletedTurn`). Those
-    that are
-    quarantined are not given out."""
+    """Turns that the gateway kept as they were said (`gateway.ports.unit_of_work.CompletedTurn`).
+    Those that are quarantined are not given out."""
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
-        """The oldest first."""
+        """Return the oldest turns, oldest first."""
         ...
 
     async def within(self, access: AccessScope, limit: int) -> list[WaitingTurn]:
-        """What this person said, and what was said in this room, oldest first."""
+        """Return turns of this person and of this room, oldest first."""
         ...
 
     async def saying(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
     ) -> list[WaitingTurn]:
-        """Those that go back to one of these messages."""
+        """Return turns that contain one of these messages."""
         ...
 
     async def take_up(self, turns: Sequence[ConsolidatedTurn]) -> set[str]:
-        """Keep the records in place of the turns, in one step; only of those that still wait as
-        they were. The ids of those."""
+        """Replace turns by their records, in one transaction; return the ids of those that were
+        still waiting, unchanged."""
         ...
 
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
-        """Delete quarantined turns that go back to one of these messages; returns how many."""
+        """Delete quarantined turns that contain one of these messages; return their number."""
         ...
 
     async def count(self) -> int:
-        """How many wait."""
+        """Return the number of waiting turns."""
         ...

@@ -1,18 +1,16 @@
 """What is asked: a text as a person or a model wrote it, and what can be seen in it."""
 
 import re
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Final
 
-from memory.ports import Filter
+from memory.ports.recall import Query
 from memory.recall.dates import QuestionDates, dates_in
 from memory.text.courtesies import without_courtesies
 from memory.text.function_words import telling, unspaced_telling
 
 MAX_QUERY: Final = 2_000
 """Characters of a question that are looked at."""
-MAX_RESULTS: Final = 100
 MAX_LITERALS: Final = 8
 FEW_WORDS: Final = 2
 """Words up to which a question is a search for these very words."""
@@ -36,25 +34,6 @@ _ORDINARY: Final = re.compile(
 )
 _MINE: Final = frozenset({"i", "my", "me", "mine", "ich", "mein", "meine", "meinen", "mir", "mich"})
 _YOURS: Final = frozenset({"you", "your", "yours", "du", "dein", "deine", "dir", "dich"})
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What to recall. `at` is now, for whoever asks; `limit` results at most, 1 to 100.
-
-    `unfinished`: asked while it is being typed, the last word may go on. `wanted` narrows it down;
-    its text and limit are not looked at, and without a time it is what is true `at` that counts.
-    """
-
-    text: str
-    at: datetime
-    limit: int = 30
-    unfinished: bool = False
-    wanted: Filter = field(default_factory=Filter)
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.limit <= MAX_RESULTS:
-            raise ValueError(f"limit must be 1 to {MAX_RESULTS}, not {self.limit}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,14 @@ from gateway.errors import ModelError
 from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter
-from memory.ports.recall import Embedder, Hit, RecallStore, Reranker
-from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, towards
+from memory.ports.memories import Filter
+from memory.ports.recall import Embedder, Hit, Query, RecallStore, Reranker
+from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
 from memory.recall.labels import told
 from memory.recall.neighbours import Neighbours, lending
-from memory.recall.query import Query, Question, understood
+from memory.recall.query import Question, understood
 from memory.recall.repeated_questions import silent_in
 from memory.recall.rules import RecallRules
-from memory.recall.scoring import reranked, scored
 from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
 
 RERANK_SECONDS: Final = 1.0

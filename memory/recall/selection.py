@@ -89,6 +89,12 @@ def without_secrets(record: Record) -> Record:
     )
 
 
+def displayable(record: Record) -> Record:
+    """Return a stored record as it may be shown: a text that is recognised as a credential today
+    may not have been one when it was stored."""
+    return replace(without_secrets(record), embedding=record.embedding)
+
+
 def _redacted(text: str) -> str:
     return _remembered(text) if len(text) <= SHORT else redact_secrets(text).text
 

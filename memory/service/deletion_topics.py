@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 from gateway.ports.history import Spoken, SpokenRef, digest_of
 from memory.model.record import ID_PREFIX, Record, Scope
-from memory.ports import ReviewItem
+from memory.ports.reviews import ReviewItem
 from memory.text import terms
 
-WHOLE: Final = 1 - 1e-9
+ALL_WORDS: Final = 1 - 1e-9
 """Share of a topic's words that has to be in a memory for `/forget`: all of them."""
 MAX_READ: Final = 2_000_000
 """Characters of conversations that one search looks through, the latest first."""
@@ -37,7 +37,7 @@ class TopicMatch:
     """One thing that a topic brings up. `record` is None for what only a conversation keeps;
     `spoken` is the text of a conversation in that case. `waits`: for the person's word."""
 
-    bound: ItemRefs
+    refs: ItemRefs
     record: Record | None = None
     spoken: Spoken | None = None
     waits: bool = False
@@ -63,7 +63,7 @@ class TopicMatches:
     unread: bool = False
 
 
-Test = Callable[[str], bool]
+TextTest = Callable[[str], bool]
 
 
 def is_memory_id(topic: str) -> bool:
@@ -71,7 +71,7 @@ def is_memory_id(topic: str) -> bool:
     return topic.startswith(ID_PREFIX) and " " not in topic
 
 
-def with_all_words(topic: str) -> Test:
+def with_all_words(topic: str) -> TextTest:
     """True for a text that has every word of a topic, never for a topic without words."""
     words = terms.asked(topic)
 
@@ -82,7 +82,7 @@ def with_all_words(topic: str) -> Test:
     return test
 
 
-def saying(texts: Iterable[str]) -> Test:
+def containing_any(texts: Iterable[str]) -> TextTest:
     """True for a text in which one of these stands, word for word."""
     wanted = [f" {filed} " for text in texts if (filed := terms.filed(text))]
 
@@ -93,15 +93,15 @@ def saying(texts: Iterable[str]) -> Test:
     return test
 
 
-def waiting_about(waiting: Iterable[ReviewItem], topic: str) -> list[ReviewItem]:
+def items_about(waiting: Iterable[ReviewItem], topic: str) -> list[ReviewItem]:
     """Of what waits, the person's own that is about a topic, or has this id."""
     if is_memory_id(topic):
-        return [one for one in own(waiting) if one.record.id.startswith(topic)]
+        return [one for one in own_items(waiting) if one.record.id.startswith(topic)]
     about = with_all_words(topic)
-    return [one for one in own(waiting) if about(_text_of(one.record))]
+    return [one for one in own_items(waiting) if about(_text_of(one.record))]
 
 
-def own(waiting: Iterable[ReviewItem]) -> list[ReviewItem]:
+def own_items(waiting: Iterable[ReviewItem]) -> list[ReviewItem]:
     """Of what waits, the person's own: proposals for a document, and what waits for a project's
     operators, are left to them."""
     return [one for one in waiting if not one.target and one.record.scope is Scope.USER]
@@ -122,8 +122,8 @@ def origins_of(records: Iterable[Record]) -> set[tuple[str, str]]:
     return {(r.provenance.channel, said) for r in records for said in r.derived_from}
 
 
-def spoken_about(
-    spoken: Sequence[Spoken], about: Test, origins: set[tuple[str, str]]
+def messages_about(
+    spoken: Sequence[Spoken], about: TextTest, origins: set[tuple[str, str]]
 ) -> tuple[list[Spoken], bool]:
     """Texts of conversations that a topic brings up, or that something goes back to, and the
     answers to these messages. Looks through `MAX_READ` characters; False where there are more."""
@@ -144,7 +144,7 @@ def spoken_about(
     return list(found.values()), left >= 0
 
 
-def gathered(
+def distinct_matches(
     records: Sequence[Record],
     waiting: Sequence[ReviewItem],
     about: Sequence[Spoken],

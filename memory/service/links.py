@@ -17,7 +17,7 @@ from gateway.people import Audience, PersonId
 from gateway.ports import Clock
 from gateway.ports.memory import Caller
 from memory.audit import Audit
-from memory.ports import Linked, LinkRequest, LinkSide, LinkStep, LinkStore
+from memory.ports.links import Linked, LinkRequest, LinkSide, LinkStep, LinkStore
 from safety.unicode import safe_unicode
 
 LINK_VALID: Final = timedelta(minutes=10)
@@ -143,7 +143,7 @@ class Links:
         return ended
 
     async def human(self, tenant: str, person: PersonId) -> str:
-        """The first of the linked identities; implements `gateway.people.IdentityResolver`. Raises
+        """The first of the linked identities; implements `IdentityResolver`. Raises
         `StoreUnavailable`."""
         key, now = (tenant, str(person)), self._clock.now()
         known = self._humans.get(key)

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from memory.model.record import Kind, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 
 PAGE: Final = 10
 """Entries of one page."""

@@ -6,8 +6,8 @@ from typing import Literal
 from gateway.errors import BadInput
 from memory.brain.documents import Brain, BrainResult
 from memory.model.scope import AccessScope, RequestScope
-from memory.ports import Document, Version
-from memory.write.trust import InputKind
+from memory.model.trust import InputKind
+from memory.ports.brain import Document, Version
 
 Writable = Literal["soul", "bible"]
 

@@ -17,7 +17,7 @@ from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
 from gateway.ports.memory import Caller
 from memory.model.scope import RequestScope, choice_names, project_of
-from memory.ports import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
+from memory.ports.people import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """To within this it is known when somebody was last seen in a project."""

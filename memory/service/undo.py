@@ -5,15 +5,13 @@ Named is a memory by its id or the beginning of it, a version of a document as "
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
-from memory.model.record import ID_PREFIX, Record, Scope, SourceType, Tier
+from memory.model.record import ID_PREFIX, UNDO_FOR, Record, Scope, SourceType, Tier
 from memory.model.scope import AccessScope
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 
-UNDO_FOR: Final = timedelta(days=1)
-"""For so long what was noted can be taken back as if it had never been stored."""
 MAX_LOOKED: Final = 100
 """The latest memories, of each kind, among which it is looked for."""
 SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
@@ -37,17 +35,17 @@ def document_named(name: str) -> tuple[Literal["soul", "bible"], int] | None:
     return ("bible", int(number)) if document == "bible" else None
 
 
-def of_one_turn(records: Sequence[Record], name: str, persons: Sequence[str]) -> list[Record]:
+def same_turn(records: Sequence[Record], name: str, persons: Sequence[str]) -> list[Record]:
     """Of `records`, newest first, those that the assistant stored of its own accord for one of
     `persons` in the same turn as the one named; without a `name` in the latest such turn."""
     own = [one for one in records if _of_own_accord(one) and one.provenance.person in persons]
     meant = next((one for one in own if _is_named(one, name)), None)
     if meant is None:
         return []
-    return [one for one in own if one is meant or _same_turn(one, meant)]
+    return [one for one in own if one is meant or _in_turn(one, meant)]
 
 
-async def noted_lately(
+async def recent_inferences(
     memories: MemoryStore, access: AccessScope, at: datetime, name: str
 ) -> list[Record]:
     """What may have been noted within a day before `at`, newest first, the one named included.
@@ -75,7 +73,7 @@ def _is_named(record: Record, name: str) -> bool:
     return not name or (name.startswith(ID_PREFIX) and record.id.startswith(name))
 
 
-def _same_turn(one: Record, other: Record) -> bool:
+def _in_turn(one: Record, other: Record) -> bool:
     said, also = one.provenance, other.provenance
     same = (said.message_id, said.channel) == (also.message_id, also.channel)
     return bool(said.message_id) and same

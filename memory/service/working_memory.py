@@ -12,7 +12,7 @@ from typing import Final, Literal
 from gateway.people import Audience
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, Tier
 from memory.model.scope import AccessScope
-from memory.write.trust import CONFIDENCE, Derived, InputKind, derive_trust
+from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 
 WORKING_PREFIX: Final = "wrk-"
 NAMES: Final = uuid.UUID("7c1e2c39-7f39-4c55-93d4-0c6f4a7f0f0b")

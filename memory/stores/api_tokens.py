@@ -31,7 +31,6 @@ class SqlApiTokens:
         self._database = database
 
     async def add(self, token: ApiToken) -> bool:
-        """False when another one has the name."""
         params = {
             "id": token.id,
             "name": storable(token.name),
@@ -43,24 +42,19 @@ class SqlApiTokens:
         return await self._database.change(ADD, params) == 1
 
     async def good(self, token_id: str) -> bool:
-        """True until it was taken back."""
         return bool(await self._database.fetch(GOOD, {"id": token_id}))
 
     async def listed(self, now: datetime) -> Sequence[ApiToken]:
-        """Those that have not expired, the latest first."""
         return [_token(row) for row in await self._database.fetch(LISTED, {"now": micros(now)})]
 
     async def revoke(self, name: str) -> ApiToken | None:
-        """Take back the one of this name."""
         gone = await self._database.fetch(REVOKE, {"name": storable(name)})
         return _token(gone[0]) if gone else None
 
     async def clear(self) -> int:
-        """Forget all of them."""
         return await self._database.change(CLEAR)
 
     async def prune(self, now: datetime) -> int:
-        """Forget those that have expired."""
         return await self._database.change(PRUNE, {"now": micros(now)})
 
 

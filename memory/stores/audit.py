@@ -7,7 +7,7 @@ from db import Database, Params, Row, Statement, Work, execute, fetch_first, loc
 from db.times import micros, time_of
 from db.values import storable
 from memory.audit import FIRST, chained
-from memory.ports import AuditAction, AuditEntry, Link
+from memory.ports.audit import AuditAction, AuditEntry, Link
 
 LAST: Final = Statement("SELECT number, hash FROM memory_audit ORDER BY number DESC LIMIT 1")
 COLUMNS: Final = "number, at, action, tenant, person, details, previous, hash"
@@ -38,7 +38,6 @@ class SqlAuditLog:
         await self._database.run(work)
 
     async def links(self, after: int, limit: int) -> list[Link]:
-        """Entries in order, from the one behind `after` on."""
         rows = await self._database.fetch(PAGE, {"after": after, "limit": limit})
         return [_link(row) for row in rows]
 

@@ -6,10 +6,34 @@ from typing import Final
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.times import micros, micros_or_none, time_of, time_or_none
 from db.values import storable
+from gateway.errors import BadInput
 from memory.model.scope import AccessScope
-from memory.ports import Document, Version
-from memory.stores.documents import check_author, owners_of
+from memory.ports.brain import Document, Version
 from memory.stores.limits import MAX_VERSIONS
+
+SYSTEM = "system"
+"""The author of what the program writes by itself."""
+
+
+def owners_of(access: AccessScope, document: Document, *, reading: bool) -> tuple[str, ...]:
+    """Whose document is meant, empty for nobody's: a SOUL is all linked identities', and read only
+    where the person's own may be shown; the others are the project's."""
+    if document == "soul":
+        return access.persons if access.private or not reading else ()
+    return (access.project,) if access.project else ()
+
+
+def check_author(access: AccessScope, document: Document, author: str) -> None:
+    """Raise `BadInput` unless this author may write: BIBLE by operators, HEARTBEAT by nobody."""
+    if document != "soul" and not access.project:
+        raise BadInput(f"the {document} belongs to a project; choose one with /project first")
+    if author == SYSTEM:
+        return
+    if document == "heartbeat":
+        raise BadInput("the heartbeat is written by the program alone")
+    if document == "bible" and not access.operates:
+        raise BadInput("the bible is written by operators")
+
 
 VERSIONS: Final = Statement(f"""
     SELECT number, content, author, at, synced_at FROM brain_documents
@@ -41,7 +65,6 @@ class SqlBrain:
         self._database = database
 
     async def read(self, access: AccessScope, document: Document) -> Version | None:
-        """The newest version within reach."""
         found = await self.versions(access, document, 1)
         return found[0] if found else None
 
@@ -56,7 +79,6 @@ class SqlBrain:
         based_on: int | None = None,
         synced_at: datetime | None = None,
     ) -> Version | None:
-        """Add a version; None when `based_on` is not the newest any more."""
         check_author(access, document, author)
         owners = owners_of(access, document, reading=False)
         params = _params(access, document, owners) | {
@@ -84,13 +106,11 @@ class SqlBrain:
     async def take_back(
         self, access: AccessScope, document: Document, number: int, author: str
     ) -> bool:
-        """Delete this version, if `author` wrote it and it is the newest."""
         owners = owners_of(access, document, reading=False)
         params = _params(access, document, owners) | {"author": storable(author), "number": number}
         return await self._database.change(TAKE_BACK, params) == 1
 
     async def versions(self, access: AccessScope, document: Document, limit: int) -> list[Version]:
-        """Newest first."""
         owners = owners_of(access, document, reading=True)
         params = _params(access, document, owners) | {"limit": limit}
         rows = await self._database.fetch(VERSIONS, params)

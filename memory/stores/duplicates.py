@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memory.model.record import Record
 from memory.model.scope import AccessScope
-from memory.ports import Duplicate
+from memory.ports.memories import Duplicate
 from memory.stores.partitions import duplicate_partitions, owner_of, word_key
 from memory.text.similarity import (
     duplicate_of,

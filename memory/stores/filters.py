@@ -13,7 +13,7 @@ from db.values import storable
 from gateway.ports import Clock
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import OWN, SEES, parameters
-from memory.ports import Filter
+from memory.ports.memories import Filter
 
 MAX_STATEMENTS: Final = 500
 """Statements that are kept, put together; a filter of every kind makes as many."""

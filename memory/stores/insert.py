@@ -14,7 +14,7 @@ from db.work import Change, Execute, Fetch
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, TENANT, parameters
-from memory.ports import Duplicate, Insertion
+from memory.ports.memories import Duplicate, Insertion
 from memory.stores.duplicates import DuplicateKeys, duplicate_in
 from memory.stores.partitions import duplicate_partitions
 from memory.stores.rows import INSERT, origins_of, values_of

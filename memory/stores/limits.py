@@ -3,6 +3,11 @@
 from datetime import timedelta
 from typing import Final
 
+from gateway.errors import BadInput
+from memory.model.record import Record, Scope
+from memory.model.scope import AccessScope, may_change
+from memory.ports.memories import Filter
+
 MAX_LINKED: Final = 10
 """Identities that are one person."""
 MAX_PROJECTS: Final = 100
@@ -19,3 +24,31 @@ MAX_HISTORY: Final = 10_000
 """Decided reviews that are kept in all; beyond that the oldest go."""
 MAX_VERSIONS: Final = 200
 """Versions of a document that are kept; beyond that the oldest go."""
+
+
+MAX_FOUND = 1_000
+
+
+def check_writable(access: AccessScope, record: Record) -> None:
+    """Raise `BadInput` unless the record is one that this reach may write."""
+    if not may_change(access, record):
+        raise BadInput(f"{record.scope.value} memory of this owner cannot be written from here")
+
+
+def check_limit(wanted: Filter) -> None:
+    """Raise `BadInput` unless 1 to 1,000 memories are asked for."""
+    if not 1 <= wanted.limit <= MAX_FOUND:
+        raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {wanted.limit}")
+
+
+def check_turn(access: AccessScope, record: Record) -> None:
+    """Raise `BadInput` unless the record is a turn of a conversation with whoever asks."""
+    check_writable(access, record)
+    if not record.role or record.scope is not Scope.USER:
+        raise BadInput("a turn has a role, and belongs to the person who speaks with the assistant")
+
+
+def check_submitted(access: AccessScope, record: Record) -> None:
+    """Raise `BadInput` unless the record was learned from the person who asks."""
+    if record.tenant != access.tenant or record.provenance.person not in access.persons:
+        raise BadInput("only what one said oneself waits for review")

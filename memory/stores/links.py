@@ -1,10 +1,11 @@
 """Linked identities, and requests to link them. Who changes them in a tenant takes turns."""
 
+import json
 import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from db import (
     SKIP_LOCKED,
@@ -22,18 +23,96 @@ from db import (
 )
 from db.times import micros, time_of, time_or_none
 from db.work import Fetch
-from memory.ports import Linked, LinkOutcome, LinkRequest, LinkSide, LinkStep
-from memory.stores.link_requests import (
-    EXPIRE_AT_ONCE,
-    KeptRequest,
-    confirming,
-    obstacle,
-    place_of,
-    place_text,
-    redeemed,
-    request_of,
-    sides_text,
-)
+from gateway.message import Place
+from gateway.people import Audience
+from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
+from memory.stores.limits import MAX_LINKED
+
+EXPIRE_AT_ONCE: Final = 100
+ACTIVE: Final[tuple[LinkState, ...]] = ("redeemed", "confirmed")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRequest:
+    """A row of `link_requests`. `settled` is the exchange that changed it last."""
+
+    request: LinkRequest
+    settled: str
+
+    @property
+    def active(self) -> bool:
+        """True when the code was entered and a confirmation is missing."""
+        return self.request.state in ACTIVE
+
+
+def account_of(person: str) -> str:
+    """The "platform:account" of a `str(PersonId)`."""
+    platform, _, rest = person.partition(":")
+    return f"{platform}:{rest.partition(':')[0]}"
+
+
+def obstacle(persons: Collection[str]) -> LinkOutcome | None:
+    """The reason why these identities cannot be linked with one another, None where they can."""
+    if len({account_of(person) for person in persons}) < len(persons):
+        return "same_account"
+    return "too_many" if len(persons) > MAX_LINKED else None
+
+
+def redeemed(
+    kept: KeptRequest, redeemer: LinkSide, request_id: str, until: datetime
+) -> KeptRequest:
+    """The request after its code was entered."""
+    request = replace(kept.request, id=request_id, state="redeemed", redeemer=redeemer, until=until)
+    return KeptRequest(request, "")
+
+
+def confirming(kept: KeptRequest | None, person: str, exchange: str, now: datetime) -> LinkOutcome:
+    """The outcome of a confirmation; `linked` still depends on `obstacle`."""
+    if kept is None or kept.request.own(person) is None or kept.request.until <= now:
+        return "unknown"
+    again, state = kept.settled == exchange, kept.request.state
+    if state == "linked":
+        return "linked" if again else "unknown"
+    if state not in ACTIVE:
+        return "unknown"
+    if person == kept.request.maker.person:
+        return "linked" if state == "confirmed" else "early"
+    return "agreed" if state == "redeemed" or again else "waiting"
+
+
+def sides_text(request: LinkRequest) -> str:
+    """Both sides as JSON."""
+    sides = (request.maker, request.redeemer)
+    return json.dumps([None if side is None else _side(side) for side in sides])
+
+
+def request_of(tenant: str, id_: str, state: str, sides: str, until: datetime) -> LinkRequest:
+    """The request that a row holds; the table checks the state."""
+    maker, redeemer = json.loads(sides)
+    other = None if redeemer is None else _side_of(redeemer)
+    return LinkRequest(id_, tenant, cast("LinkState", state), _side_of(maker), other, until)
+
+
+def place_text(place: Place | None) -> str:
+    """A place as JSON, empty for none."""
+    return "" if place is None else json.dumps(asdict(place))
+
+
+def place_of(text: str) -> Place | None:
+    """The place that `place_text` wrote."""
+    if not text:
+        return None
+    fields = json.loads(text)
+    return Place(**{**fields, "audience": Audience(fields["audience"])})
+
+
+def _side(side: LinkSide) -> dict[str, str]:
+    return {"person": side.person, "name": side.name, "place": place_text(side.place)}
+
+
+def _side_of(fields: dict[str, str]) -> LinkSide:
+    return LinkSide(fields["person"], fields["name"], place_of(fields["place"]))
+
 
 COLUMNS: Final = "tenant, id, state, sides, until, settled"
 SELECT: Final = f"SELECT {COLUMNS} FROM link_requests"  # noqa: S608 - constants
@@ -102,7 +181,6 @@ class SqlLinks:
         self._database = database
 
     async def offer(self, tenant: str, maker: LinkSide, code: str, until: datetime) -> None:
-        """Keep the hash of a one-time code in place of the maker's last one."""
         request = LinkRequest("", tenant, "offered", maker, None, until)
         await self._database.change(PUT, _params(KeptRequest(request, ""), code))
 
@@ -110,26 +188,21 @@ class SqlLinks:
         self, tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime,
         until: datetime,
     ) -> LinkStep:  # fmt: skip
-        """Use a code up; both sides have to confirm until then."""
         return await self._database.run(
             lambda: _redeem(tenant, redeemer, code, request_id, now, until)
         )
 
     async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
-        """The request that this person takes part in, once its code was entered."""
         return _active(await self._database.fetch(OF_PERSON, _of_person(tenant, person, now)))
 
     async def confirm(
         self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
     ) -> LinkStep:
-        """One side confirms: the redeemer first, then the maker, which links both."""
         return await self._database.run(lambda: _confirm(tenant, person, request_id, exchange, now))
 
     async def cancel(
         self, tenant: str, person: str, now: datetime, request_id: str = ""
     ) -> LinkRequest | None:
-        """End the request that this person takes part in."""
-
         def work() -> Work[LinkRequest | None]:
             yield from _turns(tenant)
             row = yield from fetch_first(OF_PERSON, _of_person(tenant, person, now))
@@ -144,18 +217,15 @@ class SqlLinks:
         return await self._database.run(work)
 
     async def expire(self, now: datetime) -> list[LinkRequest]:
-        """End requests whose time is over; those that were not completed."""
         rows = await self._database.fetch(EXPIRE, {"now": micros(now)})
         ended = [_kept(row).request for row in rows]
         return [request for request in ended if request.state != "linked"]
 
     async def linked(self, tenant: str, person: str) -> list[Linked]:
-        """The identities that are linked with this one, without itself."""
         rows = await self._database.fetch(GROUP, {"tenant": tenant, "person": person})
         return [_linked(row) for row in rows]
 
     async def unlink(self, tenant: str, person: str) -> list[Linked]:
-        """Take an identity out of its links; the identities it was linked with."""
         return await self._database.run(lambda: leave(tenant, person))
 
 

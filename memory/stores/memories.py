@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from db import (
     FOR_UPDATE,
     SKIP_LOCKED,
     Database,
+    Params,
     Statement,
     Work,
     among,
@@ -23,17 +25,72 @@ from db.work import Change, ChangeMany, Execute, Fetch
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
-from memory.model.scope_sql import MAY_CHANGE, OWN, parameters
-from memory.ports import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
-from memory.stores import find as finding
+from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, parameters
+from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import insert as inserting
-from memory.stores import message_changes as deriving
+from memory.stores import message_changes
 from memory.stores.duplicates import DuplicateKeys, duplicate_keys_of
-from memory.stores.filters import HOLDS, VISIBLE, visible_at
-from memory.stores.guard import check_limit, check_turn, check_writable
+from memory.stores.filters import (
+    HOLDS,
+    MAX_STATEMENTS,
+    VISIBLE,
+    conditions_of,
+    statement,
+    values_of,
+    visible_at,
+)
 from memory.stores.insert import CANDIDATES, COUNT, UNCOMPARED, NewRecord, looked_up
+from memory.stores.limits import check_limit, check_turn, check_writable
+from memory.stores.partitions import owners_within
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.search import Searches
+
+IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
+TALLY: Final = f"""
+    SELECT m.kind, count(*) FROM memories m WHERE m.tenant = :for_tenant AND {OWN} AND
+"""  # noqa: S608 - constants
+AFTER: Final = f"""
+    (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = :after AND {SEES})
+"""  # noqa: S608 - constants
+RECORDS: Final = Statement(f"""
+    SELECT m.seq, {SELECTED} FROM memories m WHERE {among("m.seq", "seqs")} AND {VISIBLE}
+""")  # noqa: S608 - constants
+
+
+def _newest_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
+    """What fits, the newest first: gives rows of `SELECTED`."""
+    owners = owners_within(access)
+    values = values_of(access, wanted, now)
+    values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
+    conditions = (
+        f"{conditions_of(wanted)} AND {AFTER}" if wanted.after_id else conditions_of(wanted)
+    )
+    return _newest(conditions, len(owners), in_room=bool(access.room)), values
+
+
+def _tally_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
+    """How many of the person's own there are of each kind."""
+    counted = statement(f"{TALLY} {conditions_of(wanted)} GROUP BY m.kind")
+    return counted, values_of(access, wanted, now)
+
+
+@lru_cache(MAX_STATEMENTS)
+def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
+    """The newest of each owner, and of the room, are at hand in order; the newest of all are among
+    them."""
+    arms = [f"m.owner = :owner{number}" for number in range(owners)]
+    arms += [IN_ROOM] if in_room else []
+    rest = f"{conditions} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
+    newest = " UNION ".join(
+        f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"  # noqa: S608 - constants
+        for number, arm in enumerate(arms)
+    )
+    some = f"SELECT seq FROM ({newest} ORDER BY 1 DESC, 2 DESC LIMIT :limit) AS newest"  # noqa: S608 - constants
+    return Statement(f"""
+        SELECT {SELECTED} FROM memories m WHERE {within("m.seq", some)}
+        ORDER BY m.at DESC, m.seq DESC
+    """)  # noqa: S608 - constants
+
 
 WINDOW: Final = {"sqlite": 2_000, "postgres": 50_000}
 """Numbers among which memories without a vector are looked for at once: some milliseconds, because
@@ -98,7 +155,6 @@ class SqlMemories:
     async def insert(
         self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
     ) -> Insertion:
-        """Store a record, in one step with everything that speaks against it."""
         check_writable(access, record)
         filed, now = duplicate_keys_of(access, record, threshold), self._now()
         new = await self._new(access, record, filed)
@@ -109,14 +165,12 @@ class SqlMemories:
     async def like(
         self, access: AccessScope, record: Record, *, threshold: float
     ) -> Duplicate | None:
-        """The current memory that would keep `insert` from storing this one as a duplicate."""
         filed = duplicate_keys_of(access, record, threshold)
         asked = looked_up(NewRecord(access, record, filed), self._now())
         rows = await self._database.fetch(CANDIDATES, asked) if filed.lookup else []
         return inserting.like(filed, rows, threshold)
 
     async def keep_turns(self, access: AccessScope, records: Sequence[Record]) -> None:
-        """Store turns of a conversation, without any check; the same id again is replaced."""
         for record in records:
             check_turn(access, record)
         turns = [await self._new(access, record, UNCOMPARED) for record in records]
@@ -124,21 +178,19 @@ class SqlMemories:
             await self._database.run(lambda: inserting.keep_turns(turns, locked=True))
 
     async def find(self, access: AccessScope, wanted: Filter) -> list[Match]:
-        """What may be seen and fits, without its vectors."""
         check_limit(wanted)
         now = self._now()
         if not wanted.text:
-            rows = await self._database.fetch(*finding.newest(access, wanted, now))
+            rows = await self._database.fetch(*_newest_statement(access, wanted, now))
             return [Match(record_from(row), 0.0) for row in rows]
         found = await self._words.fitting(access, wanted, now)
         if not found:
             return []
         asked = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in found]}
-        records = {row[0]: row[1:] for row in await self._database.fetch(finding.RECORDS, asked)}
+        records = {row[0]: row[1:] for row in await self._database.fetch(RECORDS, asked)}
         return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
-        """One memory with its vector, None when there is none or it may not be seen."""
         asked = visible_at(access, self._clock) | {"id": storable(memory_id)}
         if not await self._vectors.there():
             rows = await self._database.fetch(GET, asked)
@@ -151,27 +203,22 @@ class SqlMemories:
         return record_from(tuple(columns), embedding)
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
-        """Which of these memories are still there and true, and may be seen."""
         asked = visible_at(access, self._clock) | {"ids": [storable(id_) for id_ in memory_ids]}
         return {str(id_) for (id_,) in await self._database.fetch(THERE, asked)}
 
     async def count(self, access: AccessScope) -> int:
-        """How many memories count towards this person's plan."""
         ((counted,),) = await self._database.fetch(COUNT, visible_at(access, self._clock))
         return int(counted)
 
     async def tally(self, access: AccessScope, wanted: Filter) -> dict[Kind, int]:
-        """How many of the person's own there are of each kind."""
-        rows = await self._database.fetch(*finding.tally(access, wanted, self._now()))
+        rows = await self._database.fetch(*_tally_statement(access, wanted, self._now()))
         return {Kind(kind): int(count) for kind, count in rows}
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        """Delete what may be changed; the ids that went."""
         asked = parameters(access) | {"ids": [storable(id_) for id_ in memory_ids]}
         return [str(id_) for (id_,) in await self._database.fetch(DELETE, asked)]
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        """Delete these, and restore what they superseded; the ids that went."""
         asked = parameters(access)
 
         def work() -> Work[list[str]]:
@@ -183,34 +230,29 @@ class SqlMemories:
         return await self._database.run(work)
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
-        """Delete everything of the person's own in these tiers."""
         asked = parameters(access) | {"tiers": [tier.value for tier in tiers]}
         return await self._database.change(CLEAR, asked)
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        """True when a memory, or one that waits, goes back to one of these messages."""
-        asked = deriving.messages(tenant, channel, message_ids)
-        ((known,),) = await self._database.fetch(deriving.KNOWS, asked)
+        asked = message_changes.messages(tenant, channel, message_ids)
+        ((known,),) = await self._database.fetch(message_changes.KNOWS, asked)
         return bool(known)
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> list[ChangedMemory]:
-        """Delete what was derived from these messages and never confirmed."""
-        asked = deriving.messages(tenant, channel, message_ids)
-        return await self._database.run(lambda: deriving.forget(asked))
+        asked = message_changes.messages(tenant, channel, message_ids)
+        return await self._database.run(lambda: message_changes.forget(asked))
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
     ) -> list[ChangedMemory]:
-        """Replace the stored turn; delete what else was derived and never confirmed."""
-        asked = deriving.messages(tenant, channel, (message_id,))
-        return await self._database.run(lambda: deriving.revise(asked, storable(content)))
+        asked = message_changes.messages(tenant, channel, (message_id,))
+        return await self._database.run(lambda: message_changes.revise(asked, storable(content)))
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
-        """Set the vectors of these memories; how many exist, 0 where vectors cannot be kept."""
         if not vectors or not await self._vectors.made():
             return 0
         items = [self._vectors.values(id_, embedding) for id_, embedding in vectors]
@@ -224,8 +266,6 @@ class SqlMemories:
     async def unembedded(
         self, model: str, limit: int, before: int | None = None, after: int = 0
     ) -> list[Unembedded]:
-        """Current memories without a vector of this model, newest first; none where vectors cannot
-        be kept."""
         if not await self._vectors.made():
             return []
         upper = before
@@ -241,7 +281,6 @@ class SqlMemories:
         return found
 
     async def embedded(self, model: str) -> tuple[int, int]:
-        """How many memories have a vector of this model, of how many."""
         if not await self._vectors.made():
             return 0, 0
         asked = {"model": storable(model)}
@@ -249,7 +288,6 @@ class SqlMemories:
         return int(done), int(every)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
-        """Delete some of what expired, or was superseded before then; the ids."""
         asked = {
             "now": micros(now),
             "superseded": micros(superseded_before),

@@ -8,7 +8,7 @@ from db.fragments import json_text
 from db.values import storable, texts_of
 from db.work import Fetch
 from memory.model.scope_sql import TENANT
-from memory.ports import ChangedMemory
+from memory.ports.memories import ChangedMemory
 from memory.stores.rows import LEXEMES, origin, words_of
 
 DERIVED: Final = f"""

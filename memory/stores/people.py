@@ -10,7 +10,7 @@ from db.pruning import delete_some, deleting_some
 from db.times import micros, time_of
 from db.values import json_list, storable, texts_of
 from gateway.ports import Clock
-from memory.ports import SessionUse, TurnStart
+from memory.ports.people import SessionUse, TurnStart
 from memory.stores.limits import IDLE, MAX_PROJECTS, MAX_TITLE
 from memory.stores.links import LINKED
 from memory.stores.turn_start import arrival
@@ -119,14 +119,11 @@ class SqlPeople:
         project: str | None = None,
         here: Sequence[str] = (),
     ) -> TurnStart:
-        """All that a turn begins with. In rooms somebody is shown their own only where all linked
-        identities allow."""
         return await self._database.run(
             lambda: arrival(tenant, person, conversation, now, project, here)
         )
 
     async def note_seen(self, tenant: str, person: str, project: str, title: str) -> None:
-        """The person spoke in a room of this project."""
         params = _who(tenant, person) | {
             "project": project,
             "title": storable(title[:MAX_TITLE]),
@@ -141,20 +138,17 @@ class SqlPeople:
         await self._database.run(work)
 
     async def forget_seen(self, tenant: str, project: str, person: str = "") -> int:
-        """This person, or without one nobody, is in the project any more."""
         return await self._database.change(UNSEE, _who(tenant, person) | {"project": project})
 
     async def projects(
         self, tenant: str, persons: Sequence[str], since: datetime
     ) -> list[tuple[str, str]]:
-        """Ids and titles of the projects they were seen in since then, the latest first."""
         params = {"tenant": tenant, "persons": list(persons), "since": micros(since)}
         return [(project, title) for project, title in await self._database.fetch(PROJECTS, params)]
 
     async def seen_identities(
         self, tenant: str, persons: Sequence[str], project: str
     ) -> tuple[tuple[str, datetime], ...]:
-        """Which of these identities were seen in a project, and when last."""
         params = {"tenant": tenant, "persons": list(persons), "project": project}
         return tuple(
             (person, time_of(at)) for person, at in await self._database.fetch(SEEN_AS, params)
@@ -179,7 +173,6 @@ class SqlPeople:
     async def turn_memory_in(
         self, tenant: str, person: str, here: str, on: bool, most: int
     ) -> bool:
-        """Memory is on or off for this person in one conversation."""
         place = storable(here)
 
         def changed(before: Sequence[str]) -> Sequence[str] | None:
@@ -191,27 +184,21 @@ class SqlPeople:
     async def add_notices(
         self, tenant: str, person: str, entries: Sequence[str], most: int
     ) -> None:
-        """Add to what waits to be told; of more than `most` the oldest go."""
-
         def changed(before: Sequence[str]) -> Sequence[str]:
             return [*before, *entries][-most:]
 
         await self._database.run(lambda: _change_list(UNTOLD, tenant, person, changed))
 
     async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
-        """These entries wait no longer."""
-
         def changed(before: Sequence[str]) -> Sequence[str]:
             return [one for one in before if one not in entries]
 
         await self._database.run(lambda: _change_list(UNTOLD, tenant, person, changed))
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
-        """Count one use; False when the limit is reached already."""
         return await self._database.change(USE[what], {"id": session_id, "limit": limit}) == 1
 
     async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
-        """Of when the session's brief is from now on."""
         params = {
             "id": session_id,
             "at": micros(at),
@@ -221,11 +208,9 @@ class SqlPeople:
         return time_of(rows[0][0]) if rows else at
 
     async def prune(self, now: datetime) -> int:
-        """Delete some of the sessions that are over; how many."""
         return await delete_some(self._database, PRUNE, {"idle": micros(now - IDLE)})
 
     async def prune_seen(self, before: datetime) -> int:
-        """Forget some of who was last seen in a project before then; how many."""
         return await delete_some(self._database, PRUNE_SEEN, {"before": micros(before)})
 
 

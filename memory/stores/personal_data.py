@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, lock, together
+from db.fragments import in_byte_order
 from db.times import time_of
 from db.values import storable
 from db.work import Change, Fetch
+from memory.ports.personal_data import PersonCount
 from memory.stores.rows import COLUMNS
 
 PERSON: Final = among("person", "persons")
@@ -134,7 +136,6 @@ class SqlMemoryPersonalData:
         self._database = database
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        """Everything of these identities, row by row."""
         asked = _asked(tenant, persons)
 
         def work() -> Work[list[list[Row]]]:
@@ -144,7 +145,6 @@ class SqlMemoryPersonalData:
         return [row for table, rows in zip(TABLES, found, strict=True) for row in table.rows(rows)]
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete what is theirs; take their name off what belongs to a project."""
         asked = _asked(tenant, persons)
 
         def work() -> Work[int]:
@@ -168,3 +168,30 @@ def _asked(tenant: str, persons: Sequence[str]) -> dict[str, object]:
         "tenant": storable(tenant),
         "persons": [storable(person) for person in persons if person],
     }
+
+
+KNOWN: Final = Statement(f"""
+    SELECT person, sum(episodic), sum(semantic), sum(waiting) FROM (
+        SELECT person, CASE WHEN tier = 'episodic' THEN 1 ELSE 0 END AS episodic,
+            CASE WHEN tier = 'semantic' THEN 1 ELSE 0 END AS semantic, 0 AS waiting
+            FROM memories WHERE tenant = :tenant AND scope = 'user'
+        UNION ALL SELECT person, 0, 0, 1 FROM memory_reviews
+            WHERE tenant = :tenant AND state = 'pending'
+        UNION ALL SELECT person, 0, 0, 0 FROM people_links WHERE tenant = :tenant
+        UNION ALL SELECT person, 0, 0, 0 FROM people_choices WHERE tenant = :tenant
+        UNION ALL SELECT owner, 0, 0, 0 FROM brain_documents
+            WHERE tenant = :tenant AND document = 'soul'
+    ) AS known GROUP BY person HAVING person <> '' ORDER BY {in_byte_order("person")} LIMIT :limit
+""")  # noqa: S608 - constants
+
+
+class SqlMemoryCounts:
+    """Implements `memory.ports.MemoryCounts`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def known(self, tenant: str, limit: int) -> list[PersonCount]:
+        """In order of their ids."""
+        rows = await self._database.fetch(KNOWN, {"tenant": tenant, "limit": limit})
+        return [PersonCount(*row) for row in rows]

@@ -9,7 +9,7 @@ from db.values import storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.ports.recall import Hit
 from memory.stores.filters import VISIBLE, visible_at
 from memory.stores.rows import SELECTED, record_from
@@ -54,7 +54,6 @@ class SqlRecall:
     async def lexical(
         self, access: AccessScope, query: str, wanted: Filter, limit: int
     ) -> list[Hit]:
-        """By the words of `query` (BM25), best first."""
         now = micros(self._clock.now())
         found = await self._words.weighed(access, query, wanted, limit, now)
         return [Hit(*hit) for hit in found]
@@ -62,14 +61,12 @@ class SqlRecall:
     async def nearest(
         self, access: AccessScope, query: Embedding, wanted: Filter, limit: int
     ) -> list[Hit]:
-        """By cosine similarity to vectors of the same model, best first."""
         now = micros(self._clock.now())
         return [Hit(*hit) for hit in await self._vectors.nearest(access, query, wanted, limit, now)]
 
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()
     ) -> list[Record]:
-        """These memories and the turns around them, as far as they may be seen."""
         lending = [storable(one) for one in ids]
         asked = visible_at(access, self._clock) | {
             "span": max(0, span),

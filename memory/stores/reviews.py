@@ -13,9 +13,8 @@ from db.times import micros, time_of, time_or_none
 from db.values import json_list, storable, texts_of
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope
-from memory.ports import ReviewItem, ReviewState
-from memory.stores.guard import check_submitted
-from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL
+from memory.ports.reviews import ReviewItem, ReviewState
+from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
 
 FORGET_AT_ONCE: Final = 100
@@ -82,7 +81,6 @@ class SqlReviews:
         self._database = database
 
     async def add(self, access: AccessScope, pending: ReviewItem) -> bool:
-        """False when the queue is full, the person's or all of it."""
         check_submitted(access, pending.record)
         params = _reached(access) | {
             "id": pending.id,
@@ -112,17 +110,14 @@ class SqlReviews:
         return await self._database.run(work)
 
     async def waiting(self, access: AccessScope, limit: int) -> list[ReviewItem]:
-        """What waits for this person's word, oldest first."""
         return await self._read(WAITING, access, {"limit": limit})
 
     async def proposed(self, access: AccessScope, projects: Sequence[str]) -> dict[str, int]:
-        """How many entries wait for an operator's word, by project."""
         params = _reached(access) | {"projects": [storable(project) for project in projects]}
         rows = await self._database.fetch(PROPOSED, params)
         return {str(project): int(count) for project, count in rows}
 
     async def history(self, access: AccessScope, limit: int) -> list[ReviewItem]:
-        """What was decided, the latest first."""
         return await self._read(HISTORY, access, {"limit": limit})
 
     async def get(self, access: AccessScope, review_id: str) -> ReviewItem | None:
@@ -133,8 +128,6 @@ class SqlReviews:
     async def take(
         self, access: AccessScope, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> ReviewItem | None:
-        """Decide, once: the entry goes to the first who asks, None to everybody else; its text
-        goes with it."""
         params = _reached(access) | {
             "id": storable(review_id),
             "state": state,
@@ -155,7 +148,6 @@ class SqlReviews:
         return await self._database.run(work)
 
     async def put_back(self, access: AccessScope, pending: ReviewItem) -> None:
-        """What was approved could not be stored: it waits again."""
         params = {"id": storable(pending.id), "record": record_to_json(pending.record)}
         await self._database.change(PUT_BACK, _reached(access) | params)
 

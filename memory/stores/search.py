@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from db import Database
-from memory.ports import VectorSearch, WordSearch
+from memory.ports.search import VectorSearch, WordSearch
 from memory.stores.sqlite.vector_search import SqliteVectors
 from memory.stores.sqlite.word_search import SqliteWords
 

@@ -14,7 +14,8 @@ from db.fragments import json_values
 from db.times import micros, time_of, time_or_none
 from db.values import texts_of
 from db.work import Change, Fetch
-from memory.ports import Document, PersonChoices, Session, TurnStart, Version
+from memory.ports.brain import Document, Version
+from memory.ports.people import PersonChoices, Session, TurnStart
 from memory.stores.brain import version_of
 from memory.stores.limits import IDLE, NOTED
 from memory.stores.links import LINKED

@@ -11,9 +11,9 @@ from db.work import Change
 from gateway.ports.memory import WaitingTurn
 from memory.model.scope import AccessScope
 from memory.model.scope_sql import parameters
-from memory.ports import ConsolidatedTurn
-from memory.stores.guard import check_turn
+from memory.ports.waiting_turns import ConsolidatedTurn
 from memory.stores.insert import NewRecord, keep_turns
+from memory.stores.limits import check_turn
 
 QUARANTINED: Final = "SELECT 1 FROM quarantine q WHERE q.kind = 'waiting_turn' AND q.id = t.id"
 TURN: Final = f"""
@@ -53,21 +53,17 @@ class SqlWaitingTurns:
         self._database = database
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
-        """The oldest first."""
         return await self._read(OLDEST, {"limit": limit})
 
     async def within(self, access: AccessScope, limit: int) -> list[WaitingTurn]:
-        """What this person said, and what was said in this room, oldest first."""
         return await self._read(WITHIN, parameters(access) | {"limit": limit})
 
     async def saying(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
     ) -> list[WaitingTurn]:
-        """Those that go back to one of these messages."""
         return await self._read(SAYING, _messages(tenant, channel, message_ids) | {"limit": limit})
 
     async def take_up(self, turns: Sequence[ConsolidatedTurn]) -> set[str]:
-        """Keep the records in place of the turns that still wait as they were."""
         for taken in turns:
             for record in taken.records:
                 check_turn(taken.access, record)
@@ -76,7 +72,6 @@ class SqlWaitingTurns:
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
-        """Delete quarantined turns that go back to one of these messages."""
         asked = _messages(tenant, channel, message_ids)
 
         def work() -> Work[int]:
@@ -87,7 +82,6 @@ class SqlWaitingTurns:
         return await self._database.run(work)
 
     async def count(self) -> int:
-        """How many wait."""
         ((count,),) = await self._database.fetch(COUNT)
         return int(count)
 

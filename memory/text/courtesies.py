@@ -8,8 +8,7 @@ import re
 import unicodedata
 from typing import Final
 
-from memory.text.function_words import FUNCTION_WORDS
-from memory.text.stop_words import STOP_WORDS
+from memory.text.function_words import FUNCTION_WORDS, STOP_WORDS
 
 CONSENT: Final = frozenset(
     """

@@ -8,9 +8,8 @@ import itertools
 import re
 from typing import Final
 
-from memory.text.function_words import FUNCTION_WORDS
+from memory.text.function_words import FUNCTION_WORDS, STOP_WORDS
 from memory.text.standalone import is_unspaced
-from memory.text.stop_words import STOP_WORDS
 
 Span = tuple[int, int]
 """The first character, and one past the last."""

@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import Final
 
 from memory.model.record import Embedding
-from memory.ports import Duplicate
+from memory.ports.memories import Duplicate
 
 JACCARD_THRESHOLD: Final = 0.92
 """From here on two texts are the same memory (sources 004)."""

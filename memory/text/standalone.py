@@ -10,8 +10,7 @@ import unicodedata
 from typing import Final
 
 from memory.text.courtesies import CONSENT, words_of
-from memory.text.function_words import FUNCTION_WORDS
-from memory.text.stop_words import STOP_WORDS
+from memory.text.function_words import FUNCTION_WORDS, STOP_WORDS
 
 _UNSPACED: Final = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"

@@ -1,15 +1,17 @@
 """Writes what is a person's own into a file: JSON lines or Parquet, sealed or not."""
 
 import asyncio
-from contextlib import ExitStack
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol, cast
 
+from gateway.errors import BadInput
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import Sealer
-from memory.transfer.files import written
 from memory.transfer.line_format import MEMORIES, as_line, header_of, sender_for
 from memory.transfer.parquet import ParquetWriter
 from memory.transfer.signatures import PROOF, proof_of
@@ -61,20 +63,20 @@ async def export(handle: MemoryHandle, wish: ExportOptions) -> int:
         if wish.key:
             file = cast("BinaryIO", stack.enter_context(Sealer(file, wish.key)))
         writer = _writer(stack, handle, file, wish)
-        async for record in handle.everything():
+        async for record in handle.read.everything():
             writer.add(record)
             count += 1
-        await handle.note_export(count)
+        await handle.read.note_export(count)
     return count
 
 
 async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
     """Everything that any store holds of the person, as JSON lines under a header: their memories
     as `export` writes them, everything else by its table; and how many entries these are."""
-    rows = await handle.export_all()
+    rows = await handle.privacy.export_all()
     lines = [header_of(handle.access.person, handle.request.at)]
     told = set()
-    async for record in handle.everything():
+    async for record in handle.read.everything():
         told.add(record.id)
         lines.append({"table": MEMORIES} | signed_line(handle, record))
     for row in rows:
@@ -101,3 +103,36 @@ def _writer(stack: ExitStack, handle: MemoryHandle, file: BinaryIO, wish: Export
 
         return stack.enter_context(ParquetWriter(file, header, sign, embeddings=wish.embeddings))
     return _LinesWriter(handle, file, header, embeddings=wish.embeddings)
+
+
+@contextmanager
+def written(target: Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
+    """A file to write into; it takes its name, mode 0600, once everything is on the disk.
+
+    Raises `BadInput` when `target` exists and `overwrite` is not set, or when it cannot be written;
+    nothing is left behind then.
+    """
+    refuse_existing(target, overwrite)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except OSError as error:
+        raise BadInput(f"cannot write {target}: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        refuse_existing(target, overwrite)
+        part.replace(target)
+    except OSError as error:
+        raise BadInput(f"cannot write {target}: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def refuse_existing(target: Path, overwrite: bool) -> None:
+    """Raise `BadInput` where there is such a file and it is not to be replaced."""
+    if target.exists() and not overwrite:
+        raise BadInput(f"{target} exists already; --force replaces it")

@@ -105,7 +105,7 @@ async def bring_in(
     """
     source = _source(file)
     header = await asyncio.to_thread(_looked_through, source, key, most)
-    waiting = {pending.record.id for pending in await handle.waiting(MAX_WAITING)}
+    waiting = {pending.record.id for pending in await handle.review.waiting(MAX_WAITING)}
     lines = stored = 0
     with ExitStack() as stack:
         _, entries = _contents(stack, source, key)
@@ -114,7 +114,7 @@ async def bring_in(
             told = await one.bring_in(number, entry)
             lines, stored = lines + 1, stored + (told.fate is LineOutcome.STORED)
             yield told
-    await handle.note_import(lines, stored)
+    await handle.write.note_import(lines, stored)
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class _One:
         problem = self._problem(entry.line, own=own)
         if problem:
             return LineReport(number, LineOutcome.REFUSED, problem)
-        if await self.handle.get(memory_id) is not None:
+        if await self.handle.read.get(memory_id) is not None:
             return LineReport(number, LineOutcome.KNOWN, "it is there already", memory_id)
         if memory_id in self.waiting:
             return LineReport(
@@ -171,17 +171,17 @@ class _One:
             proven,
         )
         if line.role:
-            result = await handle.bring_in_turn(line.role, line.content, past, others=others)
+            result = await handle.write.import_turn(line.role, line.content, past, others=others)
         else:
             draft = await self._draft(line, memory_id, proven=proven is not None)
-            result = await handle.bring_in(draft, past, others=others)
+            result = await handle.write.import_memory(draft, past, others=others)
         return await self._told(number, memory_id, past, result)
 
     async def _told(
         self, number: int, memory_id: str, past: ImportedHistory, result: WriteResult
     ) -> LineReport:
         match result.outcome:
-            case Outcome.STORED if await self.handle.get(memory_id) is None:
+            case Outcome.STORED if await self.handle.read.get(memory_id) is None:
                 aged = past.at < self.handle.request.at - timedelta(days=1)
                 return LineReport(number, LineOutcome.REFUSED, TOO_OLD if aged else TAKEN)
             case Outcome.STORED:
@@ -198,7 +198,7 @@ class _One:
 
     async def _draft(self, entry: Line, memory_id: str, *, proven: bool) -> Draft:
         replaced = self._mapped(entry.supersedes)
-        older = await self.handle.get(replaced) if replaced else None
+        older = await self.handle.read.get(replaced) if replaced else None
         free = older is not None and older.superseded_by in ("", memory_id)
         if older is not None and not proven:
             free = free and older.provenance.source is SourceType.IMPORT

@@ -24,7 +24,7 @@ FIELDS: Final = tuple(sorted(CREATED if name == "at" else name for name in SHAPE
 
 def proof_of(handle: MemoryHandle, values: Mapping[str, object]) -> str:
     """The signature of a line; empty where this program has no key."""
-    return handle.signature(_signed(values))
+    return handle.read.signature(_signed(values))
 
 
 def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:

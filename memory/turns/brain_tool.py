@@ -9,14 +9,14 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
 from memory.brain.documents import Brain, BrainParts, BrainResult
-from memory.model.outcome import WriteResult
+from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, Draft, Kind
+from memory.model.trust import InputKind
 from memory.service.handle import MemoryHandle
 from memory.turns.short_ids import ShownIds
-from memory.turns.tools import MAX_ID, NOT_SHOWN, replaced_id, stored_answer
 from memory.write.external_text import ExternalText
-from memory.write.trust import InputKind
 
+MAX_ID: Final = 100
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
     "Rewrite SOUL (person) or BIBLE (project) whole, or add to MEMORY",
@@ -39,6 +39,10 @@ PROPOSED: Final[Mapping[str, str]] = {
 }
 """What the person is told of a document that was not written at once."""
 
+NOT_SHOWN: Final = (
+    "You were shown no memory with that id. Search for it, or leave `supersedes` out."
+)
+
 
 class _Update(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -53,13 +57,13 @@ class BrainTool:
     """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
 
     def __init__(
-        self, handle: MemoryHandle, brain: Brain, outside: ExternalText, shown: ShownIds
+        self, handle: MemoryHandle, brain: Brain, external: ExternalText, shown: ShownIds
     ) -> None:
-        """`outside` is what the model reads in this turn that the person did not write, `shown` are
-        the memories that it reads."""
+        """`external` is the text that the model reads in this turn and the person did not write,
+        `shown` are the memories that it reads."""
         self._handle = handle
         self._shown = shown
-        self._outside = outside
+        self._external = external
         self._brain = brain
         self._based_on: dict[str, int] = {}
         self.results: list[WriteResult] = []
@@ -94,10 +98,10 @@ class BrainTool:
                 wanted.content,
                 InputKind.ASSISTANT,
                 based_on=self._based_on.get(wanted.target),
-                external=self._outside.any,
+                external=self._external.any,
             )
         except BadInput as error:
-            return _json({"success": False, "error": str(error)})
+            return as_json({"success": False, "error": str(error)})
         if written.version is not None:
             self._based_on[wanted.target] = written.version.number
         if written.written == "written" and written.version is not None:
@@ -105,16 +109,16 @@ class BrainTool:
         self.notices += written.notices
         if written.written == "proposed":
             self.notices.append(PROPOSED[wanted.target])
-        return _json(_answer(written))
+        return as_json(_answer(written))
 
     async def _remember(self, wanted: _Update) -> str:
         old = replaced_id(wanted.supersedes, self._shown)
         if old is None:
-            return _json({"success": False, "error": NOT_SHOWN})
+            return as_json({"success": False, "error": NOT_SHOWN})
         draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
-        result = await self._handle.infer(draft, self._outside)
+        result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)
-        return _json(stored_answer(result))
+        return as_json(stored_answer(result))
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -137,5 +141,25 @@ def _answer(result: BrainResult) -> dict[str, object]:
     }
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
+    """Return compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def replaced_id(name: str | None, shown: ShownIds) -> str | None:
+    """The id of the memory that the model says is replaced, empty for none; None where it was not
+    shown."""
+    return shown.named(name) if name else ""
+
+
+def stored_answer(result: WriteResult) -> dict[str, object]:
+    """What the model reads of a write."""
+    if result.outcome is Outcome.STORED:
+        answer: dict[str, object] = {"success": True, "id": result.memory_id}
+    elif result.outcome is Outcome.REVIEW:
+        answer = {"success": False, "status": "waiting_for_the_person", "error": result.reason}
+    else:
+        answer = {"success": False, "error": result.reason}
+    if result.notices:
+        answer["notices"] = list(result.notices)
+    return answer

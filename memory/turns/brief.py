@@ -5,6 +5,7 @@ same memories give the same text on every day, and the model's service can cache
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,18 +14,18 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import StoreUnavailable
-from gateway.ports.memory_blocks import block_for
-from gateway.ports.prompt_blocks import BlockKind
-from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust
-from memory.ports import Filter
+from db.errors import StoreUnavailable
+from gateway.ports.prompt_blocks import BlockKind, block_for
+from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust, short_id
+from memory.model.scope import AccessScope
+from memory.ports.memories import Filter, MemoryStore
 from memory.recall.labels import label_of
 from memory.service.handle import MemoryHandle
-from memory.turns.short_ids import short_id
 from safety.secret_detection.detect import redact_secrets
 
 MAX_ENTRIES: Final = 50
 MAX_CHARS: Final = 10_000
+MAX_BRIEFS: Final = 5_000
 BRIEF_SECONDS: Final = 5.0
 AN_INSTANT: Final = timedelta(microseconds=1)
 WANTS: Final = tuple(kind for kind in Kind if kind.behavioral)
@@ -37,6 +38,8 @@ BEHAVIORAL: Final = (
 )
 FACTS: Final = "### What is known"
 SHOWN: Final = "{shown} of {total} memories; memory_search finds the others."
+
+BriefKey = tuple[str, str, str, bool]
 
 log = structlog.get_logger(__name__)
 
@@ -107,6 +110,40 @@ class Brief:
         return "\n\n".join((TITLE, *parts)) if parts else ""
 
 
+class Briefs:
+    """Keeps the brief of each session as it was in the first prompt, so that the provider can
+    cache it."""
+
+    def __init__(self, store: MemoryStore, limits: BriefLimits) -> None:
+        self._store = store
+        self._limits = limits
+        self._kept: OrderedDict[BriefKey, Brief] = OrderedDict()
+
+    async def frozen(self, handle: MemoryHandle) -> Brief:
+        """Return the frozen brief of a session, the same in every process. It is renewed only if
+        one of its memories was deleted or replaced, is no longer true, or is no longer visible."""
+        access, at = handle.access, handle.brief_at
+        key = (handle.request.session, access.room, access.project, access.private)
+        kept = self._kept.get(key)
+        same = kept is not None and kept.made_at == at
+        if kept is not None and same and await self._all_visible(access, kept):
+            return kept
+        if at is None or same:
+            at = await handle.refresh_brief()
+        brief = self._kept[key] = await brief_of(handle, self._limits, at)
+        while len(self._kept) > MAX_BRIEFS:
+            self._kept.popitem(last=False)
+        return brief
+
+    async def fresh(self, handle: MemoryHandle) -> Brief:
+        """Return the brief of now, as `memory_brief` shows it."""
+        return await brief_of(handle, self._limits)
+
+    async def _all_visible(self, access: AccessScope, brief: Brief) -> bool:
+        ids = {record.id for record in brief.records}
+        return not ids or await self._store.visible(access, tuple(ids)) == ids
+
+
 async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | None = None) -> Brief:
     """What this person's memory holds for this audience, of what was kept until `at`, or of
     everything; empty when it cannot be had in time."""
@@ -115,11 +152,13 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
     try:
         async with asyncio.timeout(BRIEF_SECONDS):
             wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
-            found = {match.record.id: match.record for match in await handle.search(wanted)}
+            found = {match.record.id: match.record for match in await handle.read.search(wanted)}
             if len(found) == wanted.limit:  # what they want may be older than all of these
                 wants = replace(wanted, kinds=WANTS, limit=limits.entries)
-                found |= {match.record.id: match.record for match in await handle.search(wants)}
-            total = await handle.count() if at is None else 0
+                found |= {
+                    match.record.id: match.record for match in await handle.read.search(wants)
+                }
+            total = await handle.read.count() if at is None else 0
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)

@@ -10,12 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from gateway.message import Button
-from memory.commands.texts import one_line, short_id
 from memory.model.outcome import Outcome, WriteResult
-from memory.model.record import ID_PREFIX
-from memory.ports import ReviewItem
+from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
+from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
-from memory.service.undo import UNDO_FOR
+from memory.text.display import one_line
 from memory.write.path import REVIEW_PREFIX
 
 UNDO: Final = "memory:undo:"
@@ -97,7 +96,7 @@ def is_waiting_notice(handle: MemoryHandle, sentence: str) -> bool:
     """True where this sentence has waited for less than `SAID_ONCE_FOR`: repeated, it would push
     out what else waits."""
     now, wanted = handle.request.at, entry_of_sentence(sentence)
-    for entry in handle.chosen.untold:
+    for entry in handle.choices.untold:
         seconds, _, what = entry.partition("|")
         if what == wanted and now - datetime.fromtimestamp(int(seconds), UTC) < SAID_ONCE_FOR:
             return True
@@ -112,17 +111,17 @@ def entries_at(at: datetime, untold: Sequence[str]) -> list[str]:
 async def deliver_notices(handle: MemoryHandle) -> tuple[str, ...]:
     """The lines that waited until this person writes in private; they wait no longer. Raises
     `StoreUnavailable`."""
-    kept = handle.chosen.untold
+    kept = handle.choices.untold
     if not kept:
         return ()
     now, lines = handle.request.at, []
-    waiting = {one.id: one for one in await handle.waiting(MAX_WAITING)}
+    waiting = {one.id: one for one in await handle.review.waiting(MAX_WAITING)}
     for entry in kept:
         seconds, _, what = entry.partition("|")
         age = now - datetime.fromtimestamp(int(seconds), UTC)
         line = await _line(handle, what, waiting, age) if age <= UNTOLD_FOR else ""
         lines.append(line)
-    await handle.told(kept)
+    await handle.privacy.drop_notices(kept)
     return tuple(dict.fromkeys(filter(None, lines)))
 
 
@@ -137,7 +136,7 @@ async def _line(
             return ""
         shown = _quoted(pending.record.content)
         return f"From a group, not kept yet: {shown} · `/memories review`"
-    record = await handle.get(what) if what.startswith(ID_PREFIX) else None
+    record = await handle.read.get(what) if what.startswith(ID_PREFIX) else None
     if record is None:
         return ""
     command = "undo" if age < UNDO_FOR else "forget"

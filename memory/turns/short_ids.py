@@ -9,17 +9,11 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from memory.model.record import ID_PREFIX
+from memory.model.record import SHORT_ID
 
-SHORT: Final = len(ID_PREFIX) + 8
 MAX_SHOWN: Final = 1_000
 """Memories of one turn; further ones can be named by their whole id only."""
 _WHOLE: Final = re.compile(r"mem-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-
-
-def short_id(memory_id: str) -> str:
-    """The id by which the model is told of a memory."""
-    return memory_id[:SHORT]
 
 
 class ShownIds:
@@ -40,7 +34,7 @@ class ShownIds:
         wanted = name.strip().strip("[]()").casefold()
         if _WHOLE.fullmatch(wanted) is not None:
             return wanted
-        if len(wanted) < SHORT:
+        if len(wanted) < SHORT_ID:
             return None
         found = [one for one in self._ids if one.startswith(wanted)]
         return found[0] if len(found) == 1 else None

@@ -6,26 +6,33 @@ every question, so they are as short as can be: what they leave out of the limit
 is overstepped. `skill.py` says what is to be known about them.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
-from memory.model.outcome import Outcome, WriteResult
+from memory.model.outcome import Outcome
 from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
-from memory.ports import Filter
-from memory.recall.query import Query
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
+from memory.turns.brain_tool import (
+    MAX_ID,
+    NOT_SHOWN,
+    UPDATE,
+    BrainTool,
+    as_json,
+    replaced_id,
+    stored_answer,
+)
 from memory.turns.brief import Brief
 from memory.turns.short_ids import ShownIds
 from memory.write.external_text import ExternalText, shown_before
 
 MAX_QUERY: Final = 500
-MAX_ID: Final = 100
 MAX_RESULTS: Final = 100
 
 STORE: Final = ToolSpec(
@@ -92,10 +99,6 @@ ONLY_THE_PERSON: Final = (
     "themselves by writing `/forget` and the topic."
 )
 
-NOT_SHOWN: Final = (
-    "You were shown no memory with that id. Search for it, or leave `supersedes` out."
-)
-
 
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -141,24 +144,28 @@ class MemoryTools:
         self,
         handle: MemoryHandle,
         brief: Callable[[], Awaitable[Brief]],
-        outside: ExternalText,
+        external: ExternalText,
         shown: ShownIds,
+        documents: BrainTool,
     ) -> None:
-        """`outside` is what the model reads in this turn that the person did not write, `shown` are
-        the memories that it reads."""
+        """`external` is the text that the model reads in this turn and the person did not write,
+        `shown` are the memories that it reads."""
         self._handle = handle
         self._shown = shown
-        self._outside = outside
+        self._external = external
         self._brief_of = brief
-        self.results: list[WriteResult] = []
+        self._documents = documents
+        self.results = documents.results
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """All four."""
-        return TOOLS
+        """Return the specifications of all tools."""
+        return (*TOOLS, UPDATE)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
         match name:
+            case UPDATE.name:
+                return await self._documents.call(name, arguments)
             case "memory_store":
                 return await self._store(_read(_Store, arguments))
             case "memory_search":
@@ -175,7 +182,7 @@ class MemoryTools:
     async def _store(self, wanted: _Store) -> str:
         old = replaced_id(wanted.supersedes, self._shown)
         if old is None:
-            return _json({"success": False, "error": NOT_SHOWN})
+            return as_json({"success": False, "error": NOT_SHOWN})
         draft = Draft(
             wanted.content,
             Kind(wanted.type),
@@ -184,13 +191,13 @@ class MemoryTools:
             old,
             wanted.quote,
         )
-        result = await self._handle.infer(draft, self._outside)
+        result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)
         self._shown.add((result.memory_id,) if result.memory_id else ())
         answer = stored_answer(result)
         if result.outcome is Outcome.STORED and result.content != wanted.content:
             answer["content"] = result.content
-        return _json(answer)
+        return as_json(answer)
 
     async def _search(self, wanted: _Search) -> str:
         now = self._handle.request.at
@@ -203,15 +210,17 @@ class MemoryTools:
         )
         if wanted.query.strip():
             query = Query(wanted.query, now, wanted.limit, wanted=narrowed)
-            recalled = await self._handle.look_up(query)
+            recalled = await self._handle.read.recall(query)
             found = [(one.record, one.score) for one in recalled.results]
         else:
-            found = [(match.record, match.score) for match in await self._handle.search(narrowed)]
+            found = [
+                (match.record, match.score) for match in await self._handle.read.search(narrowed)
+            ]
         self._shown.add(record.id for record, _ in found)
         for record, _ in found:
             for piece in shown_before(record, self._handle.access.persons):
-                self._outside.add(piece)
-        return _json({"results": [found_answer(record, score) for record, score in found]})
+                self._external.add(piece)
+        return as_json({"results": [found_answer(record, score) for record, score in found]})
 
     async def _brief(self, wanted: _Brief) -> str:
         brief = await self._brief_of()
@@ -219,35 +228,16 @@ class MemoryTools:
         return brief.text(with_provenance=wanted.include_provenance)
 
     async def _delete(self, wanted: _Delete) -> str:
-        if self._outside.any:
-            return _json({"success": False, "error": ONLY_THE_PERSON})
+        if self._external.any:
+            return as_json({"success": False, "error": ONLY_THE_PERSON})
         memory_id = self._shown.named(wanted.id)
         try:
-            gone = memory_id is not None and await self._handle.delete_for_model(memory_id)
+            gone = memory_id is not None and await self._handle.privacy.delete_for_model(memory_id)
         except BadInput as error:
-            return _json({"success": False, "error": str(error)})
+            return as_json({"success": False, "error": str(error)})
         if not gone:
-            return _json({"success": False, "error": "no memory of this person has that id"})
-        return _json({"success": True, "id": wanted.id})
-
-
-def replaced_id(name: str | None, shown: ShownIds) -> str | None:
-    """The id of the memory that the model says is replaced, empty for none; None where it was not
-    shown."""
-    return shown.named(name) if name else ""
-
-
-def stored_answer(result: WriteResult) -> dict[str, object]:
-    """What the model reads of a write."""
-    if result.outcome is Outcome.STORED:
-        answer: dict[str, object] = {"success": True, "id": result.memory_id}
-    elif result.outcome is Outcome.REVIEW:
-        answer = {"success": False, "status": "waiting_for_the_person", "error": result.reason}
-    else:
-        answer = {"success": False, "error": result.reason}
-    if result.notices:
-        answer["notices"] = list(result.notices)
-    return answer
+            return as_json({"success": False, "error": "no memory of this person has that id"})
+        return as_json({"success": True, "id": wanted.id})
 
 
 def found_answer(record: Record, score: float) -> dict[str, object]:
@@ -278,7 +268,3 @@ def _read(model: type[_A], arguments: Mapping[str, object]) -> _A:
 
 def _iso(at: datetime) -> str:
     return at.isoformat(timespec="seconds")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -19,7 +19,7 @@ from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
-from memory.ports import ConsolidatedTurn, WaitingTurns
+from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.path import TurnRecords, WritePath
 
 AT_ONCE: Final = 4

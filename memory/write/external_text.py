@@ -5,8 +5,8 @@ from typing import Final
 
 from gateway.authorship import Authorship, Material
 from memory.model.record import Provenance, Record, Scope, SourceType, Trust
+from memory.model.trust import InputKind
 from memory.write.statement import stands_in
-from memory.write.trust import InputKind
 
 MAX_TEXTS: Final = 100
 MAX_TEXT: Final = 20_000

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from memory.grounding.decision import ImportState
 from memory.model.record import Evidence, Provenance, Record, Tier, Trust
-from memory.write.trust import InputKind
+from memory.model.trust import InputKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from typing import Final, Literal
 
 import structlog
 
-from gateway.errors import ModelError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ModelError
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState
@@ -36,14 +37,15 @@ from memory.model.record import (
     new_id,
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, may_change
+from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.model.validation import Code, IngestionTier, ValidationResult
-from memory.ports import Duplicate, Filter, Insertion, MemoryStore, ReviewItem, ReviewStore
+from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.text.similarity import JACCARD_THRESHOLD
 from memory.write.imported import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.prepare import Prepared, Refusal, prepare, prepare_turn
 from memory.write.replacement import Replaced, announces_change, named_rightly, replaced_by
 from memory.write.semantic_duplicates import MeaningCheck
-from memory.write.trust import CONFIDENCE, InputKind, derive_trust
 from memory.write.validate import validate
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets

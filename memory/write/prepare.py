@@ -20,15 +20,16 @@ from memory.model.record import (
     Tier,
     Trust,
 )
-from memory.write.trust import Derived, InputKind, derive_trust
+from memory.model.trust import Derived, InputKind, derive_trust
 from safety.bounds import Bounds, OutOfBounds, snapshot
 from safety.cut import REDACTED as MARKER
 from safety.cut import cut
 from safety.injection_detection.detect import Finding, detect_injection, neutralise_markers
 from safety.sanitize import sanitize
 from safety.secret_detection.credential_sentences import looks_like_credential
-from safety.secret_detection.detect import Finding as Secret
-from safety.secret_detection.detect import Level, redact_secrets
+from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.kinds import Finding as Secret
+from safety.secret_detection.kinds import Level
 from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."

@@ -10,10 +10,10 @@ from memory.grounding.decision import Claim, Findings, WritePolicy, determine_ti
 from memory.grounding.hedges import analyze_hedges
 from memory.grounding.verifier import Checked
 from memory.model.record import Draft, Kind
+from memory.model.trust import InputKind
 from memory.model.validation import ValidationResult
-from memory.ports import Duplicate
+from memory.ports.memories import Duplicate
 from memory.write.prepare import Refusal, prepare
-from memory.write.trust import InputKind
 
 WAYS: Final = {
     "user": InputKind.OWN_WORDS,

@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
+from gateway.ports.clock import SystemClock
 from memory.audit import FIRST, first_broken
-from memory.ports import AuditTrail, Link
+from memory.ports.audit import AuditTrail, Link
 from parley.cli.memory_access import readable
 from parley.cli.memory_table import plain, print_json
 from parley.config import Settings

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from gateway.errors import BadInput, StoreUnavailable
-from gateway.storage.sqlite.backup import back_up, restore, verify
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput
+from gateway.stores.sqlite.backup import back_up, restore, verify
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
 from parley.security.audit_key import audit_key_file

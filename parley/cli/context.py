@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from gateway.ports.prompt_blocks import Loss
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from gateway.turn.context.block_usage import BlockFigures, Figures, figures_in, warnings
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
-from gateway.ports.stores import DeadLetter, DeadLetters, Trace, Traces
+from gateway.ports.clock import SystemClock
+from gateway.ports.outbox import DeadLetter, DeadLetters
+from gateway.ports.traces import Trace, Traces
 from gateway.turn.pipeline import GAVE_UP
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file

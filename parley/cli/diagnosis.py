@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from gateway.clock import SystemClock
 from gateway.errors import ParleyError
 from gateway.ports import (
     AdapterContext,
@@ -16,6 +15,7 @@ from gateway.ports import (
     PlatformAdapter,
     WebhookHandler,
 )
+from gateway.ports.clock import SystemClock
 from parley.config import Account, Settings
 from parley.config.platforms import Discovery, adapter_class
 from parley.wiring.commands import offered_commands

@@ -7,11 +7,11 @@ meant, so that the terminal and HTTP reach the same memory as the chat.
 from importlib import import_module
 from typing import Protocol, cast
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.people import PersonId
 from gateway.ports import AdapterState
-from gateway.ports.stores import AdapterStates
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.clock import SystemClock
 from parley.config import Settings
 from parley.config.platforms import discover
 from parley.config.sections import MEMORY

@@ -270,7 +270,8 @@ def usage(
 
 def main() -> None:
     """Run the command line; an error of ours is one message, not a traceback."""
-    from gateway.errors import ConfigurationError, ParleyError, StoreUnavailable  # noqa: PLC0415
+    from db.errors import StoreUnavailable  # noqa: PLC0415
+    from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415
 
     try:
         app()

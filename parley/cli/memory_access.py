@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput, ModelError, TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
@@ -16,8 +15,9 @@ from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports import MembershipStatus
+from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
-from memory.ports import PersonCount
+from memory.ports.personal_data import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
 from parley.config import Settings, load

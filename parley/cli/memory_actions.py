@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from memory.model.recollection import Recollection
 from memory.model.record import Tier
-from memory.ports import Filter
-from memory.recall.query import Query
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
 from parley.cli.confirm import confirmed
@@ -37,11 +37,11 @@ def newest(wanted: PersonOptions, limit: int, tier: str | None, *, superseded: b
 
     async def job(handle: MemoryHandle, _: Settings) -> None:
         if tier == Tier.WORKING:
-            records = (await handle.working())[:limit]
+            records = (await handle.read.working())[:limit]
         else:
             tiers = (Tier(tier),) if tier else ()
             asked = Filter(own_only=True, superseded=superseded, limit=limit, tiers=tiers)
-            records = [match.record for match in await handle.search(asked)]
+            records = [match.record for match in await handle.read.search(asked)]
         show_records(records, as_json=wanted.as_json, nothing=NOTHING)
 
     with_memory(wanted, job)
@@ -53,7 +53,7 @@ def found(wanted: PersonOptions, query: str, limit: int, *, superseded: bool) ->
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
         own = Filter(own_only=True, superseded=superseded)
-        return await handle.look_up(Query(query, handle.request.at, limit, wanted=own))
+        return await handle.read.recall(Query(query, handle.request.at, limit, wanted=own))
 
     recollection = with_memory(wanted, job, by_meaning=True)
     records = [one.record for one in recollection.results]
@@ -71,10 +71,12 @@ def clear(wanted: PersonOptions, what: What, confirmations: int) -> int:
         questions.append("Really all of it? This cannot be undone.")
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
-        for other in await handle.linked():
+        for other in await handle.privacy.linked():
             told = f"{other.side.person} is linked with it and keeps its own memories.\n"
             sys.stderr.write(told)
-        return await handle.clear(TIERS[what]) if confirmed(questions, confirmations) else None
+        return (
+            await handle.privacy.clear(TIERS[what]) if confirmed(questions, confirmations) else None
+        )
 
     gone = with_memory(wanted, job)
     if gone is None:
@@ -88,7 +90,7 @@ def forget(wanted: PersonOptions, topic: str, confirmations: int) -> int:
     and delete it once that is confirmed."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int | None:
-        found = await handle.forgettable(topic)
+        found = await handle.privacy.matches(topic)
         if not found.items:
             return 0
         if not wanted.as_json:
@@ -96,8 +98,8 @@ def forget(wanted: PersonOptions, topic: str, confirmations: int) -> int:
         if not confirmed([f"Forget {len(found.items)} of {wanted.person}?"], confirmations):
             return None
         # Only what was shown goes, whatever was stored meanwhile.
-        bound = [item.bound for item in found.items]
-        return (await handle.forget_shown(bound, handle.sealed(topic))).items
+        bound = [item.refs for item in found.items]
+        return (await handle.privacy.forget(bound, handle.privacy.sealed(topic))).items
 
     gone = with_memory(wanted, job)
     if gone is None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from gateway.errors import BadInput
 from memory.model.outcome import Outcome
-from memory.ports import ReviewItem
+from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
 from parley.cli.confirm import choice
 from parley.cli.memory_access import PersonOptions, with_memory
@@ -22,7 +22,7 @@ def review(wanted: PersonOptions, approve: Sequence[str], reject: Sequence[str])
     """Decide the named ones, or each one by one; without a terminal they are only shown."""
 
     async def job(handle: MemoryHandle, _: Settings) -> int:
-        waiting = await handle.waiting(MAX_WAITING)
+        waiting = await handle.review.waiting(MAX_WAITING)
         if approve or reject:
             return await _named(handle, waiting, wanted, approve, reject)
         if wanted.as_json or not waiting or not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -37,7 +37,7 @@ def history(wanted: PersonOptions) -> int:
     """Print what was decided, the latest first."""
 
     async def job(handle: MemoryHandle, _: Settings) -> None:
-        show_decided(await handle.decided(MAX_WAITING), as_json=wanted.as_json)
+        show_decided(await handle.review.decided(MAX_WAITING), as_json=wanted.as_json)
 
     with_memory(wanted, job)
     return 0
@@ -84,9 +84,9 @@ async def _asked(handle: MemoryHandle, waiting: Sequence[ReviewItem]) -> int:
 
 async def _decide(handle: MemoryHandle, pending: ReviewItem, *, keep: bool) -> tuple[bool, str]:
     if not keep:
-        await handle.reject(pending.id)
+        await handle.review.reject(pending.id)
         return True, "Not kept."
-    result = await handle.approve(pending.id)
+    result = await handle.review.approve(pending.id)
     return result.outcome is Outcome.STORED, result.reason
 
 

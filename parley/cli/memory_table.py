@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from memory.commands.texts import short_id
-from memory.model.record import Record
-from memory.ports import PersonCount, ReviewItem
+from memory.model.record import Record, short_id
+from memory.ports.personal_data import PersonCount
+from memory.ports.reviews import ReviewItem
 from memory.transfer.line_format import sender_for
 
 WIDTH: Final = 160

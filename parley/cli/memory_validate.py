@@ -25,7 +25,7 @@ def run(wanted: PersonOptions, text: str, memory_type: str, source: str) -> int:
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
         if source not in WAYS:
             raise BadInput(f"--source: there is no {source[:40]!r}; there are {', '.join(WAYS)}")
-        return await handle.try_out(text, memory_type, source)
+        return await handle.write.try_out(text, memory_type, source)
 
     result = with_memory(wanted, job, stranger=True)
     if wanted.as_json:

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from gateway.clock import SystemClock
-from gateway.errors import ParleyError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ParleyError
+from gateway.ports.clock import SystemClock
 from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
 from memory.embeddings.openai import DEFAULT_MODEL
 from memory.embeddings.runtime import INSTALL, installed

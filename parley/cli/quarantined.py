@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar, get_args
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.inbound.crash_loop_guard import MAX_LISTED, CrashCounts
-from gateway.ports.stores import Quarantined
+from gateway.ports.clock import SystemClock
+from gateway.ports.quarantine import Quarantined
 from gateway.ports.work_guard import WorkItem, WorkKind
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file

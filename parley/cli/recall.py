@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from memory.model.recollection import Recalled, Recollection
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import plain, print_json
@@ -26,7 +26,7 @@ def run(wanted: PersonOptions, query: str, limit: int) -> int:
     """Print the candidates, best first; 1 when there are none."""
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
-        return await handle.look_up(Query(query, handle.request.at, limit=limit))
+        return await handle.read.recall(Query(query, handle.request.at, limit=limit))
 
     found = with_memory(wanted, job, by_meaning=True)
     if wanted.as_json:

@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from gateway.clock import SystemClock
-from gateway.errors import ParleyError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ParleyError
 from gateway.llm.factory import build_provider
 from gateway.llm.prices import price_of
 from gateway.policy.budgets import UNLIMITED
+from gateway.ports.clock import SystemClock
 from parley.app import toolbox_of
 from parley.cli.diagnosis import build
 from parley.config import Account, Problem, Settings, SettingsError

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from gateway.errors import ConfigurationError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
 from parley.cli.checks import Finding
 from parley.config import Settings
 from parley.wiring.storage.schemas import SCHEMAS
 
 if TYPE_CHECKING:
-    from gateway.storage.postgres.status import PostgresStatus
+    from gateway.stores.postgres_status import PostgresStatus
 
 SECONDS: Final = 10.0
 """How long one store may take to answer everything."""
@@ -45,7 +46,7 @@ async def _answered(
 
 
 async def _redis(url: str) -> list[Finding]:
-    from gateway.storage.redis.client import RedisClient  # noqa: PLC0415 - only where configured
+    from gateway.stores.redis.client import RedisClient  # noqa: PLC0415 - only where configured
 
     client = RedisClient(url)
     try:
@@ -102,7 +103,7 @@ def _persistence(kept: bool, fsync: str) -> Finding:
 
 
 async def _postgres(url: str) -> list[Finding]:
-    from gateway.storage.postgres.status import standing  # noqa: PLC0415 - as above
+    from gateway.stores.postgres_status import standing  # noqa: PLC0415 - as above
 
     return of_postgres(await standing(url, SCHEMAS))
 

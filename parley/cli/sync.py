@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
+from gateway.ports.clock import SystemClock
 from parley.config import Settings, load
 
 

@@ -11,9 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.observe.logs import configure_logs
+from gateway.ports.clock import SystemClock
 from memory.ports.api_tokens import MAX_NAME, ApiToken, TokenStore
 from parley.cli.known_people import resolve_stored_person
 from parley.config import Settings, load

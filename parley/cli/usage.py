@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import AS_OF
 from gateway.observe.spending import SpendingReader, SpendingSummary
 from gateway.people import PersonId
 from gateway.policy.budgets import MICRO
+from gateway.ports.clock import SystemClock
 from parley.cli.memory_access import person_of, readable, tenants_of_accounts
 from parley.cli.memory_table import print_json
 from parley.config import Settings

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from gateway.ports.feedback import DOWN, UP, Thumbs
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
 

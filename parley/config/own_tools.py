@@ -3,6 +3,6 @@
 from typing import Final
 
 from gateway.turn.context.task import SET_TASK
-from memory.turns.memory_port import OWN_TOOLS as MEMORY_TOOLS
+from memory.turns.turn import OWN_TOOLS as MEMORY_TOOLS
 
 OWN_TOOLS: Final = frozenset({SET_TASK.name, *MEMORY_TOOLS})

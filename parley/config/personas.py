@@ -3,10 +3,10 @@ refused when the program starts."""
 
 from collections.abc import Iterator
 
+from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.prompt import PromptFacts, own_text
-from gateway.turn.tokens import estimate
 from parley.config.problems import Problem
 from parley.config.settings import Settings
 

@@ -12,7 +12,8 @@ from typing import Final
 
 from rich.console import Console
 
-from gateway.errors import ParleyError, StartError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ParleyError, StartError
 from gateway.observe.logs import configure_logs
 from parley.demo.player import Outcome, Player
 from parley.demo.run import ASSISTANT, Demo, running

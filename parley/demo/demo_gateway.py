@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 
 
 class DemoGateway(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from parley.demo.demo_gateway import DemoGateway
 from parley.demo.story import Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.policy.decision import Decision
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from parley.demo.player import Outcome
 from parley.demo.view import BACKGROUND, expanded_body
 from parley.demo.world import DIRECT, TITLES, Seen

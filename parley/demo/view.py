@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
 from simulators.base import ApiCall, SimRoom
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports import Clock
 
 REST: Final = 1.0

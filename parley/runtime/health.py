@@ -12,7 +12,7 @@ from gateway.observe.gauges import GaugeReadings, Gauges
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock, ServerState
-from gateway.ports.stores import QueueDepths
+from gateway.ports.inbox import QueueDepths
 from parley.http.local_listener import Health, Readiness
 from parley.http.metrics import metrics_route
 from parley.http.webhook_listener import WebhookListener

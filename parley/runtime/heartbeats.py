@@ -11,18 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from gateway.errors import (
-    BadInput,
-    ConfigurationError,
-    ParleyError,
-    StoreUnavailable,
-    TenantUnknown,
-)
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, ConfigurationError, ParleyError, TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports import ActivityLog, Clock
-from gateway.ports.stores import Buckets
+from gateway.ports.buckets import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.brain.figure_sources import (
     FigureSource,

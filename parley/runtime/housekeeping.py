@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import structlog
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 

@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 
 MAX_RECENT = 1_000
 MAX_COUNTERS = 5_000

@@ -8,12 +8,13 @@ final answer among them, go through the outbox instead.
 
 import asyncio
 
-from gateway.errors import Permanent, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.live.answer import LAST_WAIT
 from gateway.ports import AdapterManifest, Capabilities, EventSink, LiveStyle, LiveView
-from gateway.storage.redis.rpc import RemoteFailure, RpcClient
-from gateway.turn.services import Connected
+from gateway.ports.connected import Connected
+from gateway.stores.redis.rpc import RemoteFailure, RpcClient
 from parley.runtime.remote_calls import (
     BELONGS,
     FETCH,

@@ -9,7 +9,7 @@ from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Place
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import CanDelete, LiveView
-from gateway.turn.services import Connected
+from gateway.ports.connected import Connected
 
 Handler = Callable[[bytes], Awaitable[bytes]]
 

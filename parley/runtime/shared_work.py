@@ -7,9 +7,9 @@ import structlog
 
 from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.outbound.deliverer import Deliverer
-from gateway.storage.redis.hot_state import RedisHotState
-from gateway.storage.redis.rpc import RpcServer
-from gateway.turn.services import Connected
+from gateway.ports.connected import Connected
+from gateway.stores.redis.hot_state import RedisHotState
+from gateway.stores.redis.rpc import RpcServer
 from parley.runtime.remote_calls import handlers_of
 from parley.runtime.roles import Role
 

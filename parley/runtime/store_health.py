@@ -8,7 +8,8 @@ import structlog
 
 from gateway.policy.budgets import Account
 from gateway.ports import Clock
-from gateway.ports.stores import Buckets, UsageLedger
+from gateway.ports.buckets import Buckets
+from gateway.ports.usage import UsageLedger
 
 EVERY = 5.0
 """Seconds between two rounds."""

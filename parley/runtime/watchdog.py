@@ -13,8 +13,8 @@ Two timers of the operating system are set anew from the loop, `TICKS` times wit
 A second process that watches this one would do as well, but not for process 1 of a container, which
 no process inside can end. The timers go by the monotonic clock: they stand still while a computer
 sleeps, but not while a process is stopped (SIGSTOP, a frozen container). A process that was stopped
-for longer than the limit has used no processor time: it is given `GRACE_SHARE` of the limit to
-turn its loop, and ends only if it was stopped for longer than both.
+for longer than the limit has neither used processor time nor waited for it: it is given
+`GRACE_SHARE` of the limit to turn its loop, and ends only if it was stopped for longer than both.
 """
 
 import asyncio
@@ -39,8 +39,11 @@ LONGEST_TICK: Final = 1.0
 GRACE_SHARE: Final = 0.25
 """Share of the limit by which the second timer is later than the first."""
 BUSY_SHARE: Final = 0.25
-"""Share of the limit that a hanging process has computed for at least; one that was stopped has
-not."""
+"""Share of the limit for which a hanging process computed or waited for a processor, at least. A
+process that was stopped did neither."""
+SCHEDULED: Final = Path("/proc/thread-self/schedstat")
+"""Linux: nanoseconds that the thread ran, nanoseconds that it waited for a processor, and a count
+(https://docs.kernel.org/scheduler/sched-stats.html)."""
 STATUS: Final = 1
 """The exit status, the same as that of `faulthandler`."""
 
@@ -68,7 +71,7 @@ class Watchdog:
         self._stacks: IO[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._next: asyncio.TimerHandle | None = None
-        self._computed = 0.0
+        self._busy = 0.0
         self._warned = False
 
     def start(self) -> None:
@@ -106,7 +109,7 @@ class Watchdog:
         if self._loop is None:
             return
         self._warned = False
-        self._computed = time.process_time()
+        self._busy = _busy_seconds()
         self._arm(self._seconds)
         self._alive()
         self._next = self._loop.call_later(self._tick, self._turn)
@@ -121,8 +124,7 @@ class Watchdog:
 
     def _hangs(self, _signal: int, _frame: FrameType | None) -> None:
         """The handler of SIGALRM: the loop has stood still for as long as it may."""
-        computed = time.process_time() - self._computed
-        busy = computed >= self._seconds * BUSY_SHARE
+        busy = _busy_seconds() - self._busy >= self._seconds * BUSY_SHARE
         if not (busy or self._warned):
             self._warned = True
             self._arm(self._grace)
@@ -141,6 +143,15 @@ class Watchdog:
             self._errors.flush()
         finally:
             os._exit(STATUS)
+
+
+def _busy_seconds() -> float:
+    """Seconds that this process computed, or its main thread waited for a processor, so far."""
+    try:
+        waited = int(SCHEDULED.read_bytes().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        waited = 0.0  # not Linux, or a kernel without these figures
+    return time.process_time() + waited
 
 
 def _opened(path: Path | None) -> IO[bytes] | None:

@@ -1,8 +1,10 @@
 """Keeps security events in the audit, behind its own seal, whether memory is on or off."""
 
-from gateway.errors import ConfigurationError, StoreUnavailable
-from gateway.observe.security_log import SecurityEvent, SecurityLog
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
+from gateway.observe.security_log import SecurityLog
 from gateway.ports import AlarmClock
+from gateway.ports.security import SecurityEvent
 from memory.audit import Audit
 from parley.config import Settings
 from parley.security.audit_key import audit_key
@@ -10,7 +12,7 @@ from parley.wiring.storage import Storage
 
 
 class AuditSink:
-    """Implements `gateway.observe.security_log.SecuritySink`. The key is made with the first event
+    """Implements `gateway.ports.security.SecuritySink`. The key is made with the first event
     that is
     kept: a program without memory to which nothing happens has none."""
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from aiohttp import web
 
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
-from gateway.ports.stores import AdapterStates
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.connected import Connected
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.turn.services import Connected
 from parley.config import MAIN, Settings
 from parley.config.platforms import adapter_class, discover
 from parley.wiring.commands import offered_commands
 
 if TYPE_CHECKING:
-    from gateway.storage.redis.hot_state import RedisHotState
+    from gateway.stores.redis.hot_state import RedisHotState
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ def remote_accounts(
     settings: Settings, shared: "RedisHotState"
 ) -> dict[tuple[str, str], Connected]:
     """The accounts that adapter processes are connected to."""
-    from gateway.storage.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
+    from gateway.stores.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
     from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - likewise
 
     manifests = discover().manifests

@@ -9,11 +9,11 @@ import structlog
 
 from gateway.observe.recall_metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
-from gateway.people import IdentityResolver, NoLinkedIdentities
 from gateway.ports import Clock, MembershipCheck
+from gateway.ports.adapter import AdapterStates
 from gateway.ports.history import History
+from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
-from gateway.ports.stores import AdapterStates
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from memory.audit import Audit
 from memory.brain.documents import Brain
@@ -25,12 +25,13 @@ from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.relevance import RelevanceJudge
 from memory.grounding.verifier import ConfiguredVerifier
 from memory.model.plans import BUILT_IN, Plan, Plans
-from memory.ports import PersonalDataStore, WorkingMemory
+from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Limits, RecallRules
-from memory.service.handle import Memory, MemoryParts
+from memory.service.handle import Memory
 from memory.service.links import Links
+from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import Remembrance, TurnRules

@@ -17,7 +17,7 @@ from gateway.ports import (
     ModelRequest,
     TextBlock,
 )
-from gateway.ports.stores import UsageLedger, UsageRow
+from gateway.ports.usage import UsageLedger, UsageRow
 
 SECONDS: Final = 15.0
 MAX_TOKENS: Final = 1_000

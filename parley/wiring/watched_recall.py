@@ -7,8 +7,7 @@ from gateway.observe.recall_metrics import RecallMeasurement
 from gateway.ports import Clock
 from memory.model.recollection import Recollection
 from memory.model.scope import AccessScope
-from memory.ports.recall import Recall
-from memory.recall.query import Query
+from memory.ports.recall import Query, Recall
 
 
 class WatchedRecall:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 from typing import Final
 
 from safety.secret_detection.languages import LANGUAGES
@@ -95,12 +96,21 @@ OWNERS: Final = _every("owners")
 
 
 def expression_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Any of the words, the longest first; for small letters. Those with the same first letter
-    stand together, so that few are tried at a place."""
-    by_letter: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        by_letter.setdefault(word[0], []).append(re.escape(word[1:]))
-    return re.compile("|".join(f"{re.escape(k)}(?:{'|'.join(v)})" for k, v in by_letter.items()))
+    """Any of the words, the longest first; for small letters. Words that begin alike share their
+    beginning in the expression, so that few are tried at a place."""
+    return re.compile(_alternatives(sorted(set(words))))
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    """An expression for sorted words; for the longest of those that match."""
+    optional = ""
+    parts = []
+    for first, group in groupby(words, key=lambda word: word[:1]):
+        if first:
+            parts.append(re.escape(first) + _alternatives(word[1:] for word in group))
+        else:
+            optional = "?"
+    return f"(?:{'|'.join(parts)}){optional}" if parts else ""
 
 
 ASCII_WORDS: Final = expression_of(word for word in WORDS if word.isascii())

@@ -6,8 +6,9 @@ anchored expressions whose neighbours are disjoint, so that the time grows with 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, NamedTuple
 
 from safety.patterns import Pattern, literal
@@ -80,6 +81,7 @@ _GOES_ON: Final = re.compile(r"[a-z]{4}")
 _KEY_MARK: Final = re.compile(r"[\dA-Z]")
 _DIGITS: Final = re.compile(r"\d{3}")
 """Begins a PIN, and a code for one use."""
+_OF_DIGITS: Final = frozenset({Class.PIN, Class.CODE})
 _SETTERS: Final = frozenset({".set", ".put", ".assign", ".equals", ".value"})
 _ROW: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|]+")
 _MOST_LONG_VALUES: Final = 4
@@ -94,18 +96,22 @@ _LEAST_BEFORE: Final = len("123456 is ")
 def find_labelled(text: str, lowered: str) -> list[Finding]:
     """Every secret that a word tells. `lowered` is the text in small letters, as long as it."""
     words = ASCII_WORDS if text.isascii() else ANY_WORD
-    if words.search(lowered) is None:
+    first = words.search(lowered)
+    if first is None:
         return []
-    return list(_read_from(words.finditer(lowered), _Reader(text, lowered)))
+    matches = chain((first,), words.finditer(lowered, first.end()))
+    return list(_read_from(matches, _Reader(text, lowered)))
 
 
-def _read_from(words: Iterator[re.Match[str]], reader: "_Reader") -> Iterator[Finding]:
-    done = 0
+def _read_from(words: Iterable[re.Match[str]], reader: "_Reader") -> Iterator[Finding]:
+    done, has_digits = 0, _DIGITS.search(reader.text) is not None
     for match in words:
         start, end = match.span()
         if start < done:
             continue
         word = WORDS[match[0]]
+        if word.kind in _OF_DIGITS and not has_digits:
+            continue
         if not _is_whole(reader.text, start, end, word):
             continue
         told = reader.read(start, end, word)

@@ -10,13 +10,13 @@ from datetime import timedelta
 from string import Template
 from typing import Any, Final
 
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.observe.logs import configure_logs
 from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal, Role
+from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.model.record import Record
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.service.handle import MemoryHandle
 from parley.security.token_key import token_key
 from parley.security.tokens import TokenClaims, issue
@@ -28,6 +28,7 @@ from tests.attacks.model import whole_text
 from tests.attacks.stage import OPERATOR, Stage
 from tests.e2e.harness import by_bot
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 SILENT_AFTER: Final = 0.15
 """Seconds without an answer after which another person's message shows that nothing is to come."""
@@ -237,9 +238,7 @@ class Scene:
 
     async def settled(self) -> None:
         """Return once everything that was accepted is answered and sent."""
-        async with asyncio.timeout(PATIENCE):
-            while not self.stage.app.settled():
-                await asyncio.sleep(0.002)
+        await eventually(self.stage.app.settled)
 
     # --- canaries -------------------------------------------------------------------------------
 
@@ -274,7 +273,7 @@ class Scene:
         """Everything that is kept of a person as memory, turns included."""
         handle = await self.handle(name)
         wanted = Filter(own_only=True, superseded=True, limit=200)
-        return [match.record for match in await handle.search(wanted)]
+        return [match.record for match in await handle.read.search(wanted)]
 
     async def remembered(self, name: str) -> str:
         """What is kept as a person's memories, turns aside, as one text."""
@@ -282,7 +281,7 @@ class Scene:
 
     async def kept(self, name: str) -> list[dict[str, object]]:
         """Every row of a person, as `/privacy export` gives them out."""
-        return await (await self.handle(name)).export_all(audited=False)
+        return await (await self.handle(name)).privacy.export_all(audited=False)
 
     def person_id(self, name: str) -> PersonId:
         """The identity of a person."""

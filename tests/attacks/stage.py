@@ -1,6 +1,5 @@
 """The program that is attacked: every platform, one model without judgement, one hostile tool."""
 
-import asyncio
 import gc
 import io
 import logging
@@ -33,7 +32,8 @@ from simulators.whatsapp import WhatsAppSimulator
 from tests.attacks.model import ObedientModel
 from tests.attacks.spying import CountingServer
 from tests.e2e.harness import configuration, simulated
-from tests.support.patience import PATIENCE
+from tests.support.patience import LAUNCH, PATIENCE
+from tests.support.waiting import eventually
 
 Kind = Literal["open", "limited"]
 """`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits."""
@@ -183,9 +183,11 @@ async def staged(kind: Kind, folder: Path, database: str = "") -> AsyncIterator[
 
 async def _tools_connected(app: App) -> None:
     """The tool's program has started: a question that comes earlier is answered without tools."""
-    async with asyncio.timeout(2 * PATIENCE):
-        while not any("hostile" in tool.name for tool in await app.services.toolbox.tools()):
-            await asyncio.sleep(0.02)
+
+    async def offered() -> bool:
+        return any("hostile" in tool.name for tool in await app.services.toolbox.tools())
+
+    await eventually(offered, LAUNCH)
 
 
 def operator(stage: Stage, platform: str) -> SimPerson:

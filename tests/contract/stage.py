@@ -9,7 +9,6 @@ from datetime import timedelta
 from itertools import count
 from typing import Protocol, TypeVar, runtime_checkable
 
-from gateway.clock import SystemClock
 from gateway.commands.catalogue import REGISTERED
 from gateway.message import (
     Button,
@@ -24,7 +23,8 @@ from gateway.message import (
     Receipt,
 )
 from gateway.ports import AdapterContext, PlatformAdapter
-from gateway.storage.codec import event_from_json, event_to_json
+from gateway.ports.clock import SystemClock
+from gateway.stores.codec import event_from_json, event_to_json
 from parley.config.platforms import adapter_class
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom

@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import (
     MessageDeleted,
     MessageEdited,

@@ -14,7 +14,7 @@ from db.fragments import either
 from db.migrations import Schema, applied_in, migrate_sqlite
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.storage.postgres.status import standing
+from gateway.stores.postgres_status import standing
 from parley.wiring.storage.schemas import SCHEMAS
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer

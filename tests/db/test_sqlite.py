@@ -15,6 +15,7 @@ from db.errors import StoreUnavailable
 from db.sqlite import SqliteDatabase
 from tests.support.databases import sqlite_database
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -136,9 +137,7 @@ async def test_after_a_while_without_work_nothing_is_left_in_the_log(
     await database.start()
     await database.run_job(insert("deleted soon"))
     await database.run_job(lambda db: db.execute("DELETE FROM once"))
-    async with asyncio.timeout(PATIENCE):
-        while wal.stat().st_size:
-            await asyncio.sleep(0.01)
+    await eventually(lambda: not wal.stat().st_size)
     assert b"deleted soon" not in (tmp_path / "quiet.db").read_bytes()
     await database.run_job(insert("later"))
     assert await count(database) == 1

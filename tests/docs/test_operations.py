@@ -6,9 +6,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import GaugeReadings, Gauges
 from gateway.observe.metrics import Metrics
-from gateway.storage.redis.client import RedisClient
-from gateway.storage.redis.keys import Keys
-from gateway.storage.schema import SCHEMA
+from gateway.stores.redis.client import RedisClient
+from gateway.stores.redis.keys import Keys
+from gateway.stores.schema import SCHEMA
 from tests.parley.cli.kit import ROOT
 
 PAGE = ROOT / "docs" / "operations.md"

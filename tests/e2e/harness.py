@@ -1,6 +1,5 @@
 """A whole Parley in this process, its real client libraries connected to simulated platforms."""
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +12,7 @@ from parley.config import from_mapping
 from simulators.base import PlatformSimulator, Shown, SimRoom
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
+from tests.support.waiting import eventually
 
 Platforms: TypeAlias = Mapping[str, PlatformSimulator]
 """By account: "telegram" for the main one, "telegram/second" for another."""
@@ -44,16 +44,19 @@ class Lab:
 
     async def answered(self, method: str, status: int, timeout: float = PATIENCE) -> None:
         """Return once the platform answered a request of this method with this status."""
-        async with asyncio.timeout(timeout):
-            while status not in [c.status for c in self.platform.calls if c.method == method]:
-                await asyncio.sleep(0.01)
+        await eventually(
+            lambda: status in [c.status for c in self.platform.calls if c.method == method], timeout
+        )
 
     async def waits(self, *kinds: str) -> None:
         """Return once exactly such events are accepted and not answered, in whatever order."""
         inbox = self.app.services.stores.inbox
-        async with asyncio.timeout(PATIENCE):
-            while sorted(e.event.kind for e in await inbox.unfinished(100)) != sorted(kinds):
-                await asyncio.sleep(0.01)
+
+        async def as_expected() -> bool:
+            waiting = await inbox.unfinished(100)
+            return sorted(entry.event.kind for entry in waiting) == sorted(kinds)
+
+        await eventually(as_expected)
 
     async def quiet(self, room: SimRoom) -> list[Shown]:
         """The bot's messages in the room once the gateway has nothing left to do."""
@@ -62,9 +65,7 @@ class Lab:
 
     async def idle(self, timeout: float = PATIENCE) -> None:
         """Return once everything that was accepted is answered and sent."""
-        async with asyncio.timeout(timeout):
-            while not self.app.settled():
-                await asyncio.sleep(0.01)
+        await eventually(self.app.settled, timeout)
 
     async def stored(self) -> list[str]:
         """Everything people said that is stored, of all conversations, oldest first."""
@@ -77,19 +78,24 @@ class Lab:
 
     async def until_stored(self, expected: list[str], timeout: float = PATIENCE) -> None:
         """Return once exactly this is stored of what people said."""
-        async with asyncio.timeout(timeout):
-            while await self.stored() != expected:
-                await asyncio.sleep(0.01)
+
+        async def as_expected() -> bool:
+            return await self.stored() == expected
+
+        await eventually(as_expected, timeout)
 
     async def reasons(self, message_id: str, timeout: float = PATIENCE) -> list[str]:
         """Reason codes of the decisions about a message, once they are made and carried out."""
-        async with asyncio.timeout(timeout):
-            while True:
-                for trace in await self.app.decisions(500):
-                    if trace.message_id == message_id:
-                        await self.idle()
-                        return [decision.reason for decision in trace.decisions]
-                await asyncio.sleep(0.01)
+        reasons: list[str] = []
+
+        async def decided() -> bool:
+            traces = [t for t in await self.app.decisions(500) if t.message_id == message_id]
+            reasons[:] = [decision.reason for trace in traces[:1] for decision in trace.decisions]
+            return bool(traces)
+
+        await eventually(decided, timeout)
+        await self.idle()
+        return reasons
 
 
 def by_bot(messages: list[Shown]) -> list[Shown]:

@@ -6,8 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory.commands import forget as forgetting
-from memory.commands import texts as words
+from memory.commands import forget, texts
 from simulators.base import Shown
 from tests.e2e.conftest import ROOMS, only
 from tests.e2e.harness import Lab, by_bot
@@ -44,7 +43,7 @@ async def test_pressed_buttons_go_and_the_question_stays(lab: Lab) -> None:
 async def test_buttons_whose_time_is_over_go_by_themselves(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forgetting, "VALID_FOR", timedelta())
+    monkeypatch.setattr(forget, "VALID_FOR", timedelta())
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
     asked = await ada.command("forget", "tabs")
@@ -73,7 +72,7 @@ async def test_a_late_press_is_answered_clearly(lab: Lab) -> None:
     yes = asked.buttons[0].label
     if lab.platform.platform == "whatsapp":
         await ada.press(asked, yes)
-        assert (await ada.press(asked, yes)).text == words.CLOSED.replace("`", "")
+        assert (await ada.press(asked, yes)).text == texts.CLOSED.replace("`", "")
         return
     await lab.app.storage.long_lived.run_job(
         lambda db: db.execute("UPDATE adapter_state SET expires_at = 0")

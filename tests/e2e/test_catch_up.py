@@ -1,12 +1,11 @@
 """What people wrote on Discord while no gateway was connected is answered by the next one."""
 
-import asyncio
 import random
 from pathlib import Path
 
 from simulators.discord import DiscordSimulator
 from tests.e2e.harness import Lab, app_on, by_bot, simulated
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 async def test_what_was_written_while_the_gateway_was_down_is_answered_once_and_in_order(
@@ -26,11 +25,11 @@ async def test_what_was_written_while_the_gateway_was_down_is_answered_once_and_
         async with app_on({"discord": sim}, tmp_path, port) as app:
             lab = Lab(app, sim)
             asked = [f"question {number}" for number in range(3)]
-            async with asyncio.timeout(PATIENCE):
-                while len([text for text in await lab.stored() if text in asked]) < 9:
-                    await asyncio.sleep(0.01)
-            said = [text for text in await lab.stored() if text in asked]
-            assert sorted(said) == sorted(asked * 3)
+
+            async def all_stored() -> bool:
+                return sorted(t for t in await lab.stored() if t in asked) == sorted(asked * 3)
+
+            await eventually(all_stored)
             before = {room.id: len(await lab.quiet(room)) for room in rooms}
         async with app_on({"discord": sim}, tmp_path, port) as app:
             lab = Lab(app, sim)

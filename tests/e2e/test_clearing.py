@@ -18,11 +18,11 @@ async def test_the_history_goes_and_memories_stay(lab: Lab) -> None:
     await ada.command("remember", "I prefer tabs")
     await ada.say("My dog is called Luna")
     asked = await ada.command("clear")
-    assert "What I remember of you stays" in asked.text
+    assert "My memories of you stay" in asked.text
     assert [one.label for one in asked.buttons] == [HISTORY, LEARNED, KEEP]
     done = (await ada.press(asked, HISTORY)).text
     assert "deleted 2 messages of this conversation's history" in done
-    assert "What I remember of you stays" in done
+    assert "My memories of you stay" in done
     assert await lab.stored() == []
     assert await knows(ada, "tabs")
 

@@ -1,6 +1,5 @@
 """`/privacy erase` says that it is done, and nothing about the person is left behind the answer."""
 
-import asyncio
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
 
@@ -84,9 +84,7 @@ async def test_a_turn_that_runs_meanwhile_leaves_no_words(tmp_path: Path) -> Non
         model.faults.add(Fault("messages", "slow", delay=2.0))
         await lab.platform.say(ada.person, ada.room, "My dog is called Luna")
         await lab.waits("message")
-        async with asyncio.timeout(30):
-            while not model.bodies:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: model.bodies, 30)
         await lab.platform.press(ada.person, ada.room, surely.id, "Yes, all of it")
         await lab.platform.wait_for(
             ada.room, lambda shown: any("Everything is erased" in one.text for one in shown)

@@ -1,6 +1,5 @@
 """Reactions, through the real client libraries: thumbs under answers, and a sign of work."""
 
-import asyncio
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +9,7 @@ from simulators.base import Fault
 from tests.e2e.conftest import only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 SIGNS: Final = {
     "discord": ("PUT /channels/{id}/messages/{id}/reactions/{emoji}/@me", "DELETE"),
@@ -27,10 +27,11 @@ async def thumbs(lab: Lab) -> Thumbs:
     return next(iter(kept.values()), Thumbs())
 
 
-async def until(lab: Lab, wanted: Thumbs) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while await thumbs(lab) != wanted:
-            await asyncio.sleep(0.01)
+async def becomes(lab: Lab, expected: Thumbs) -> None:
+    async def as_expected() -> bool:
+        return await thumbs(lab) == expected
+
+    await eventually(as_expected)
 
 
 async def test_a_thumb_is_kept_with_the_answer_and_goes_when_it_is_taken_back(lab: Lab) -> None:
@@ -40,7 +41,7 @@ async def test_a_thumb_is_kept_with_the_answer_and_goes_when_it_is_taken_back(la
     answer = await lab.answer(room)
     await lab.idle()
     await lab.platform.react(ada, room, answer.id, "👎")
-    await until(lab, Thumbs(0, 1))
+    await becomes(lab, Thumbs(0, 1))
     assert len(await lab.quiet(room)) == 1
 
 
@@ -54,7 +55,7 @@ async def test_people_of_a_room_have_a_thumb_each(variant: str, tmp_path: Path) 
         await lab.idle()
         await lab.platform.react(ada, room, answer.id, "👍")
         await lab.platform.react(bob, room, answer.id, "👎")
-        await until(lab, Thumbs(1, 1))
+        await becomes(lab, Thumbs(1, 1))
 
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")

@@ -9,7 +9,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, app_on, by_bot, simulated
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) -> None:
@@ -27,9 +27,7 @@ async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) ->
         with capture_logs() as logs:
             for person, room in zip(people, rooms, strict=True):
                 await sim.say(person, room, f"a question of {person.name} " + "x" * 3000)
-            async with asyncio.timeout(PATIENCE):
-                while not any(line["event"] == "event_not_taken" for line in logs):
-                    await asyncio.sleep(0.01)
+            await eventually(lambda: any(line["event"] == "event_not_taken" for line in logs))
         assert "disk is full" in str(logs)
         await database.run_job(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
         for number, room in enumerate(rooms):
@@ -66,9 +64,7 @@ async def test_what_was_accepted_before_it_was_full_is_answered_when_there_is_ro
             await a.storage.long_lived.run_job(_no_room)
             with capture_logs() as logs:
                 model.open.set()
-                async with asyncio.timeout(PATIENCE):
-                    while "disk is full" not in str(logs):
-                        await asyncio.sleep(0.01)
+                await eventually(lambda: "disk is full" in str(logs))
             database = a.storage.long_lived
             await database.run_job(
                 lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall()

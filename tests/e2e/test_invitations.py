@@ -1,6 +1,5 @@
 """When the assistant speaks, and when it keeps out of it."""
 
-import asyncio
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +8,7 @@ from simulators.discord import DiscordSimulator
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import ROOMS, only, open_lab
 from tests.e2e.harness import Lab, by_bot
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 ALL_ROOMS: Final = ("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
 
@@ -104,9 +103,7 @@ async def test_a_reaction_is_seen_and_not_answered(lab: Lab) -> None:
     await lab.platform.say(ada, room, "hello")
     answer = await lab.answer(room)
     await lab.platform.react(ada, room, answer.id, "👍")
-    async with asyncio.timeout(PATIENCE):
-        while not lab.app.observed.counts["noted", "reaction"]:
-            await asyncio.sleep(0.01)
+    await eventually(lambda: lab.app.observed.counts["noted", "reaction"])
     assert len(await lab.quiet(room)) == 1
 
 

@@ -1,6 +1,5 @@
 """An answer that grows while a worker writes it and another process holds the connection."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -15,8 +14,8 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
 from tests.support.held_model import HeldModel
-from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
 GROWS: Final = only("discord", "slack-socket", "telegram-polling")
@@ -134,9 +133,7 @@ async def test_a_turn_is_stopped_whichever_worker_it_runs_in(
     people = [platform.person(name) for name in ("Ada", "Bea", "Cleo", "Dora")]
     for person in people:
         await platform.say(person, platform.direct(person), "what is a whale?")
-    async with asyncio.timeout(PATIENCE):
-        while len(model.requests) < len(people):
-            await asyncio.sleep(0.01)
+    await eventually(lambda: len(model.requests) >= len(people))
     for person in people:
         room = platform.direct(person)
         await platform.command(person, room, "stop")

@@ -1,6 +1,5 @@
 """Whole conversations at the most talkative log level: ids and codes are written, words are not."""
 
-import asyncio
 import io
 import json
 import logging
@@ -16,13 +15,13 @@ from gateway.observe.log_redaction import OURS, REDACTED
 from gateway.observe.logs import configure_logs
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
-from gateway.ports.stores import UsageRow
+from gateway.ports.usage import UsageRow
 from parley.config.secrets import secret_values
 from simulators.base import Fault, FaultKind, SimFile
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_faults import SEND
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 CANARY = "xylophonecanary"
 NAME = "Kanarienvogel"
@@ -44,9 +43,7 @@ class Log:
 
     async def has(self, event: str) -> None:
         """Return once such a line is there."""
-        async with asyncio.timeout(PATIENCE):
-            while f'"{event}"' not in self.text:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: f'"{event}"' in self.text)
 
     def is_clean(self, secrets: Iterator[str]) -> None:
         """Fails where a word of somebody's, or a secret, stands in a line."""

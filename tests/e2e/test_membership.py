@@ -1,6 +1,5 @@
 """A project's memory in a direct message is reached by people who belong to it at present."""
 
-import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -16,7 +15,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 WORD = "HALIBUT"
 BIBLE = f"The word of the house is {WORD}."
@@ -77,9 +76,12 @@ async def until_unseen(lab: Lab, person: SimPerson) -> None:
     """Return once the person is known to be in no project."""
     identity = f"{lab.platform.platform}:main:{person.id}"
     never = datetime.fromtimestamp(0, UTC)
-    async with asyncio.timeout(PATIENCE):
-        while await lab.app.storage.memory.people.projects("default", (identity,), never):
-            await asyncio.sleep(0.01)
+    people = lab.app.storage.memory.people
+
+    async def unseen() -> bool:
+        return not await people.projects("default", (identity,), never)
+
+    await eventually(unseen)
 
 
 async def back(lab: Lab, person: SimPerson, room: SimRoom) -> None:

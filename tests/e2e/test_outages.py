@@ -1,7 +1,7 @@
 """A store goes away for a moment while people write: it is told, nothing is lost or said twice."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,11 @@ from tests.e2e.harness import app_on, by_bot, configuration, simulated
 from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
 AWAY_SECONDS = 1.5
+RECOVERED_WITHIN = 3 * PATIENCE
 CHATS = 5
 
 
@@ -53,19 +55,19 @@ async def test_what_is_written_while_a_store_is_away_is_answered_once_and_in_ord
         app_on({"telegram": sim}, tmp_path, port, whole) as app,
     ):
         writing = asyncio.create_task(_write(sim, 60))
-        await _until(lambda: sum(map(len, _answers(sim))) > CHATS)
+        await eventually(lambda: sum(map(len, _answers(sim))) > CHATS, RECOVERED_WITHIN)
         await _take_away(server, how)
         try:
-            await _until(lambda: app.readiness().parts[part] == "unavailable")
+            await eventually(lambda: app.readiness().parts[part] == "unavailable", RECOVERED_WITHIN)
             await asyncio.sleep(AWAY_SECONDS)
             told = app.readiness()
         finally:
             await _give_back(server, how)
         assert (told.ready, part in told.problems) == (False, True)
-        await _until(lambda: app.readiness().ready)
+        await eventually(lambda: app.readiness().ready, RECOVERED_WITHIN)
         await writing
-        await _until(lambda: sum(map(len, _answers(sim))) >= 60)
-        await _until(app.settled)
+        await eventually(lambda: sum(map(len, _answers(sim))) >= 60, RECOVERED_WITHIN)
+        await eventually(app.settled, RECOVERED_WITHIN)
     for said in _answers(sim):
         assert said == sorted(set(said)), "twice, or out of order"
 
@@ -78,7 +80,7 @@ async def test_a_worker_is_ready_without_a_connection_of_its_own(
     app = App(from_mapping(whole), role="worker")
     await app.start()
     try:
-        await _until(lambda: app.readiness().ready)
+        await eventually(lambda: app.readiness().ready, RECOVERED_WITHIN)
         assert set(app.readiness().parts) == {"gateway", "storage", "database"}
     finally:
         await app.stop()
@@ -115,9 +117,3 @@ async def _give_back(server: RedisServer | PostgresServer, how: str) -> None:
         server.resume()
     else:
         await asyncio.to_thread(server.start)
-
-
-async def _until(done: Callable[[], bool]) -> None:
-    async with asyncio.timeout(3 * PATIENCE):
-        while not done():
-            await asyncio.sleep(0.02)

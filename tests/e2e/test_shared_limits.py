@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
 from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.ports.clock import SystemClock
 from parley.app import App
 from parley.cli.why import described
 from simulators.anthropic import Answer, AnthropicSimulator
@@ -77,7 +77,7 @@ async def test_a_budget_of_linked_accounts_is_one(first: str, second: str, tmp_p
             assert (await ada.say("hello")).text == "Understood."
             refused = (await bob.say("and from over here?")).text
             assert refused == (
-                "Your budget for my answers is used up. It starts anew tomorrow (UTC). " + SHARED
+                "Your budget for my answers is used up. It resets tomorrow (UTC). " + SHARED
             )
             assert "shared with 1 linked account" in await why(app, "budget")
     finally:

@@ -1,7 +1,6 @@
 """Two tenants in one database, told apart by the example package: the same ids of the same
 platform, and nothing of one reaches the other."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -28,8 +27,8 @@ from tests.e2e.harness import Lab, configuration, simulated
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT
 from tests.support.databases import new_database
-from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -242,9 +241,8 @@ async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
         await lab.app.security.flush()
         audit = lab.app.storage.memory.audit_on(b"")
         entries = [link.entry for link in await audit.links(0, 100)]
-        async with asyncio.timeout(PATIENCE):
-            while not (written := await asyncio.to_thread(lines_of, setup.folder / "audit.jsonl")):
-                await asyncio.sleep(0.01)
+        await eventually(lambda: lines_of(setup.folder / "audit.jsonl"))
+    written = lines_of(setup.folder / "audit.jsonl")
     (denied,) = [one for one in entries if one.action == "security_event"]
     assert (denied.tenant, denied.person) == ("acme", f"telegram:main:{eve.id}")
     assert dict(denied.details) == {

@@ -20,7 +20,7 @@ from parley.app import App
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, running
 from tests.gateway.turn.test_mcp import PROGRAM, WebServer, children
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 SECRET = "ghp_" + "A7b9C2d4E6f8G1h3J5k7L9m2N4p6Q8r1S3t5"
 
@@ -64,17 +64,17 @@ async def page(app: App) -> str:
         return await answer.text()
 
 
-async def until(app: App, *names: str) -> None:
+async def missing(app: App, *names: str) -> None:
     """Return once exactly these servers are missing."""
-    async with asyncio.timeout(PATIENCE):
-        while set(await told(app)) != {f"tools: {name}" for name in names}:
-            await asyncio.sleep(0.05)
+
+    async def as_expected() -> bool:
+        return set(await told(app)) == {f"tools: {name}" for name in names}
+
+    await eventually(as_expected)
 
 
 async def connected(app: App, count: int) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while sum(one.connected for one in app.services.toolbox.states()) < count:
-            await asyncio.sleep(0.05)
+    await eventually(lambda: sum(one.connected for one in app.services.toolbox.states()) >= count)
 
 
 def lost(log: io.StringIO) -> set[str]:
@@ -98,10 +98,8 @@ async def test_servers_that_are_killed_are_told_of_and_come_back(
         web.stop()
         for pid in children():
             psutil.Process(pid).kill()
-        async with asyncio.timeout(PATIENCE):
-            while lost(log) != {"near", "far"}:
-                await asyncio.sleep(0.05)
-        await until(lab.app, "far")  # the other one is started again within a second or two
+        await eventually(lambda: lost(log) == {"near", "far"})
+        await missing(lab.app, "far")  # the other one is started again within a second or two
         assert "tried again" in (await told(lab.app))["tools: far"]
         figures = await page(lab.app)
         assert 'parley_mcp_server_up{server="far"} 0.0' in figures
@@ -110,7 +108,7 @@ async def test_servers_that_are_killed_are_told_of_and_come_back(
         assert len(failures) == 2
 
         await asyncio.to_thread(web.start)
-        await until(lab.app)
+        await missing(lab.app)
         await connected(lab.app, 2)
     lines = [json.loads(line) for line in log.getvalue().splitlines()]
     said = [(one["event"], one.get("server")) for one in lines]
@@ -122,7 +120,7 @@ async def test_servers_that_are_killed_are_told_of_and_come_back(
 async def test_a_server_that_never_was_there_is_named_and_the_rest_works(tmp_path: Path) -> None:
     gone = {"command": "/nonexistent/program"}
     async with lab_with(tmp_path, {"gone": gone}) as lab:
-        await until(lab.app, "gone")
+        await missing(lab.app, "gone")
         assert (await told(lab.app))["tools: gone"].startswith("the command was not found; ")
         ada = lab.platform.person("Ada")
         room = lab.platform.direct(ada)
@@ -152,9 +150,7 @@ async def test_a_secret_in_a_tools_result_is_not_kept(tmp_path: Path) -> None:
         await lab.platform.say(ada, room, "and what was that?")
         await lab.answer(room, after=1)
         await lab.idle()
-        async with asyncio.timeout(PATIENCE):
-            while not await _remembered(lab):
-                await asyncio.sleep(0.05)
+        await eventually(lambda: _remembered(lab))
     stored = everything(tmp_path / "parley.db")
     assert "[SECRET_REDACTED]" in stored
     assert SECRET not in stored

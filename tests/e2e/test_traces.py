@@ -1,6 +1,5 @@
 """What was decided about a message can be asked for afterwards, as `parley why` does."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,8 @@ from simulators.anthropic.answers import Answer, UseTool
 from simulators.base import PlatformSimulator
 from tests.e2e.conftest import only, open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
+from tests.support.patience import LAUNCH
+from tests.support.waiting import eventually
 
 STAGES: Final = [
     "invocation",
@@ -106,9 +107,11 @@ async def tools_connected(lab: Lab) -> None:
     A question that comes earlier is answered without tools.
     """
     toolbox = lab.app.services.toolbox
-    async with asyncio.timeout(45):
-        while not any(tool.name.startswith("desk__") for tool in await toolbox.tools()):
-            await asyncio.sleep(0.05)
+
+    async def offered() -> bool:
+        return any(tool.name.startswith("desk__") for tool in await toolbox.tools())
+
+    await eventually(offered, LAUNCH)
 
 
 def offered(body: object) -> set[str]:

@@ -1,6 +1,5 @@
 """Two processes that are given the same things do them once; what they share is exact."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -15,6 +14,7 @@ from tests.e2e.harness import app_on, by_bot
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 from tests.support.servers import RedisServer, postgres_server, redis_server
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
 CHATS = 5
@@ -49,9 +49,7 @@ async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_ord
                 await sim.say(sim.person(f"Person {who}"), room, f"number {number:03d}")
         for room in rooms:
             await sim.wait_for(room, lambda shown: len(by_bot(shown)) >= EACH, PATIENCE)
-        async with asyncio.timeout(PATIENCE):
-            while doubler.posted < 4 * CHATS * EACH:
-                await asyncio.sleep(0.02)
+        await eventually(lambda: doubler.posted >= 4 * CHATS * EACH)
         for room in rooms:
             said = [m.text.rpartition("number ")[2][:3] for m in by_bot(sim.shown(room))]
             assert said == [f"{number:03d}" for number in range(EACH)]

@@ -1,6 +1,5 @@
 """A model that is there is used by the whole program, and found by what it means."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -8,10 +7,11 @@ import pytest
 from aiohttp import web
 
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from tests.e2e.conftest import open_lab, open_lab_with_model
+from tests.e2e.harness import Lab
 from tests.e2e.test_memory import direct
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("minilm")
 TELLS = (
@@ -19,6 +19,17 @@ TELLS = (
     "remember that the invoice is due in March",
     "remember that our server stands in Hamburg",
 )
+
+
+async def embedded(lab: Lab, model: str, count: int) -> None:
+    """Return once so many memories have this model's vectors."""
+    memories = lab.app.storage.memory.memories
+
+    async def as_expected() -> bool:
+        count_embedded, _ = await memories.embedded(model)
+        return count_embedded >= count
+
+    await eventually(as_expected)
 
 
 async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
@@ -34,9 +45,7 @@ async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
             await ada.say(text)
         embedder, stores = lab.app.models.embedder, lab.app.storage.memory
         assert embedder is not None
-        async with asyncio.timeout(PATIENCE):
-            while (await stores.memories.embedded(embedder.model))[0] < len(TELLS):
-                await asyncio.sleep(0.05)
+        await embedded(lab, embedder.model, len(TELLS))
         person = (await stores.census.known("default", 10))[0].person
         access = AccessScope("default", person, (person,), "", "", private=True, operates=False)
         query = (await embedder.embed(["When does she go hiking?"]))[0]
@@ -99,10 +108,7 @@ async def test_a_service_that_speaks_openai_s_embeddings_makes_the_vectors(
         ada = direct(lab)
         await ada.say("hello")
         await ada.command("remember", "Her automobile is green")
-        memories = lab.app.storage.memory.memories
-        async with asyncio.timeout(PATIENCE):
-            while (await memories.embedded("openai/cars"))[0] < 1:
-                await asyncio.sleep(0.05)
+        await embedded(lab, "openai/cars", 1)
         await ada.say("which car does she drive nowadays")
         assert "Her automobile is green" in str(model.bodies[-1]["messages"][-1])
 

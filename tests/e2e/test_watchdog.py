@@ -20,6 +20,7 @@ from tests.e2e.test_program import written
 from tests.parley.cli.kit import environment, parley
 from tests.support.hanging import BEGUN
 from tests.support.patience import LAUNCH
+from tests.support.waiting import eventually
 
 SECONDS: Final = 3.0
 LIFE: Final = LAUNCH
@@ -61,9 +62,7 @@ class Supervised:
             self.statuses.append(self.process.returncode)
 
     async def ended(self, times: int) -> None:
-        async with asyncio.timeout(times * LIFE):
-            while len(self.statuses) < times:
-                await asyncio.sleep(0.02)
+        await eventually(lambda: len(self.statuses) >= times, times * LIFE)
 
     def lines(self, life: int, event: str) -> list[dict[str, object]]:
         """The lines of the log about this event in one life."""
@@ -227,9 +226,7 @@ async def test_sigterm_ends_a_program_that_hangs_within_the_watchdogs_time(tmp_p
             await telegram.wait_connected()
             program.stopping = True
             await telegram.say(ada, telegram.direct(ada), "this is poison")
-            async with asyncio.timeout(LIFE):
-                while not (tmp_path / BEGUN).exists():
-                    await asyncio.sleep(0.01)
+            await eventually((tmp_path / BEGUN).exists, LIFE)
             assert program.process is not None
             if program.process.returncode is None:
                 program.process.send_signal(signal.SIGTERM)

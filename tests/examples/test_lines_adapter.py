@@ -4,15 +4,17 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from gateway.errors import Permanent, StartError, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import Permanent, StartError, Transient
 from gateway.message import InboundEvent, MessageReceived, Outbound, OutboundFile, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, CanDiagnose, EventSink, PlatformAdapter
+from gateway.ports.clock import SystemClock
 from parley.config import from_mapping
 from parley.config.platforms import adapter_class, discover
 from tests.examples.installing import install
@@ -29,19 +31,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example in this process."""
     for folder in install(EXAMPLE, tmp_path):
         monkeypatch.syspath_prepend(str(folder))
-
-
-class WallClock:
-    """The real time."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return asyncio.get_running_loop().time()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
 
 
 class NoState:
@@ -73,7 +62,7 @@ def build(port: int = 0) -> PlatformAdapter:
     context = AdapterContext(
         account=account.name,
         assistant_name="Parley",
-        clock=WallClock(),
+        clock=SystemClock(),
         state=NoState(),
         webhooks=NoWebhooks(),
         count=lambda what, detail="": None,

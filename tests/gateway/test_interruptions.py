@@ -6,7 +6,7 @@ import pytest
 
 from gateway.message import CommandInvoked, MessageAuthor
 from gateway.policy.rate_limits import RateLimits
-from gateway.ports.stores import CompletedTurn
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, received

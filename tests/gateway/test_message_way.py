@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -22,7 +22,7 @@ from gateway.message import (
 from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Assistant, Policies, Voice
 from tests.support.databases import sqlite_database

@@ -25,7 +25,8 @@ from gateway.ports import (
     ToolSpec,
     Usage,
 )
-from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.usage import UsageRow
 from gateway.turn.services import Assistant, Policies
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
@@ -149,7 +150,7 @@ async def test_a_loop_with_tools_ends_where_the_budget_does() -> None:
         await g.take(received("count"))
         assert 1 < len(g.model.requests) < 5
         assert await spent(g) == 1000 * len(g.model.requests) <= 5000
-        assert g.texts == ["Your budget for my answers is used up. It starts anew tomorrow (UTC)."]
+        assert g.texts == ["Your budget for my answers is used up. It resets tomorrow (UTC)."]
         assert g.outcomes() == ["refused:budget"]
         assert await g.rows("reserved") == 0
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from gateway.ports.memory import WaitingTurn
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.unit_of_work import put_waiting_turn
 from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock

@@ -12,11 +12,11 @@ from gateway.ports import MembershipStatus, ToolProvider
 from gateway.ports.history import History
 from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.ports.stores import QuarantineStore
-from gateway.storage.own_messages import SqlHistory
-from gateway.storage.quarantine import SqlQuarantine
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.ports.quarantine import QuarantineStore
+from gateway.stores.own_messages import SqlHistory
+from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync
@@ -28,10 +28,11 @@ from memory.grounding.decision import Grounding
 from memory.grounding.verifier import Reason, Verification
 from memory.model.plans import Plans
 from memory.model.scope import AccessScope
-from memory.ports import AuditEntry
+from memory.ports.audit import AuditEntry
 from memory.recall.retriever import Retriever
-from memory.service.handle import Memory, MemoryHandle, MemoryParts
+from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import Links
+from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.memory_port import Remembrance
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn

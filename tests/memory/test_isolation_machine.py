@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.ports.memory import WaitingTurn
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.unit_of_work import put_waiting_turn
 from parley.wiring.storage.memory_stores import memory_stores
-from tests.memory.isolation.machine import Isolation, Opened
+from tests.memory.isolation.base import Opened
+from tests.memory.isolation.machine import Isolation
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer

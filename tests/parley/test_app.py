@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -17,11 +17,11 @@ from gateway.errors import StartError
 from gateway.inbound.conversation_queues import MAX_COLLECTED, MAX_WAITING
 from gateway.inbound.dispatcher import MAX_CONTROL_TASKS
 from gateway.message import MessageReceived, Outbound, Receipt, place_of
-from gateway.observe.observer import NoObserver, SendAttempt
-from gateway.outbound.fallback import REPEAT_NOTE
+from gateway.outbound.send import REPEAT_NOTE
 from gateway.people import Audience
 from gateway.ports import AccountSettings, AdapterContext, EventSink
-from gateway.ports.stores import InboxEntry
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.observer import CombinedObserver, SendAttempt
 from parley.app import MAX_UNFINISHED, App
 from parley.config import Settings, from_mapping
 from parley.runtime.serve import serve
@@ -29,6 +29,7 @@ from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
 from tests.support.messages import message, place
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 ROOM = place("C1", Audience.DIRECT, platform="web")
 
@@ -65,12 +66,6 @@ class Account(RecordingAdapter):
 
 def event(message_id: str) -> MessageReceived:
     return MessageReceived(f"e-{message_id}", message(message_id=message_id, at=ROOM))
-
-
-async def eventually(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.005)
 
 
 @pytest.fixture
@@ -136,7 +131,7 @@ async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings
 
 
 async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
-    class Watcher(NoObserver):
+    class Watcher(CombinedObserver):
         sent: ClassVar[list[SendAttempt]] = []
 
         def attempted(self, attempt: SendAttempt) -> None:

@@ -23,11 +23,12 @@ from gateway.extensions import (
 from gateway.message import Place
 from gateway.people import Audience, PersonId
 from gateway.policy.decision import Decision
-from gateway.ports.stores import UsageRow
+from gateway.ports.usage import UsageRow
 from parley.config import SettingsError, from_mapping
 from parley.extensions import GROUP, load_extensions
 from tests.examples.installing import install
-from tests.parley.cli.kit import ROOT, parley_alone
+from tests.parley.cli.kit import ROOT, parley
+from tests.support.for_each import for_each
 
 EXAMPLE = ROOT / "examples" / "parley-extension-tenants"
 HERE = Place("telegram", "main", "1", Audience.DIRECT)
@@ -147,7 +148,7 @@ def test_what_is_skipped_is_not_loaded() -> None:
     assert loaded("breaks", skip=["breaks"]).names == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("functions", "section", "told"),
     [
         (("missing",), {}, "could not be loaded: AttributeError"),
@@ -236,7 +237,7 @@ async def test_every_command_says_the_same_of_an_extension_that_fails(
         ("token", "web:main:ada"),
     )
     ended = await asyncio.gather(
-        *(parley_alone(*words, cwd=tmp_path, env=with_example) for words in commands)
+        *(parley(*words, cwd=tmp_path, env=with_example) for words in commands)
     )
     for words, end in zip(commands, ended, strict=True):
         said = end.out + end.err
@@ -252,17 +253,17 @@ async def test_the_command_line_uses_the_tenant_of_the_person(
     file = tmp_path / "tenants.json"
     file.write_text(json.dumps({"web:main:ada": "acme", "web:main:ben": "umbrella"}))
     configure(tmp_path, extensions={"options": {"tenants": {"file": str(file)}}})
-    fine = await parley_alone("check-config", cwd=tmp_path, env=with_example)
+    fine = await parley("check-config", cwd=tmp_path, env=with_example)
     assert "extensions tenants" in fine.out
     for person in ("ada", "ben"):
-        made = await parley_alone(
+        made = await parley(
             "token", f"web:main:{person}", "--name", person, cwd=tmp_path, env=with_example
         )
         assert made.status == 0, made.err
-    listed = await parley_alone("token", "list", cwd=tmp_path, env=with_example)
+    listed = await parley("token", "list", cwd=tmp_path, env=with_example)
     tenant_of = {line.split()[0]: line.split()[-1] for line in listed.out.splitlines()[1:]}
     assert tenant_of == {"ada": "acme", "ben": "umbrella"}
-    nobodys = await parley_alone("token", "web:main:eve", cwd=tmp_path, env=with_example)
+    nobodys = await parley("token", "web:main:eve", cwd=tmp_path, env=with_example)
     assert nobodys.status == 1
     assert nobodys.err == (
         "Nobody can say to which tenant web:main:eve belongs: the tenant provider failed:"

@@ -13,8 +13,9 @@ from gateway.markdown.unfinished import close_unfinished
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges
 from memory.grounding.pages import as_text
+from memory.ports.recall import Query
 from memory.recall.dates import dates_in
-from memory.recall.query import Query, understood
+from memory.recall.query import understood
 from memory.text.similarity import words
 from memory.text.terms import asked, filed
 from memory.write.statement import find_statement

@@ -7,6 +7,7 @@ import pytest
 
 from tests.patterns.ambiguity import Refusal, analyze
 from tests.patterns.calls import Use
+from tests.support.for_each import for_each
 
 FOUND = Use(searched=True, whole=False)
 ONCE = Use(searched=True, whole=False, again=False)
@@ -80,14 +81,14 @@ def test_a_letter_in_two_alternatives_shows_in_the_pump() -> None:
     assert any("\u0900" <= char <= "\u0dff" for char in refused.pump)
 
 
-@pytest.mark.parametrize(("pattern", "use", "kind"), REFUSED)
+@for_each(("pattern", "use", "kind"), REFUSED)
 def test_ambiguous_patterns_are_refused_with_their_kind(pattern: str, use: Use, kind: str) -> None:
     refused = refusal(pattern, use)
     assert refused is not None
     assert refused.reason.partition(",")[0] == kind
 
 
-@pytest.mark.parametrize(("pattern", "use"), PASSED)
+@for_each(("pattern", "use"), PASSED)
 def test_linear_patterns_pass(pattern: str, use: Use) -> None:
     assert refusal(pattern, use) is None
 

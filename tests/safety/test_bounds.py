@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safety.bounds import Bounds, OutOfBounds, as_json, identifier, snapshot
+from tests.support.for_each import for_each
 
 
 def nested(levels: int) -> object:
@@ -25,7 +26,7 @@ def looped() -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "place", "problem"),
     [
         ({"tags": [1, 2, 3, b"x"]}, "tags[3]", "bytes"),

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safety.cut import REDACTED, cut
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "length", "short"),
     [
         ("hello", 5, "hello"),

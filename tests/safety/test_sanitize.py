@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from safety.sanitize import PASSES, sanitize
 from safety.unicode import safe_unicode
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "safe"),
     [
         ("a<script>alert(1)</script>b", "ab"),
@@ -73,7 +74,7 @@ def test_what_poses_as_something_else_goes(text: str, safe: str) -> None:
     assert sanitize(text) == safe
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "a < b && c > d",

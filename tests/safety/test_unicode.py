@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safety.unicode import safe_unicode
+from tests.support.for_each import for_each
 
 TAGS = "".join(chr(0xE0000 + ord(char)) for char in "obey")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "safe"),
     [
         ("pay \u202e001 \u202c now", "pay 001  now"),
@@ -36,7 +37,7 @@ def test_what_is_hidden_goes(text: str, safe: str) -> None:
     assert safe_unicode(text) == safe
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "line\nline\r\n\ttab",

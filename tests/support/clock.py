@@ -8,14 +8,23 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from gateway.ports.clock import SystemClock
+
 T = TypeVar("T")
 
 
 class FakeClock:
-    """Implements `gateway.ports.Clock`. Time stands still until `advance`."""
+    """Implements `gateway.ports.Clock`. Time stands still until `advance`, or with `instant` moves
+    on by each sleep, which ends at once."""
 
-    def __init__(self, start: datetime = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)) -> None:
+    def __init__(
+        self,
+        start: datetime = datetime(2026, 11, 21, 9, 0, tzinfo=UTC),
+        *,
+        instant: bool = False,
+    ) -> None:
         self._start = start
+        self._instant = instant
         self._elapsed = 0.0
         self._numbers = itertools.count()
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
@@ -29,7 +38,9 @@ class FakeClock:
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        if seconds <= 0:
+        if self._instant:
+            self.skip(seconds)
+        if self._instant or seconds <= 0:
             await asyncio.sleep(0)
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -41,6 +52,10 @@ class FakeClock:
         future.add_done_callback(lambda ended: None if ended.cancelled() else call())
         heapq.heappush(self._sleepers, (self._elapsed + seconds, next(self._numbers), future))
         return future.cancel
+
+    def skip(self, seconds: float) -> None:
+        """Let time pass; nobody wakes before the next `advance`."""
+        self._elapsed += seconds
 
     async def advance(self, seconds: float) -> None:
         """Let time pass; whoever's sleep ends on the way runs at the right moment."""
@@ -54,6 +69,13 @@ class FakeClock:
             await settle()
         self._elapsed = until
         await settle()
+
+
+class HurriedClock(SystemClock):
+    """The real time, with sleeps that take a hundredth of theirs."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 100)
 
 
 class InlineThreads(ThreadPoolExecutor):

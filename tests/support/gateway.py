@@ -33,21 +33,22 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.connected import Connected
 from gateway.ports.memory import MemoryPort, NoMemory
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
-from gateway.storage.conversation_notes import SqlConversationNotes
-from gateway.storage.conversations import SqlConversations
-from gateway.storage.feedback import SqlFeedback
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
-from gateway.storage.traces import SqlTraces
-from gateway.storage.usage import SqlUsage
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.feedback import SqlFeedback
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.traces import SqlTraces
+from gateway.stores.unit_of_work import SqliteUnitOfWork
+from gateway.stores.usage import SqlUsage
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Assistant, Connected, Policies, Services, Stores
+from gateway.turn.services import Assistant, Policies, Services, Stores
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from tests.support.adapter import MANIFEST, RecordingAdapter

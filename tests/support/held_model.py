@@ -13,7 +13,7 @@ from gateway.ports import (
     TextDelta,
     Usage,
 )
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 class HeldModel:
@@ -27,9 +27,7 @@ class HeldModel:
 
     async def asked(self) -> None:
         """Return once a question has come."""
-        async with asyncio.timeout(PATIENCE):
-            while not self.requests:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: self.requests)
 
     def write(self, *pieces: str) -> None:
         """Say these now."""

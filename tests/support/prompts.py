@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
+from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports.memory import TurnMemory
 from gateway.turn.assemble import parts_of
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import LARGE, budget_for
 from gateway.turn.context.history_window import LoadedHistory
-from gateway.turn.tokens import estimate
 
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:

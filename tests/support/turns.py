@@ -2,7 +2,8 @@
 
 from gateway.conversation import ConversationKey
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.stores import CompletedTurn, Trace, UnitOfWork
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn, UnitOfWork
 from memory.service.handle import MemoryHandle
 from memory.write.consolidation import TurnText, waiting_turn
 

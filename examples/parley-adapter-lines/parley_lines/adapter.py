@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Final
 from uuid import uuid4
 
-from gateway.errors import Permanent, StartError, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import Permanent, StartError, Transient
 from gateway.message import (
     ChatMessage,
     MessageAuthor,

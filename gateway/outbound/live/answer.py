@@ -1,6 +1,6 @@
-"""Shows an answer while it is written: one task per answer, which starts only if it takes long.
+"""Shows an answer while it is generated: one task per answer, which starts only if it takes long.
 
-The model never waits for it, and a request that fails costs the live text, never the answer.
+The model never waits for it, and a failed request costs the live text, never the answer.
 """
 
 import asyncio
@@ -12,43 +12,43 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import Ambiguous, Busy, DeliveryError, StoreUnavailable, Transient
-from gateway.message import Outbound, Place
+from db.errors import StoreUnavailable
+from gateway.errors import Ambiguous, Busy, DeliveryError, Transient
+from gateway.message import NOTHING_SAID, Outbound, Place
 from gateway.outbound.live import final
 from gateway.outbound.live.page import Page, Sheet
 from gateway.outbound.live.state import LiveMessage, Phase, Show
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.send import address
 from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
 
 FIRST_AFTER: Final = 0.7
-"""Seconds: an answer that is complete sooner is sent as it is, without any further request."""
+"""Seconds: an answer that is complete sooner is sent without a live message."""
 LAST_WAIT: Final = 2.0
-"""Seconds that the final answer waits for a request that is under way. Without waiting, it could
-be overtaken; with waiting longer, a deaf platform would hold it up."""
+"""Seconds that the final answer waits for a running request. Without waiting, the request could
+overtake it; a longer wait would let a hanging platform delay the answer."""
 BUSY: Final = 1.0
-"""Seconds until the next try where the chat has no room for it."""
+"""Seconds until the next attempt when the chat has no capacity."""
 REFUSED: Final = 5.0
 """Seconds without live text after a refusal that names no time."""
 MAX_LOOKS: Final = 5_000
 RENDER_SHARE: Final = 20.0
-"""Rendering takes at most one part in so many of the time."""
+"""Rendering takes at most one part in this many of the time."""
 KEEP: Final = timedelta(hours=24)
 BEGUN: Final = "?"
-"""In place of a handle: something was about to be shown, and nobody knows whether it was."""
-
+"""Replaces a handle: something was about to be shown, and the result is unknown."""
 HELD_AFTER: Final = 4.0
-"""Seconds of a turn after which a wait for the model is said, where nothing else is shown."""
+"""Seconds of a turn after which a wait for the model is announced, if nothing else is shown."""
 HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
 STOPPED: Final = "_(Stopped.)_"
 BROKEN: Final = "_(The answer broke off here.)_"
-
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class LiveTarget:
-    """Which answer it is and where it goes. `key` is the same when the work is done again after a
-    crash; `again` when an earlier run may have shown something already."""
+    """The answer and its destination. `key` is the same when the work is repeated after a crash;
+    `again` is set if an earlier run may have shown something already."""
 
     key: str
     place: Place
@@ -60,8 +60,8 @@ class LiveTarget:
 
 @dataclass(frozen=True, slots=True)
 class LiveDependencies:
-    """What it is shown with. `free`: the account is connected, and nothing else is on its
-    way to the chat."""
+    """The dependencies of a live answer. `free`: the account is connected, and no send to the chat
+    waits."""
 
     adapter: PlatformAdapter
     shower: CanShowLive
@@ -73,7 +73,7 @@ class LiveDependencies:
 
 
 class LiveAnswer:
-    """One answer that grows."""
+    """One live answer."""
 
     def __init__(self, target: LiveTarget, means: LiveDependencies, style: LiveStyle) -> None:
         self._target = target
@@ -96,18 +96,18 @@ class LiveAnswer:
         return self._state.shown > 0
 
     async def on_text(self, piece: str) -> None:
-        """The model wrote this."""
+        """Take a piece of the answer."""
         self._waits = False
         self._page.write(piece)
         self._news.set()
 
     def waits(self) -> None:
-        """The model does not answer, and is asked again."""
+        """Record that the model does not answer and is being retried."""
         self._waits = True
         self._news.set()
 
     def take_back(self, kept: str) -> bool:
-        """Forget what the model wrote, but for `kept`; False once some of it is shown, or about to
+        """Discard the text so far, except for `kept`; False if some of it is shown, or about to
         be."""
         shows = self._asked if self._state.asking else self._state.shown
         held = self._state.phase is Phase.PREVIEWING and self._state.held
@@ -118,12 +118,12 @@ class LiveAnswer:
         return True
 
     def begin(self) -> None:
-        """Watch from now on what is written."""
+        """Start to show the answer."""
         if self._task is None:
             self._task = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
-        """Show nothing more. What is under way gets a moment to arrive."""
+        """Show nothing more. A running request gets a moment to finish."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -136,7 +136,7 @@ class LiveAnswer:
         await self._find()
 
     def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
-        """The sends of the answer, the first of them in the place of what is shown."""
+        """Return the sends of the answer, the first of them in place of the live message."""
         self._state, action = self._state.finish()
         if self._left and outbound:
             outbound = (final.announced(outbound[0], self._target.key), *outbound)
@@ -144,14 +144,21 @@ class LiveAnswer:
         return final.joined(outbound, action, lambda: self._closing(BROKEN, broken))
 
     def stopped(self, reply: str) -> tuple[Outbound, ...]:
-        """The sends that close what was shown, marked as stopped; none where nothing was."""
+        """Return the sends that close the live message, marked as stopped; empty if nothing was
+        shown."""
         self._state, action = self._state.cancel()
         return final.closed(self._closing(STOPPED, reply), action) if action else ()
 
-    def _closing(self, mark: str, reply: str) -> list[Outbound]:
-        parts = self._page.closed(mark)
+    def _closing(self, mark: str, reply: str) -> tuple[Outbound, ...]:
         target = self._target
-        return final.sends(reply, target.place, parts, target.reply_to_id, target.reply_handle)
+        return address(
+            reply,
+            target.place,
+            self._page.closed(mark),
+            NOTHING_SAID,
+            reply_to_id=target.reply_to_id,
+            reply_handle=target.reply_handle,
+        )
 
     # --- while it is written --------------------------------------------------------------------
 
@@ -173,7 +180,7 @@ class LiveAnswer:
             self._state = self._state.give_up()
 
     async def _show(self) -> None:
-        """Show what there is, if the chat has room for it now."""
+        """Show the current text, if the chat has capacity."""
         clock, began = self._means.clock, self._means.clock.monotonic()
         await self._recall()
         sheet = await self._page.sheet()
@@ -188,14 +195,14 @@ class LiveAnswer:
         await asyncio.shield(self._request)
 
     def _room(self) -> bool:
-        """Whether the chat can take a request that is not needed."""
+        """Return True if the chat can take an optional request."""
         style, place = self._state.style, self._target.place
         if not self._means.free() or self._means.pacer.penalised(place):
             return False
         return not style.costs or self._means.pacer.spare(place)
 
     async def _ask(self, sheet: Sheet, cost: float) -> None:
-        """One request, and what becomes of it."""
+        """Send one request and handle its result."""
         target, means, clock = self._target, self._means, self._means.clock
         if not (self._state.handle or self._known or self._state.style.fades):
             await self._remember(BEGUN)
@@ -250,11 +257,11 @@ class LiveAnswer:
     # --- over a crash ---------------------------------------------------------------------------
 
     async def _remember(self, handle: str) -> None:
-        """Keep the handle, so that a run after a crash changes this message."""
+        """Store the handle, so that a run after a crash edits the same message."""
         try:
             await self._means.memory.put(memory_key(self._target.key), handle, KEEP)
         except StoreUnavailable as error:
-            log.warning("live_not_remembered", error=str(error))
+            log.warning("live_handle_not_stored", error=str(error))
 
     async def _recall(self) -> None:
         """Find the message that an earlier run left, once."""
@@ -264,19 +271,19 @@ class LiveAnswer:
         try:
             handle = await self._means.memory.get(memory_key(self._target.key))
         except StoreUnavailable as error:
-            log.warning("live_not_recalled", error=str(error))
+            log.warning("live_handle_not_loaded", error=str(error))
             return
         self._left = handle == BEGUN
         self._state = self._state.give_up() if self._left else self._state.recall(handle or "")
 
     @property
     def _known(self) -> bool:
-        """Whether the platform recognises what is shown again."""
+        """True if the platform recognises a repeated request."""
         return self._means.adapter.capabilities.idempotent_sends
 
     async def _find(self) -> None:
-        """Find the message that an earlier run left without having written down where: a platform
-        that recognises repetitions tells it when it is asked to show it once more."""
+        """Find the message that an earlier run left without storing its handle: a platform that
+        recognises repetitions returns the handle when the request is repeated."""
         idle = self._state.phase is Phase.IDLE and not self._state.given_up
         if not (self._target.again and idle and self._known):
             return
@@ -296,5 +303,6 @@ class LiveAnswer:
 
 
 def memory_key(key: str) -> str:
-    """Under which an account's state keeps the handle of a live answer, or `BEGUN`."""
+    """Return the key under which an account's state keeps the handle of a live answer, or
+    `BEGUN`."""
     return f"live:{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"

@@ -1,21 +1,21 @@
-"""The end of a live message: the answer takes its place, or is sent anew where that fails."""
+"""The end of a live message: the answer replaces it, or is sent as a new message if that fails."""
 
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
-from gateway.message import Outbound, Part, Place, Receipt
-from gateway.outbound.fallback import REPEAT_NOTE, note
+from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.live.state import Deliver, LiveMessage, Phase
+from gateway.outbound.send import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
 
 
 async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
-    """Send once; what replaces a live message is edited into it. Raises a `DeliveryError`.
+    """Send once; an item that replaces a live message is edited into it. Raises a `DeliveryError`.
 
-    An edit is the same however often it is made, so that one without an answer is simply repeated.
-    One that is refused is followed by a send, once nothing of the live message is left.
+    An edit is idempotent, so an edit without a result is repeated. If it is refused, the answer is
+    sent as a new message once the live message is removed.
     """
     if outbound.clears:
         return await _without_buttons(adapter, outbound)
@@ -35,7 +35,7 @@ async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
 
 
 async def _without_buttons(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
-    """Take buttons away; a message that is gone, or too old to be changed, needs it no more."""
+    """Remove buttons; a message that is deleted, or too old to be changed, needs no removal."""
     if isinstance(adapter, CanClearButtons):
         try:
             await adapter.clear_buttons(outbound)
@@ -47,14 +47,14 @@ async def _without_buttons(adapter: PlatformAdapter, outbound: Outbound) -> Rece
 
 
 async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> None:
-    """Delete a live message that nobody will finish, where that can be done."""
+    """Delete an abandoned live message, where the platform can."""
     if isinstance(adapter, CanDelete) and handle:
         with contextlib.suppress(DeliveryError):
             await adapter.delete(place, handle)
 
 
 def announced(outbound: Outbound, key: str) -> Outbound:
-    """The note above an answer whose beginning an earlier run may have left standing."""
+    """Return the note above an answer whose beginning an earlier run may have shown."""
     return replace(note(outbound, REPEAT_NOTE), key=f"{key}-note:0")
 
 
@@ -63,9 +63,9 @@ def joined(
     action: Deliver | None,
     closing: Callable[[], Sequence[Outbound]],
 ) -> tuple[Outbound, ...]:
-    """The sends of a finished answer, the first of them in the place of the live message.
+    """Return the sends of a finished answer, the first of them in place of the live message.
 
-    What only one person may read, or a file, cannot take that place: `closing` then does.
+    A private message or a file cannot replace it: `closing` then does.
     """
     if action is None or not action.replaces:
         return outbound
@@ -76,24 +76,8 @@ def joined(
 
 
 def closed(closing: Sequence[Outbound], action: Deliver) -> tuple[Outbound, ...]:
-    """The sends that close what was shown, the first of them in its place."""
+    """Return the sends that close the live message, the first of them in its place."""
     return tuple(
         replace(send, replaces="" if index else action.replaces)
         for index, send in enumerate(closing)
     )
-
-
-def sends(
-    key: str, place: Place, parts: Sequence[Part], reply_to_id: str, reply_handle: str
-) -> list[Outbound]:
-    """Parts as sends of one reply."""
-    return [
-        Outbound(
-            f"{key}:{index}",
-            place,
-            part,
-            reply_to_id="" if index else reply_to_id,
-            reply_handle=reply_handle,
-        )
-        for index, part in enumerate(parts)
-    ]

@@ -1,4 +1,4 @@
-"""The text of an answer while it is written: what of it may be shown, and how that looks."""
+"""The text of a live answer: which part may be shown, and how it is rendered."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,14 +11,14 @@ from gateway.render import render
 from gateway.render.off_loop import render_unfinished
 
 MAX_SOURCE: Final = 12_000
-"""Characters of Markdown that are ever rendered while they are written; more wait for the end."""
+"""Characters of Markdown that are rendered live; the rest waits for the final answer."""
 MAX_PIECES: Final = 100_000
-"""Pieces that wait to be read; an answer of a model has some thousands."""
+"""Unread pieces; an answer of a model has some thousands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What can be shown: `length` characters of Markdown, of which `added` are new."""
+    """A rendered state: `length` characters of Markdown, of which `added` are new."""
 
     part: Part
     length: int
@@ -26,10 +26,10 @@ class Sheet:
 
 
 class Page:
-    """Takes pieces as they come and reads them only when somebody looks.
+    """Collects the pieces of an answer and reads them on demand.
 
-    In public rooms `passed` holds nothing that the response filter has not let through. One
-    message is all that is ever shown: what would need a second one waits for the final answer.
+    In public rooms it holds only text that the response filter released. A live answer is always
+    one message: text that would need a second one waits for the final answer.
     """
 
     def __init__(self, audience: Audience, dialect: str) -> None:
@@ -42,12 +42,12 @@ class Page:
         self._sheet: Sheet | None = None
 
     def write(self, piece: str) -> None:
-        """The model wrote this."""
+        """Add a piece of the answer."""
         if len(self._pieces) < MAX_PIECES and not self._full:
             self._pieces.append(piece)
 
     def read(self) -> int:
-        """Look at what was written; returns how many characters may be shown."""
+        """Read the new pieces; returns how many characters may be shown."""
         if self._pieces and not self._full:
             written, self._pieces = "".join(self._pieces), []
             self._passed += self._filter.feed(written)
@@ -57,7 +57,7 @@ class Page:
         return len(self._passed)
 
     async def sheet(self) -> Sheet | None:
-        """Everything so far as one message; None when it shows nothing new."""
+        """Render the text so far as one message; None if it is empty."""
         if len(self._passed) == self._shown and self._sheet is not None:
             return self._sheet
         passed = self._passed
@@ -70,15 +70,15 @@ class Page:
         return self._sheet
 
     def holding(self, sentence: str) -> Sheet:
-        """A sentence in the place of text that is not there yet."""
+        """Render a sentence in place of missing text."""
         return Sheet(render(sentence, self._dialect)[0], 0, "")
 
     def showed(self, sheet: Sheet) -> None:
-        """This is on the screen now."""
+        """Record that this state is shown."""
         self._shown = sheet.length
         self._sheet = Sheet(sheet.part, sheet.length, "")
 
     def closed(self, mark: str) -> list[Part]:
-        """What was shown, and a mark that it ends there."""
+        """Render the text that was shown, with a mark at its end."""
         shown = close_unfinished(self._passed[: self._shown])
         return render(f"{shown}\n\n{mark}" if shown.strip() else mark, self._dialect)

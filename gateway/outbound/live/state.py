@@ -1,8 +1,8 @@
-"""A live message from nothing to the final answer, as a state machine: no I/O, no clock.
+"""The state machine of a live message: no I/O, no clock.
 
-Every transition returns the new state, and where there is something to do, what it is. Whatever
-fails in between, `Deliver` comes exactly once for an answer that ends, and once more only after
-the platform has refused to change what stood there.
+Every transition returns the new state and, if there is one, the action. `Deliver` occurs exactly
+once for an answer that ends, and once more only after the platform refused to change the live
+message.
 """
 
 from dataclasses import dataclass, replace
@@ -12,21 +12,21 @@ from typing import Final, TypeAlias
 from gateway.ports import LiveStyle
 
 FIRST_CHARACTERS: Final = 24
-"""Fewer are not worth a message: a word alone looks like an answer that is over."""
+"""The minimum for a first message: a single word looks like a complete answer."""
 NEXT_CHARACTERS: Final = 32
-"""New characters that are worth another request."""
+"""New characters that justify another request."""
 LINGER: Final = 3.0
-"""Seconds after which anything new is shown, however little."""
+"""Seconds after which any new text is shown."""
 LOOK: Final = 0.3
-"""Seconds until it is worth looking again while there is something new, but too little."""
+"""Seconds until the next check if there is new text, but too little."""
 REFRESH: Final = 0.65
-"""The part of its lifetime after which a preview that fades is shown again."""
+"""The part of its lifetime after which a preview that expires is shown again."""
 MAX_STRIKES: Final = 3
-"""Refusals for now after which no live text is tried any more."""
+"""Consecutive refusals after which live text is given up."""
 
 
 class Phase(Enum):
-    """Where a live message is. From FINALISING on, the outbox has the answer."""
+    """The phase of a live message. From FINALISING on, the outbox has the answer."""
 
     IDLE = "idle"
     PREVIEWING = "previewing"
@@ -36,26 +36,26 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Show what is written so far."""
+    """Show the text so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing to show now; look again after so many seconds, None for "when more is written"."""
+    """Show nothing now; check again after `seconds`, None for "when there is more text"."""
 
     seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """Send the last word. `replaces` is the message that it takes the place of, empty for none."""
+    """Send the final text. `replaces` is the message that it replaces, empty for none."""
 
     replaces: str
 
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Take a message away that appeared when it was too late."""
+    """Delete a message that appeared too late."""
 
     handle: str
 
@@ -65,11 +65,10 @@ Look: TypeAlias = Show | Wait
 
 @dataclass(frozen=True, slots=True)
 class LiveMessage:
-    """The state. `shown` counts the characters on the screen, times are of a monotonic clock.
+    """The state. `shown` counts the visible characters, times are monotonic.
 
-    `asking`: a request is under way; there is never more than one. `held`: a sentence stands there
-    that says why there is no text yet. `given_up`: nothing more is
-    shown, the final answer comes all the same.
+    `asking`: a request is running; there is never more than one. `held`: a sentence explains why
+    there is no text yet. `given_up`: nothing more is shown; the final answer is still sent.
     """
 
     style: LiveStyle
@@ -91,7 +90,7 @@ class LiveMessage:
     # --- while it is written --------------------------------------------------------------------
 
     def recall(self, handle: str) -> "LiveMessage":
-        """An earlier run left this message: it is the one to change."""
+        """Continue with the message that an earlier run left."""
         if not handle or self.phase is not Phase.IDLE:
             return self
         return replace(self, phase=Phase.PREVIEWING, handle=handle)
@@ -99,8 +98,8 @@ class LiveMessage:
     def look(
         self, now: float, written: int, hold_at: float | None = None
     ) -> "tuple[LiveMessage, Look]":
-        """What to do now that `written` characters may be shown. From `hold_at` on a sentence may
-        stand for text that is not there."""
+        """Return the action for `written` characters that may be shown. From `hold_at` on a
+        sentence may replace missing text."""
         if not self.open or self.asking or self.given_up:
             return self, Wait(None)
         if now < self.not_before:
@@ -119,13 +118,14 @@ class LiveMessage:
         return self, Wait(self._until_fading(now))
 
     def postpone(self, now: float, seconds: float) -> "LiveMessage":
-        """It cannot be shown at this moment: the chat is busy, or its budget is used up."""
+        """Delay the next request: the chat is busy, or its budget is used up."""
         return replace(self, asking=False, not_before=max(self.not_before, now + seconds))
 
     def appeared(
         self, now: float, shown: int, handle: str, cost: float = 0.0
     ) -> "tuple[LiveMessage, Remove | None]":
-        """The platform shows it. `cost` are the seconds to leave between two at least."""
+        """Record that the platform shows it. `cost` is the minimum number of seconds until the next
+        request."""
         state = replace(self, asking=False)
         if not self.open:
             # The final answer is on its way without knowing of this message.
@@ -144,20 +144,20 @@ class LiveMessage:
         return state, None
 
     def refused(self, now: float, seconds: float) -> "LiveMessage":
-        """Refused for now; after the third time in a row for good."""
+        """Record a temporary refusal; the third in a row is final."""
         strikes = self.strikes + 1
         tired = strikes >= MAX_STRIKES
         state = replace(self, strikes=strikes, given_up=self.given_up or tired)
         return state.postpone(now, seconds)
 
     def give_up(self) -> "LiveMessage":
-        """Nothing more is shown."""
+        """Show nothing more."""
         return replace(self, asking=False, given_up=True)
 
     # --- the end --------------------------------------------------------------------------------
 
     def finish(self) -> "tuple[LiveMessage, Deliver | None]":
-        """The answer is complete; None when it had ended already."""
+        """The answer is complete; None if it had ended already."""
         if not self.open:
             return self, None
         so_far = self.handle, self.shown, self.shown_at, self.not_before, self.asking, self.held
@@ -165,7 +165,7 @@ class LiveMessage:
         return state, Deliver(self.handle)
 
     def cancel(self) -> "tuple[LiveMessage, Deliver | None]":
-        """The turn was stopped: what was shown is closed, if anything was."""
+        """The turn was stopped: close the live message, if there is one."""
         if not self.open:
             return self, None
         state = replace(self, phase=Phase.CANCELLED)
@@ -173,7 +173,7 @@ class LiveMessage:
         return state, Deliver(self.handle) if seen else None
 
     def final_refused(self) -> "tuple[LiveMessage, Deliver | None]":
-        """The message to change is not there any more, or cannot be changed: send a new one."""
+        """The message to change is gone or cannot be changed: send a new one."""
         if self.phase is not Phase.FINALISING or not self.handle:
             return self, None
         return replace(self, handle=""), Deliver("")

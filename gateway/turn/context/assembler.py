@@ -1,9 +1,9 @@
-"""Puts the five blocks together so that they fit. Pure: the same input gives the same bytes.
+"""Assembles the five blocks so that they fit. Pure: the same input gives the same bytes.
 
-Each block gets what it needs up to its budget, by rank; what is then left goes to those that need
-more, the least important first (`waterfall.py`). What still does not fit is cut inside its block:
-knowledge item by item, history into its summary, texts at the end of a sentence. Only the
-operator's own text is never cut: where it is too long, that is an error.
+Each block gets what it needs up to its budget, by rank; the rest goes to blocks that need more, the
+least important first. What still does not fit is cut inside its block: knowledge by item, history
+into its summary, texts at the end of a sentence. The operator's own text is never cut: if it is too
+long, that is an error.
 """
 
 from collections.abc import Sequence
@@ -23,8 +23,7 @@ from gateway.ports.prompt_blocks import (
     Task,
 )
 from gateway.turn.context import knowledge
-from gateway.turn.context.allocation import allot
-from gateway.turn.context.budgets import TokenBudget
+from gateway.turn.context.budgets import TokenBudget, allot
 from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.history import HistoryFitter
 from gateway.turn.context.sections import fitted_project, fitted_system, project_text, system_text
@@ -32,7 +31,7 @@ from gateway.turn.context.sentence_cut import shortened
 
 
 class OwnTextTooLong(ConfigurationError):
-    """The operator's own text does not fit into its block; nothing of it is ever cut."""
+    """The operator's own text does not fit into its block; it is never cut."""
 
     def __init__(self, tokens: int, budget: int) -> None:
         super().__init__(
@@ -44,7 +43,7 @@ class OwnTextTooLong(ConfigurationError):
 
 
 class _Fit(NamedTuple):
-    """A block's content within a limit."""
+    """The content of a block within a limit."""
 
     text: str
     tokens: int
@@ -62,8 +61,8 @@ def assemble(
     ranks: Sequence[BlockKind] = CHAT_RANKS,
     total: int | None = None,
 ) -> Assembled:
-    """The blocks within `total` tokens, which is the budget's own unless there is less; the
-    operator's own text is there in any case.
+    """Return the blocks within `total` tokens, by default the budget's own total; the operator's
+    own text is always included.
 
     Raises `OwnTextTooLong`.
     """
@@ -132,7 +131,7 @@ def _hand_on(
 
 
 class _Filling:
-    """Fills one block after the other; what is written once for all of them is kept."""
+    """Fills the blocks one by one and caches shared results."""
 
     def __init__(self, parts: ContextParts, count: Count) -> None:
         self._parts = parts
@@ -141,7 +140,7 @@ class _Filling:
         self._entries = [knowledge.written(item) for item in parts.knowledge]
 
     def all_of(self, kind: BlockKind) -> _Fit:
-        """The block with everything in it."""
+        """Return the complete block."""
         parts = self._parts
         match kind:
             case BlockKind.SYSTEM:
@@ -159,7 +158,7 @@ class _Filling:
                 return _Fit(fit_text.text, fit_text.tokens, taken=ids)
 
     def within(self, kind: BlockKind, limit: int) -> _Fit:
-        """As much of the block as `limit` tokens hold."""
+        """Return as much of the block as fits into `limit` tokens."""
         parts, count = self._parts, self._count
         match kind:
             case BlockKind.SYSTEM:

@@ -28,7 +28,7 @@ class BlockFigures:
 
     @property
     def percent(self) -> int:
-        """Of the budget; 0 where there is none."""
+        """The used part of the budget in percent; 0 without a budget."""
         return round(100 * self.tokens / self.budget) if self.budget else 0
 
 
@@ -43,7 +43,7 @@ class Figures:
 
     @property
     def tokens(self) -> int:
-        """All blocks together."""
+        """The tokens of all blocks."""
         return sum(block.tokens for block in self.blocks)
 
     def of(self, kind: BlockKind) -> BlockFigures | None:
@@ -66,29 +66,29 @@ def figures_in(data: Mapping[str, object] | None) -> Figures | None:
 
 
 def warnings(figures: Figures) -> list[str]:
-    """What is worth looking at, with what to do about it (sources 004, "Common issues")."""
-    found: list[str] = []
+    """Return problems with their solutions (sources 004, "Common issues")."""
+    problems: list[str] = []
     knowledge, history = figures.of(BlockKind.KNOWLEDGE), figures.of(BlockKind.HISTORY)
     if knowledge is not None and not knowledge.tokens:
-        found.append(
-            "Knowledge block is empty - retrieval may have failed: see `parley recall`, and that "
-            "there are memories of it"
+        problems.append(
+            "Knowledge block is empty - retrieval may have failed: check `parley recall`, and that "
+            "there are matching memories"
         )
     if history is not None and history.tokens < 100:
-        found.append("History block is very short - context may be lost")
+        problems.append("History block is very short - context may be lost")
     if history is not None and any(loss.why == "left_out" for loss in history.losses):
-        found.append(
+        problems.append(
             "Older turns were dropped without a summary: raise context.max_tokens, or use a model "
             "with a larger window"
         )
     for kind in (BlockKind.SYSTEM, BlockKind.PROJECT):
         block = figures.of(kind)
         if block is not None and block.losses:
-            found.append(
+            problems.append(
                 f"{kind.value.capitalize()} block was shortened: make its documents shorter, or "
                 "use a model with a larger window"
             )
-    return found
+    return problems
 
 
 def _block_data(block: Block) -> dict[str, object]:

@@ -1,9 +1,10 @@
-"""How many tokens each part of a prompt may take, by the size of the model's window.
+"""Token budgets of the parts of a prompt, by the size of the model's window.
 
-The three tables are those of sources 004, "Memory Blocks". A window between two of them gets what
-lies between, a smaller or larger one gets the nearest table in proportion.
+The three tables are those of sources 004, "Memory Blocks". A window between two of them is
+interpolated, a smaller or larger one scales the nearest table.
 """
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,8 +14,8 @@ from gateway.ports.prompt_blocks import BlockKind
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """Tokens by what they are for. `user_query` and `response` are reserved, `safety_buffer` is
-    for what the count may be off."""
+    """Tokens per part. `user_query` and `response` are reserved, `safety_buffer` covers the error
+    of the count."""
 
     system: int
     project: int
@@ -27,22 +28,22 @@ class TokenBudget:
 
     @property
     def blocks_total(self) -> int:
-        """The five blocks together."""
+        """The sum of the five blocks."""
         return self.system + self.project + self.task + self.history + self.knowledge
 
     @property
     def grand_total(self) -> int:
-        """All there is, never more than the window it was made for."""
+        """The sum of everything, never more than the window."""
         return self.blocks_total + self.user_query + self.response + self.safety_buffer
 
     def of(self, kind: BlockKind) -> int:
-        """What one block may take before the waterfall."""
+        """Return the budget of a block before the allocation."""
         share: int = getattr(self, kind)
         return share
 
 
 MAX_WINDOWS: Final = 100
-"""Windows whose budgets are remembered: a program has a few."""
+"""Windows whose budgets are cached: a program has a few."""
 SMALL: Final = 4_096
 MIDDLE: Final = 8_192
 LARGE: Final = 128_000
@@ -55,7 +56,7 @@ TABLES: Final = {
 
 @lru_cache(MAX_WINDOWS)
 def budget_for(window: int) -> TokenBudget:
-    """The budget for a window of so many tokens; all zero for one of none."""
+    """Return the budget for a window of so many tokens; all zero for an empty one."""
     if window in TABLES:
         return TABLES[window]
     if window < SMALL:
@@ -71,3 +72,25 @@ def budget_for(window: int) -> TokenBudget:
 
 def _scaled(table: TokenBudget, window: int, of: int) -> TokenBudget:
     return TokenBudget(*(tokens * window // of for tokens in astuple(table)))
+
+
+def allot(needs: Sequence[int], shares: Sequence[int], total: int) -> list[int]:
+    """Return the allocation; all three lists begin with the most important entry.
+
+    First each entry gets what it needs up to its share, in order. The rest goes to entries that
+    need more, in reverse order. No entry gets more than it needs, the sum never exceeds `total`,
+    and nothing is left while an entry needs more.
+    """
+    left = max(0, total)
+    if sum(needs) <= left:
+        return list(needs)
+    given = []
+    for need, share in zip(needs, shares, strict=True):
+        first = max(0, min(need, share, left))
+        given.append(first)
+        left -= first
+    for index in range(len(given) - 1, -1, -1):
+        more = max(0, min(needs[index] - given[index], left))
+        given[index] += more
+        left -= more
+    return given

@@ -1,23 +1,23 @@
-"""The tags around what the model reads. What stands inside cannot step outside.
+"""The tags around material in a prompt, and the escaping of their content.
 
-Tags help a model to tell instructions from material; they do not stop it from following what it
-reads, which is why the rules of the prompt say so as well.
+Tags help a model to tell instructions from material, but do not stop it from following them, which
+is why the prompt's rules say so too.
 """
 
 from collections.abc import Mapping
 
 
 def escaped(text: str) -> str:
-    """A text in which no tag begins."""
+    """Escape a text so that it starts no tag."""
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def tagged(tag: str, inside: str, attributes: Mapping[str, str] | None = None) -> str:
-    """`inside`, which is escaped or made of tags already, in a tag of its own."""
-    told = "".join(f' {name}="{_value(value)}"' for name, value in (attributes or {}).items())
-    return f"<{tag}{told}>\n{inside}\n</{tag}>"
+    """Put `inside`, which is escaped or made of tags, into a tag."""
+    pairs = "".join(f' {name}="{_value(value)}"' for name, value in (attributes or {}).items())
+    return f"<{tag}{pairs}>\n{inside}\n</{tag}>"
 
 
 def _value(text: str) -> str:
-    """An attribute's value in one line."""
+    """Return an attribute's value in one line."""
     return escaped(" ".join(text.split())).replace(">", "&gt;").replace('"', "&quot;")

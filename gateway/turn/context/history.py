@@ -1,24 +1,25 @@
-"""The conversation so far: a summary of the older part, and what was said since, word for word."""
+"""The conversation so far: a summary of the older part, and the later messages unchanged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, Loss
-from gateway.turn.context.allocation import allot
+from gateway.turn.context.budgets import allot
 from gateway.turn.context.delimiters import escaped, tagged
-from gateway.turn.context.extractive_summary import exchanges, extracted, lines_of, points
 from gateway.turn.context.sentence_cut import shortened
+from gateway.turn.context.summary import exchanges, extracted, lines_of, points
 
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""
 SUMMARY_SHARE: Final = 0.3
-"""The part of the block that a summary may take where not all fits (sources 004)."""
+"""The part of the block that a summary may take if not everything fits (sources 004)."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryFit:
-    """What of the conversation is sent. `text` is the summary in its tags, empty for none."""
+    """The part of the conversation that is sent. `text` is the summary in its tags, empty for
+    none."""
 
     text: str
     summary: str
@@ -28,20 +29,20 @@ class HistoryFit:
 
 
 def summary_block(summary: str) -> str:
-    """A summary as the model reads it, before what was said since."""
+    """Return a summary in its tags."""
     if not summary:
         return ""
     return tagged(BlockKind.HISTORY, tagged("summary", escaped(summary)))
 
 
 class HistoryFitter:
-    """A conversation that may have to be made shorter; what was counted once is kept."""
+    """Shortens a conversation to a limit; token counts are cached."""
 
     def __init__(self, summary: str, turns: tuple[DialogueTurn, ...], count: Count) -> None:
         self._count = count
         self._turns = turns
         self._summary = summary
-        sizes = [count(said.text) + MESSAGE for said in turns]
+        sizes = [count(turn.text) + MESSAGE for turn in turns]
         text = summary_block(summary)
         self.whole = HistoryFit(text, summary, turns, count(text) + sum(sizes))
         self._groups: list[list[DialogueTurn]] = []
@@ -49,7 +50,7 @@ class HistoryFitter:
         self._points: list[list[str]] = []
 
     def within(self, limit: int) -> HistoryFit:
-        """As much as `limit` tokens hold: the latest exchanges whole, what was before in a
+        """Return what fits into `limit` tokens: the latest exchanges complete, earlier ones in a
         summary."""
         if self.whole.tokens <= limit:
             return self.whole
@@ -62,7 +63,7 @@ class HistoryFitter:
             summary = self._summed(start, limit - used)
             free = limit - used - self._count(summary_block(summary))
             if not start or self._costs[start - 1] > free:
-                kept = tuple(said for group in self._groups[start:] for said in group)
+                kept = tuple(turn for group in self._groups[start:] for turn in group)
                 return self._fit(summary, kept, used, start)
             start -= 1
 
@@ -73,11 +74,11 @@ class HistoryFitter:
         self._costs = [sum(map(self._size, group)) for group in self._groups]
         self._points = [points(group) for group in self._groups]
 
-    def _size(self, said: DialogueTurn) -> int:
-        return self._count(said.text) + MESSAGE
+    def _size(self, turn: DialogueTurn) -> int:
+        return self._count(turn.text) + MESSAGE
 
     def _first_kept(self, limit: int) -> int:
-        """From which exchange on everything fits, the latest first."""
+        """Return the first exchange from which on everything fits."""
         start, left = len(self._groups), limit
         while start and self._costs[start - 1] <= left:
             start -= 1
@@ -85,16 +86,16 @@ class HistoryFitter:
         return start
 
     def _last_cut(self, limit: int) -> HistoryFit:
-        """Only the latest exchange, whole if it fits without a summary, otherwise its longest turns
-        cut; nothing of it where there is hardly any room."""
+        """Return the latest exchange only, complete if it fits without a summary, otherwise with
+        its longest turns cut; empty if there is hardly any room."""
         last, before = self._groups[-1], len(self._groups) - 1
-        needs = [self._size(said) for said in last]
+        needs = [self._size(turn) for turn in last]
         room = limit if sum(needs) <= limit else limit - int(limit * SUMMARY_SHARE)
         parts = allot(needs, [room // len(last)] * len(last), room)
         cut = tuple(
-            self._shorter(said, part - MESSAGE) for said, part in zip(last, parts, strict=True)
+            self._shorter(turn, part - MESSAGE) for turn, part in zip(last, parts, strict=True)
         )
-        if cut[0].role != "user" or not all(said.text for said in cut):
+        if cut[0].role != "user" or not all(turn.text for turn in cut):
             return self._fit(self._summed(len(self._groups), limit), (), 0, len(self._groups))
         used = sum(map(self._size, cut))
         fit = self._fit(self._summed(before, limit - used), cut, used, before)
@@ -103,14 +104,14 @@ class HistoryFitter:
             replace(fit, losses=(*fit.losses, Loss("latest_turns", "cut", lost))) if lost else fit
         )
 
-    def _shorter(self, said: DialogueTurn, limit: int) -> DialogueTurn:
-        """Shorten a turn. Material is left out as a whole, because half a frame stays open."""
-        if not said.shown or self._count(said.text) <= limit:
-            return said._replace(text=shortened(said.text, limit, self._count))
-        return said._replace(text=shortened(said.spoken, limit, self._count), shown="")
+    def _shorter(self, turn: DialogueTurn, limit: int) -> DialogueTurn:
+        """Shorten a turn. Material is left out completely, because half a frame would stay open."""
+        if not turn.shown or self._count(turn.text) <= limit:
+            return turn._replace(text=shortened(turn.text, limit, self._count))
+        return turn._replace(text=shortened(turn.spoken, limit, self._count), shown="")
 
     def _summed(self, start: int, limit: int) -> str:
-        """A summary of what was before `start`, with its tags within `limit` tokens."""
+        """Return a summary of the exchanges before `start`, with its tags within `limit` tokens."""
         lines = lines_of(self._summary)
         lines += [line for group in self._points[:start] for line in group]
         room = limit - self._count(summary_block("-"))

@@ -1,7 +1,7 @@
-"""How a conversation's older part leaves the prompt: half of the window at once, into a summary.
+"""The window of the history: its older half is replaced by a summary at once.
 
-Were it to leave message by message, every prompt would begin differently, and nothing of the
-history would ever be read from the service's cache.
+If messages left one by one, every prompt would begin differently, and the history would never be
+read from the service's cache.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,26 +11,30 @@ from itertools import islice
 from typing import Final
 
 from gateway.conversation import ContextLimits
-from gateway.ports.conversation_notes import MAX_SUMMARY, ConversationSummary, ConversationTask
+from gateway.llm.tokens import estimate
+from gateway.ports.conversations import (
+    MAX_SUMMARY,
+    ConversationSummary,
+    ConversationTask,
+    StoredTurn,
+)
 from gateway.ports.prompt_blocks import DialogueTurn
-from gateway.ports.stores import StoredTurn
-from gateway.turn.context.extractive_summary import exchanges, extracted, lines_of, points
 from gateway.turn.context.history import MESSAGE
-from gateway.turn.tokens import estimate
+from gateway.turn.context.summary import exchanges, extracted, lines_of, points
 from safety.secret_detection.detect import redact_secrets
 
 MAX_PERSONS: Final = 500
-"""People whose words one summary may go back to."""
+"""People whose words one summary may contain."""
 SHOWN: Final = "*"
-"""Stands among the persons of a summary for the writers of what was shown."""
+"""Marks a summary that contains material, among its persons."""
 EXTRACT_TOKENS: Final = 300
-"""Of a summary that quotes."""
+"""Tokens of an extractive summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedHistory:
-    """What there is of a conversation before the question: its task, a summary, the turns since,
-    and the tokens of each of those."""
+    """The stored conversation before the question: its task, its summary, the turns since, and the
+    tokens of each turn."""
 
     task: ConversationTask | None = None
     summary: ConversationSummary | None = None
@@ -47,8 +51,7 @@ def since(
     limits: ContextLimits,
     now: datetime,
 ) -> list[StoredTurn]:
-    """The turns after those that the summary stands for, none older than `limits.ttl`; the first
-    is a person's."""
+    """Return the turns after the summary, none older than `limits.ttl`; the first is a person's."""
     start = 0
     if summary is not None:
         start = _after(turns, summary)
@@ -61,12 +64,12 @@ def since(
 def summary_in_time(
     summary: ConversationSummary | None, limits: ContextLimits, now: datetime
 ) -> ConversationSummary | None:
-    """The summary, unless even the last of what it stands for is older than `limits.ttl`."""
+    """Return the summary, unless everything in it is older than `limits.ttl`."""
     return summary if summary is not None and now - summary.at <= limits.ttl else None
 
 
 def sizes_of(turns: Sequence[StoredTurn], count: Callable[[str], int]) -> list[int]:
-    """The tokens that each of the turns takes in the history."""
+    """Return the tokens of each turn in the history."""
     return [count(turn.whole) + MESSAGE for turn in turns]
 
 
@@ -78,7 +81,7 @@ def leaving(
     coming: int = 0,
     coming_tokens: int = 0,
 ) -> int:
-    """How many of the turns, of these sizes, leave, oldest first: none while all of them and
+    """Return how many of the turns, oldest first, the summary replaces: none while all of them and
     `coming` more are within the limits; otherwise as many as leave half of them free. The latest
     question stays."""
     number, tokens = len(turns) + coming, sum(sizes) + coming_tokens
@@ -99,12 +102,11 @@ def leaving(
 def merged_summary(
     before: ConversationSummary | None,
     turns: Sequence[StoredTurn],
-    said: Sequence[DialogueTurn],
+    dialogue: Sequence[DialogueTurn],
     text: str | None = None,
 ) -> ConversationSummary:
-    """The summary that takes the place of these turns, which are some, and of the one before.
-    Without a `text` it is made of what was said. Its persons include `SHOWN` where somebody else's
-    text was shown."""
+    """Return the summary that replaces these turns and the summary before. Without a `text` it is
+    extracted from the turns. Its persons include `SHOWN` if there was material."""
     persons = {turn.person for turn in turns if turn.person}
     persons |= {SHOWN for turn in turns if turn.material}
     if before is not None and len(before.persons) < MAX_PERSONS:
@@ -113,7 +115,7 @@ def merged_summary(
         before = None  # begun anew, so that whoever is to be forgotten can be found in it
     if text is None:
         lines = lines_of(before.text) if before is not None else []
-        lines += [line for group in exchanges(said) for line in points(group)]
+        lines += [line for group in exchanges(dialogue) for line in points(group)]
         text = redact_secrets(extracted(lines, EXTRACT_TOKENS, estimate)).text
     last = turns[-1]
     return ConversationSummary(
@@ -122,7 +124,7 @@ def merged_summary(
 
 
 def _after(turns: Sequence[StoredTurn], summary: ConversationSummary) -> int:
-    """Where the turns begin that are not in the summary."""
+    """Return the index of the first turn after the summary."""
     for index in range(len(turns) - 1, -1, -1):
         turn = turns[index]
         if turn.message_id == summary.message_id and turn.role == summary.role:

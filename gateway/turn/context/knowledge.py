@@ -1,40 +1,52 @@
-"""What was recalled, as the model reads it: every item under its source, nothing half."""
+"""Recalled knowledge as the model reads it: complete items with their sources."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Final
 
-from gateway.ports.prompt_blocks import BlockKind, Count, KnowledgeItem, Loss
+from gateway.ports.prompt_blocks import (
+    Assembled,
+    BlockKind,
+    ContextParts,
+    Count,
+    KnowledgeItem,
+    Loss,
+)
 from gateway.turn.context.delimiters import escaped, tagged
 
 TAG = BlockKind.KNOWLEDGE.value
 EMPTY = tagged(TAG, "")
 ROUNDING = 2
-"""Tokens that the tag counts for too much, apart from its contents."""
+"""Tokens by which a tag counted alone may exceed its share in the block."""
+TRIES: Final = 3
+"""The maximum number of assemblies: added knowledge may push something else out. The last one
+accepts duplicates rather than omissions."""
 
 
 def written(item: KnowledgeItem) -> str:
-    """One item with where it comes from, how sure that is, and when it was learned."""
-    told = {"source": item.source, "confidence": f"{item.confidence:.2f}"}
+    """Return an item with its source, confidence and date."""
+    attributes = {"source": item.source, "confidence": f"{item.confidence:.2f}"}
     if item.at is not None:
-        told["date"] = item.at.date().isoformat()
+        attributes["date"] = item.at.date().isoformat()
     if item.label:
-        told["trust"] = item.label
+        attributes["trust"] = item.label
     if item.ref:
-        told["id"] = item.ref
-    return tagged("memory", escaped(item.text), told)
+        attributes["id"] = item.ref
+    return tagged("memory", escaped(item.text), attributes)
 
 
 def block_of(entries: Sequence[str]) -> str:
-    """The whole block; nothing for no entries."""
+    """Return the whole block; empty without entries."""
     return tagged(TAG, "\n".join(entries)) if entries else ""
 
 
 def filled(
     items: Sequence[KnowledgeItem], entries: Sequence[str], limit: int, count: Count
 ) -> tuple[str, tuple[str, ...], tuple[Loss, ...]]:
-    """The block within `limit` tokens, the ids of what is in it, and what is not.
+    """Return the block within `limit` tokens, the ids of its items, and the losses.
 
-    `entries` are the items as written. They come best first; one that does not fit is left out, and
-    shorter ones behind it still come in.
+    `entries` are the items as text, best first; one that does not fit is left out, and shorter ones
+    behind it may still fit.
     """
     chosen: list[int] = []
     losses: list[Loss] = []
@@ -60,3 +72,45 @@ def filled(
             for item, entry in zip(items, entries, strict=True)
         ]
     return text, tuple(items[index].id for index in chosen), tuple(losses)
+
+
+def assemble_deduplicated(
+    parts: ContextParts,
+    items: Sequence[KnowledgeItem],
+    current: Collection[str],
+    make: Callable[[ContextParts], Assembled],
+) -> Assembled:
+    """Return the prompt that `make` makes of the parts and the items of `items` that it does not
+    contain already. `current` are the ids of the current messages."""
+    texts = [escaped(piece.text) for piece in (*parts.personal, *parts.project)]
+    hidden = _told(items, texts, {turn.id for turn in parts.turns}.union(current))
+    for _ in range(TRIES - 1):
+        made = _made(parts, items, hidden, make)
+        texts = [made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text]
+        still = hidden & _told(items, texts, {turn.id for turn in made.turns}.union(current))
+        if still == hidden:
+            return made
+        hidden = still
+    return _made(parts, items, _told(items, (), current), make)
+
+
+def _made(
+    parts: ContextParts,
+    items: Sequence[KnowledgeItem],
+    hidden: Collection[str],
+    make: Callable[[ContextParts], Assembled],
+) -> Assembled:
+    shown = tuple(item for item in items if item.id not in hidden)
+    return make(replace(parts, knowledge=shown) if shown or parts.knowledge else parts)
+
+
+def _told(
+    items: Sequence[KnowledgeItem], texts: Sequence[str], messages: Collection[str]
+) -> frozenset[str]:
+    """Return the ids of items that these texts or messages contain."""
+    return frozenset(
+        item.id
+        for item in items
+        if item.message_id in messages
+        or (item.line and any(escaped(item.line) in text for text in texts))
+    )

@@ -1,13 +1,13 @@
-"""The System and the Project block: texts under tags of their own, with a part of the block each.
+"""The System and the Project block: sections under tags of their own.
 
-The order is the settled one: own text, skills, SOUL, brief; BIBLE, HEARTBEAT, what is shared.
+Their order: own text, skills, SOUL, brief; BIBLE, HEARTBEAT, shared memories.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, Count, Loss, Section
-from gateway.turn.context.allocation import allot
+from gateway.turn.context.budgets import allot
 from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.sentence_cut import shortened
 
@@ -15,18 +15,18 @@ GAP: Final = "\n\n"
 
 
 def system_text(parts: ContextParts) -> str:
-    """All of the System block. Its own tag is the request's field for it."""
+    """Return the System block. Its tag is the request's own field for it."""
     return _joined([parts.own, parts.skills, *map(_written, parts.personal)])
 
 
 def project_text(pieces: Sequence[Section]) -> str:
-    """All of the Project block, nothing where there is no project."""
+    """Return the Project block, empty without a project."""
     inside = _joined(map(_written, pieces))
     return tagged(BlockKind.PROJECT, inside) if inside else ""
 
 
 def fitted_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tuple[Loss, ...]]:
-    """The System block within `limit` tokens, which hold the own text at least."""
+    """Return the System block within `limit` tokens, which hold at least the own text."""
     fixed, losses = parts.own, []
     if parts.skills:
         with_skills = _joined([parts.own, parts.skills])
@@ -45,7 +45,7 @@ def fitted_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, t
 def fitted_project(
     pieces: Sequence[Section], limit: int, count: Count
 ) -> tuple[str, tuple[Loss, ...]]:
-    """The Project block within `limit` tokens, nothing where not even a sentence fits."""
+    """Return the Project block within `limit` tokens, empty if not even a sentence fits."""
 
     def block(written: Sequence[str]) -> str:
         inside = _joined(written)
@@ -57,7 +57,7 @@ def fitted_project(
 def _fitted(
     pieces: Sequence[Section], block: Callable[[Sequence[str]], str], limit: int, count: Count
 ) -> tuple[str, tuple[Loss, ...]]:
-    """Every piece up to its share; what one leaves over is for the others."""
+    """Cut every section to its share; unused tokens go to the others."""
     room = limit - count(block([tagged("x", "")])) if pieces else 0
     needs = [_size(piece.text, piece.name, count) for piece in pieces]
     limits = allot(needs, [int(room * piece.share) for piece in pieces], room)

@@ -1,23 +1,21 @@
-"""Cutting a text where a sentence ends, so that nobody reads half of one."""
+"""Shortening of a text at the end of a sentence."""
 
 import re
 from collections.abc import Callable
 from typing import Final
 
 ELLIPSIS: Final = "..."
-"""Plain, because a text of plain letters is counted faster."""
-
+"""ASCII, because plain text is counted faster."""
 STRETCH: Final = 400
-"""Characters that are looked through for a sentence's end at a time, from behind."""
+"""Characters that are searched at a time for the end of a sentence, backwards."""
 RULE_OF_THREE: Final = 6
-"""Guesses by proportion, before halving."""
-
+"""Guesses by proportion before bisection."""
 _END: Final = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？｡]\s*|\n+")
-"""A full stop and white space, those of Chinese and Japanese, and a line's end."""
+"""A full stop with white space, those of Chinese and Japanese, and the end of a line."""
 
 
 def sentences(text: str) -> list[str]:
-    """The text in pieces that end with a sentence; joined, they are the text again."""
+    """Split the text behind each sentence; joined, the pieces are the text again."""
     pieces, start = [], 0
     for end in _END.finditer(text):
         pieces.append(text[start : end.end()])
@@ -28,14 +26,14 @@ def sentences(text: str) -> list[str]:
 
 
 def first_sentence(text: str) -> str:
-    """The text up to the end of its first sentence."""
+    """Return the text up to the end of its first sentence."""
     end = _END.search(text)
     return text[: end.end()] if end else text
 
 
 def shortened(text: str, limit: int, count: Callable[[str], int]) -> str:
-    """As many whole sentences of `text` as fit into `limit` tokens, with a mark that more was
-    there; where not even the first fits, as much of it as does; nothing where nothing fits."""
+    """Return as many whole sentences as fit into `limit` tokens, with an ellipsis; if not even the
+    first fits, a part of it; empty if nothing fits."""
     all_of_it = count(text)
     if not text or all_of_it <= limit:
         return text
@@ -49,7 +47,7 @@ def shortened(text: str, limit: int, count: Callable[[str], int]) -> str:
 
 
 def _last_end(text: str, reach: int) -> int:
-    """Where the last sentence within `text[:reach]` ends, 0 where none does."""
+    """Return the end of the last sentence within `text[:reach]`, 0 if there is none."""
     start = reach
     while start > 0:
         start = max(0, start - STRETCH)
@@ -64,8 +62,8 @@ def _marked(text: str) -> str:
 
 
 def _most(size: int, tokens: int, limit: int, count: Callable[[int], int]) -> int:
-    """The largest number of letters below `size` whose tokens fit, 0 for none; found by rule of
-    three, because tokens grow nearly in step with letters, and by halving where they do not."""
+    """Return the largest number of letters below `size` whose tokens fit, 0 for none. Found by
+    proportion, because tokens grow almost linearly with letters, and by bisection otherwise."""
     low, high, guess = 0, size, size * max(0, limit) // tokens
     for attempt in range(size):
         if high - low <= 1:
@@ -73,10 +71,10 @@ def _most(size: int, tokens: int, limit: int, count: Callable[[int], int]) -> in
         if attempt >= RULE_OF_THREE:
             guess = (low + high) // 2
         guess = min(max(guess, low + 1), high - 1)
-        found = count(guess)
-        if found <= limit:
+        used = count(guess)
+        if used <= limit:
             low = guess
         else:
             high = guess
-        guess += (limit - found) * size // tokens or (1 if found <= limit else -1)
+        guess += (limit - used) * size // tokens or (1 if used <= limit else -1)
     return low

@@ -1,10 +1,9 @@
-"""The task of a conversation: who may set it, what may become one, and the model's tool for it.
+"""The task of a conversation: who may set it, which texts are allowed, and the model's tool for it.
 
-What the model reads may have been written by anybody: a file, a page, somebody else in the room. So
-a task that the model notes is set at once only where its words stand in a sentence that the person
-who asks wrote themselves in this turn, and then it is that sentence, so that no "not" is left out;
-anything else is a question to that person. It is kept when the answer is complete,
-and the person reads it below the answer.
+The model's input may be written by anybody: a file, a page, another person in the room. A task that
+the model proposes is set at once only if its words are part of a sentence that the asking person
+wrote in this turn; the task is then that sentence, so that no "not" is lost. Anything else becomes
+a question to that person. It is stored when the answer is complete, and shown below the answer.
 """
 
 import json
@@ -16,7 +15,7 @@ from gateway.errors import ToolError
 from gateway.people import Audience, Principal, Role
 from gateway.policy.response_filter import filter_response
 from gateway.ports import ToolProvider, ToolSpec
-from gateway.ports.conversation_notes import MAX_TASK, ConversationTask
+from gateway.ports.conversations import MAX_TASK, ConversationTask
 from gateway.turn.context.sentence_cut import sentences
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
@@ -29,39 +28,41 @@ SET_TASK: Final = ToolSpec(
     side_effects=False,
 )
 NO_TASK: Final = frozenset({"clear", "done", "end", "none", "off", "stop"})
-"""What ends a task, written after `/task`."""
+"""Words after `/task` that end the task."""
 MAX_NOTED: Final = 500
-"""Characters of a task that the model notes: all of it is shown below the answer."""
+"""Characters of a proposed task: all of it is shown below the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedTask:
-    """The task that the model noted; an empty text ends it. `stated`: it is a sentence that the
-    person who asks wrote themselves in this turn."""
+    """The task that the model proposed; an empty text ends it. `stated`: it is a sentence of the
+    asking person in this turn."""
 
     task: ConversationTask
     stated: bool
 
 
 def may_set_task(who: Principal, audience: Audience) -> bool:
-    """True when a person decides on the task, and the history, of a conversation: in a direct
-    message everybody of their own, in a room its members."""
+    """Return True if a person may change the task and the history of a conversation: everybody in
+    their direct messages, members in a room."""
     return audience is Audience.DIRECT or who.role.at_least(Role.MEMBER)
 
 
 def reads_like_instructions(text: str) -> bool:
-    """True for a text with the shape of an injection."""
+    """Return True for a text that resembles a prompt injection."""
     return bool(detect_injection(text))
 
 
 def stated_in(text: str, own: Sequence[str]) -> str:
-    """The sentence of one of these messages in which the words of `text` stand, one after the
-    other; empty where there is none, or one that is too long to be shown."""
-    wanted = _words(text)
-    if not wanted.strip():
+    """Return the sentence of these messages that contains the words of `text` in sequence; empty if
+    there is none, or if it is too long to be shown."""
+    words = _words(text)
+    if not words.strip():
         return ""
-    found = (said.strip() for one in own for said in sentences(one) if wanted in _words(said))
-    return next((said for said in found if len(said) <= MAX_NOTED), "")
+    matches = (
+        sentence.strip() for one in own for sentence in sentences(one) if words in _words(sentence)
+    )
+    return next((sentence for sentence in matches if len(sentence) <= MAX_NOTED), "")
 
 
 def _words(text: str) -> str:
@@ -70,19 +71,19 @@ def _words(text: str) -> str:
 
 
 def prepared_task(text: str) -> str:
-    """A task as it is kept: without secrets, on at most 2,000 characters."""
+    """Return a task as it is stored: without secrets, at most 2,000 characters."""
     return redact_secrets(safe_unicode(text)).text.strip()[:MAX_TASK]
 
 
 class TaskTool:
-    """The tools of a turn, and one more: with which the model notes what the conversation is
-    about. Implements `ToolProvider`. `noted` is what it noted last."""
+    """The tools of a turn with one more, which proposes a task. Implements `ToolProvider`. `noted`
+    is the last proposal."""
 
     def __init__(
         self, tools: ToolProvider, by: ConversationTask, own: Sequence[str], audience: Audience
     ) -> None:
-        """`by` says on whose behalf, with the message that the task will go back to; `own` are the
-        words that this person wrote in this turn."""
+        """`by` names the person and the message that the task derives from; `own` are the person's
+        texts in this turn."""
         self._tools = tools
         self._by = by
         self._own = own
@@ -90,13 +91,12 @@ class TaskTool:
         self.noted: ProposedTask | None = None
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """Those there are, and this one last; none where there are none, because not every model
-        takes tools."""
+        """Return the others and this one last; none without others, because not every model
+        supports tools."""
         others = await self._tools.tools()
         return (*others, SET_TASK) if others else ()
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Run a tool. Raises `ToolError`."""
         if name != SET_TASK.name:
             return await self._tools.call(name, arguments)
         text = arguments.get("task")
@@ -118,4 +118,4 @@ class TaskTool:
         return json.dumps({"success": True, "task": task}, ensure_ascii=False)
 
     async def close(self) -> None:
-        """The tools stay open: they are not this turn's alone."""
+        """Does nothing: the tools outlive the turn."""

@@ -14,7 +14,7 @@ from db.postgres import Connection, PostgresDatabase
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within
 from memory.stores.postgres.vector_table import Indexed, VectorTable
@@ -57,15 +57,12 @@ class PostgresVectors:
         self.table = VectorTable(database)
 
     async def there(self) -> bool:
-        """True when the table can be read."""
         return await self.table.there()
 
     async def made(self) -> bool:
-        """The same, after the table was made where the extension `vector` permits it."""
         return await self.table.made()
 
     def values(self, memory_id: str, embedding: Embedding) -> Params:
-        """What `setting` takes."""
         return {
             "id": storable(memory_id),
             "model": storable(embedding.model),
@@ -73,13 +70,11 @@ class PostgresVectors:
         }
 
     def vector(self, kept: object) -> tuple[float, ...]:
-        """The vector of pgvector's text."""
         return tuple(float(part) for part in str(kept).strip("[]").split(","))
 
     async def nearest(
         self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """Ids and cosines, best first."""
         if not await self.table.there(by_now=True):
             return []
         asked = values_of(access, wanted, now) | {

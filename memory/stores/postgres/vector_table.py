@@ -10,9 +10,9 @@ from typing import Final
 import structlog
 from psycopg.sql import SQL, Identifier, Literal
 
+from db.errors import StoreUnavailable
 from db.postgres import TAKE_LOCKS, Connection, PostgresDatabase, lock_keys
 from db.values import storable
-from gateway.errors import StoreUnavailable
 
 MAX_INDEXED: Final = 2_000
 """Numbers of a vector that pgvector's HNSW can index."""

@@ -9,7 +9,7 @@ from db import Database, Params, Row, Statement, Work, among, together
 from db.values import storable
 from db.work import Fetch
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within, within
 from memory.stores.rows import partition_lexeme
@@ -68,7 +68,6 @@ class PostgresWords:
         self._database = database
 
     async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
-        """What fits and has some of the words, best first."""
         terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
         values = values_of(access, wanted, now)
         hits, _ = await self._having(access, terms, wanted, values)
@@ -81,7 +80,6 @@ class PostgresWords:
     async def weighed(
         self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """Ids and BM25, best first. Of an unfinished question every word has to be there."""
         terms = asked(storable(query), unfinished=wanted.unfinished)
         values = values_of(access, wanted, now)
         hits, counts = await self._having(access, terms, wanted, values)

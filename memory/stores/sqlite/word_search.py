@@ -10,7 +10,7 @@ from db import Database, Statement, Work, among, change, fetch, fetch_first, tog
 from db.values import storable
 from db.work import Fetch
 from memory.model.scope import AccessScope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import within
 from memory.stores.word_ranking import (
@@ -65,13 +65,11 @@ class SqliteWords:
         self._database = database
 
     async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
-        """What fits and has some of the words, best first."""
         return await self._database.run(lambda: _fitting(access, wanted, now))
 
     async def weighed(
         self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """Ids and BM25, best first. Of an unfinished question every word has to be there."""
         return await self._database.run(lambda: _weighed(access, query, wanted, limit, now))
 
     async def merge(self) -> int:

@@ -7,9 +7,9 @@ from gateway.errors import NotFound
 from memory.brain.documents import SYSTEM, BrainResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope
-from memory.ports import Document, Version
+from memory.model.trust import InputKind
+from memory.ports.brain import Document, Version
 from memory.service.handle import MemoryHandle
-from memory.write.trust import InputKind
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
     Author,
@@ -81,7 +81,7 @@ async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 async def plan_of(handle: MemoryHandle) -> PlanOut:
     """How much of the person's plan is used."""
-    use = await handle.plan_use()
+    use = await handle.read.plan_use()
     return PlanOut(count=use.count, limit=use.limit)
 
 

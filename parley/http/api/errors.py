@@ -8,7 +8,8 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from gateway.errors import BadInput, NotFound, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, NotFound
 from parley.http.denied_requests import DENIED, Denied
 
 RETRY_SECONDS: Final = 5

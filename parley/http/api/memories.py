@@ -6,7 +6,8 @@ from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Record, Tier
 from memory.model.scope import AccessScope
-from memory.ports import Filter, ReviewItem
+from memory.ports.memories import Filter
+from memory.ports.reviews import ReviewItem
 from parley.http.api.documents import plan_of
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
@@ -154,12 +155,12 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
 async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
     """A page of what may be seen. Working memory is one page, and has no words to search."""
     if query.tier is Tier.WORKING:
-        kept = (await call.handle.working())[: query.limit]
+        kept = (await call.handle.read.working())[: query.limit]
         shown = [told(call.handle.access, record) for record in kept]
         return Answer(200, MemoriesOut(memories=shown, next=None, plan=await plan_of(call.handle)))
-    if query.after is not None and await call.handle.get(query.after) is None:
+    if query.after is not None and await call.handle.read.get(query.after) is None:
         raise Refused(404, "not_found", NO_MEMORY, "query.after")
-    found = await call.handle.search(
+    found = await call.handle.read.search(
         Filter(
             text=query.query,
             tags=query.tags,
@@ -183,7 +184,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
 
 async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """One memory."""
-    record = await call.handle.get(call.item)
+    record = await call.handle.read.get(call.item)
     if record is None:
         raise NotFound(NO_MEMORY)
     return Answer(200, told(call.handle.access, record))
@@ -191,8 +192,8 @@ async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Delete it; what is seen and belongs to others is refused in so many words."""
-    if not await call.handle.delete([call.item]):
-        if await call.handle.get(call.item) is None:
+    if not await call.handle.privacy.delete([call.item]):
+        if await call.handle.read.get(call.item) is None:
             raise NotFound(NO_MEMORY)
         raise Refused(403, "not_yours", "Only operators delete what everybody reads.", "path.id")
     return Answer(204)
@@ -200,7 +201,7 @@ async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
     """An explicit save, through the one write path."""
-    result = await call.handle.remember(
+    result = await call.handle.write.remember(
         Draft(body.content, body.type, body.tags, body.scope, body.supersedes or "")
     )
     if result.outcome not in (Outcome.STORED, Outcome.REVIEW):
@@ -222,19 +223,19 @@ async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
 
 async def waiting(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
     """What waits."""
-    found = await call.handle.waiting(query.limit)
+    found = await call.handle.review.waiting(query.limit)
     return Answer(200, ReviewsOut(reviews=[_review(call.handle.access, each) for each in found]))
 
 
 async def decisions(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
     """What was decided, without its text."""
-    found = await call.handle.decided(query.limit)
+    found = await call.handle.review.decided(query.limit)
     return Answer(200, DecisionsOut(decisions=[_decision(each) for each in found]))
 
 
 async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
     """Keep it."""
-    result = await call.handle.approve(call.item)
+    result = await call.handle.review.approve(call.item)
     if result.outcome is not Outcome.STORED:
         raise _not_kept(result)
     memory = result.memory_id or None
@@ -243,7 +244,7 @@ async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 async def reject(call: Call, _query: Plain, body: RejectBody) -> Answer:
     """Do not keep it."""
-    await call.handle.reject(call.item, body.reason)
+    await call.handle.review.reject(call.item, body.reason)
     return Answer(200, DecidedOut(id=call.item, decision="rejected"))
 
 

@@ -42,13 +42,13 @@ async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 async def choose(call: Call, _query: Plain, body: ChoicesBody) -> Answer:
     """Make those that are named, for all linked accounts."""
-    await call.handle.choose(memory=body.memory, notes=body.notes, rooms=body.rooms)
+    await call.handle.privacy.choose(memory=body.memory, notes=body.notes, rooms=body.rooms)
     return Answer(200, _told(call.handle, body))
 
 
 def _told(handle: MemoryHandle, made: ChoicesBody) -> ChoicesOut:
     """The choices of when the handle was made, and those made since."""
-    chosen = handle.chosen
+    chosen = handle.choices
     return ChoicesOut(
         memory=not chosen.memory_off if made.memory is None else made.memory,
         notes=chosen.notes if made.notes is None else made.notes,

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING
 
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
-from gateway.ports.stores import AdapterStates, Buckets, DeadLetters, Inbox, Outbox, OutboxReader
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.sqlite.inbox import SqliteInbox
-from gateway.storage.sqlite.outbox import SqliteOutbox
-from gateway.storage.sqlite.personal_data import SqlitePersonalData
-from memory.ports import PersonalDataStore
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.inbox import Inbox
+from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
+from gateway.stores.hot_personal_data import HotPersonalData
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from memory.ports.personal_data import PersonalDataStore
 from parley.wiring.storage.long_lived import open_database
 
 if TYPE_CHECKING:
-    from gateway.storage.redis.hot_state import RedisHotState
+    from gateway.stores.redis.hot_state import RedisHotState
 
 Chore = Callable[[], Awaitable[int]]
 
@@ -53,7 +56,7 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
         outbox=outbox,
         buckets=buckets,
         states=states,
-        personal=SqlitePersonalData(database),
+        personal=HotPersonalData(inbox, outbox, outbox, states),
         start=database.start if same is None else _nothing,
         stop=database.stop if same is None else _nothing,
         chores={
@@ -69,8 +72,7 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
 
 
 def _redis(url: str, clock: Clock) -> HotState:
-    from gateway.storage.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
-    from gateway.storage.redis.personal_data import RedisPersonalData  # noqa: PLC0415 - likewise
+    from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
 
     shared = RedisHotState(url, clock)
     return HotState(
@@ -78,7 +80,7 @@ def _redis(url: str, clock: Clock) -> HotState:
         outbox=shared.outbox,
         buckets=shared.buckets,
         states=shared.states,
-        personal=RedisPersonalData(shared.client, clock),
+        personal=HotPersonalData(shared.inbox, shared.outbox, shared.outbox, shared.states),
         start=shared.client.start,
         stop=shared.client.stop,
         chores={"inbox": shared.inbox.prune, "outbox": shared.outbox.prune},

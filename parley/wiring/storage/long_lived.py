@@ -10,21 +10,24 @@ from db import AddressInvalid, Database
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
-from gateway.ports.conversation_notes import ConversationNoteStore
+from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.ports.history import History
-from gateway.ports.stores import Conversations, QuarantineStore, Traces, TurnWriter, UsageLedger
-from gateway.storage.activity import SqlActivity
-from gateway.storage.conversation_notes import SqlConversationNotes
-from gateway.storage.conversations import SqlConversations
-from gateway.storage.feedback import SqlFeedback
-from gateway.storage.own_messages import SqlHistory
-from gateway.storage.personal_data import SqlPersonalData
-from gateway.storage.quarantine import SqlQuarantine
-from gateway.storage.traces import SqlTraces
-from gateway.storage.turn_writer import SqlTurnWriter
-from gateway.storage.usage import SqlUsage
-from memory.ports import WorkingMemory
+from gateway.ports.quarantine import QuarantineStore
+from gateway.ports.traces import Traces
+from gateway.ports.unit_of_work import TurnWriter
+from gateway.ports.usage import UsageLedger
+from gateway.stores.activity import SqlActivity
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.feedback import SqlFeedback
+from gateway.stores.own_messages import SqlHistory
+from gateway.stores.personal_data import SqlPersonalData
+from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.traces import SqlTraces
+from gateway.stores.unit_of_work import SqlTurnWriter
+from gateway.stores.usage import SqlUsage
+from memory.ports.personal_data import WorkingMemory
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from parley.wiring.storage.schemas import SCHEMAS
 

@@ -5,27 +5,23 @@ from dataclasses import dataclass
 
 from db import Database
 from gateway.ports import Clock
-from memory.ports import (
-    AuditTrail,
-    BrainStore,
-    LinkStore,
-    MemoryCounts,
-    MemoryStore,
-    PeopleStore,
-    PersonalDataStore,
-    ReviewStore,
-    WaitingTurns,
-)
 from memory.ports.api_tokens import TokenStore
+from memory.ports.audit import AuditTrail
+from memory.ports.brain import BrainStore
+from memory.ports.links import LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.personal_data import MemoryCounts, PersonalDataStore
 from memory.ports.recall import RecallStore
+from memory.ports.reviews import ReviewStore
+from memory.ports.waiting_turns import WaitingTurns
 from memory.stores.api_tokens import SqlApiTokens
 from memory.stores.audit import SqlAuditLog
 from memory.stores.brain import SqlBrain
-from memory.stores.counts import SqlMemoryCounts
 from memory.stores.links import SqlLinks
 from memory.stores.memories import SqlMemories
 from memory.stores.people import SqlPeople
-from memory.stores.personal_data import SqlMemoryPersonalData
+from memory.stores.personal_data import SqlMemoryCounts, SqlMemoryPersonalData
 from memory.stores.recall import SqlRecall
 from memory.stores.reviews import SqlReviews
 from memory.stores.search import searches_on

@@ -3,7 +3,7 @@
 from typing import Final
 
 from db.migrations import Schema
-from gateway.storage import schema as gateway_schema
+from gateway.stores import schema as gateway_schema
 from memory import schema as memory_schema
 
 SCHEMAS: Final[tuple[Schema, ...]] = (gateway_schema.SCHEMA, memory_schema.SCHEMA)

@@ -7,12 +7,12 @@ from pathlib import Path
 from db.sqlite import SqliteDatabase
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.history import History
-from gateway.ports.stores import QuarantineStore, UnitOfWork
-from gateway.storage.sqlite.lock import GatewayLock
-from gateway.storage.sqlite.unit_of_work import SqliteUnitOfWork
-from gateway.storage.unit_of_work import TwoStepUnitOfWork
+from gateway.ports.quarantine import QuarantineStore
+from gateway.ports.unit_of_work import UnitOfWork
+from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.unit_of_work import SqliteUnitOfWork, TwoStepUnitOfWork
 from gateway.turn.services import Stores
-from memory.ports import PersonalDataStore, WorkingMemory
+from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from parley.config import Settings
 from parley.wiring.storage.hot import open_hot
 from parley.wiring.storage.long_lived import open_long_lived

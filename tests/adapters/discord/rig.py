@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.manifest import DiscordSettings
-from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, AdapterState, CommandSpec, WebhookHandler
+from gateway.ports.clock import SystemClock
 from simulators.base import ChangeSignal, SimRoom
 from simulators.discord import DiscordSimulator
 from tests.support.patience import PATIENCE

@@ -8,12 +8,12 @@ import pytest
 from adapters.discord import catch_up as catchup
 from adapters.discord import read_positions as seen
 from adapters.discord.read_positions import ChannelRef, ReadPositions
-from gateway.clock import SystemClock
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import MessageReceived, Place
 from gateway.people import Audience
 from gateway.ports import AdapterState
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
+from gateway.ports.clock import SystemClock
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from simulators.base import Fault, FaultKind, SimRoom
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, begun_anew, connected, text

@@ -1,7 +1,6 @@
 """A Discord connection that hears nothing is noticed by its heartbeats, and resumed."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from itertools import pairwise
 
 import pytest
@@ -10,7 +9,7 @@ from gateway.message import MessageReceived
 from gateway.ports import CanCheckLiveness, CanReconnect
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, connected
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 HEARTBEAT_MS = 400
 """Discord takes 120 commands a minute, heartbeats included."""
@@ -24,12 +23,6 @@ async def rig() -> AsyncIterator[Rig]:
     async with connected(sim) as made:
         yield made
     await sim.stop()
-
-
-async def until(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.02)
 
 
 def test_it_can_prove_itself_and_be_revived(rig: Rig) -> None:
@@ -46,7 +39,7 @@ async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
         seen.append(found.seconds_since)
         return sum(later < earlier for earlier, later in pairwise(seen)) >= 6
 
-    await until(a_while_passed)
+    await eventually(a_while_passed)
     assert rig.inbox.events == []
 
 
@@ -58,7 +51,7 @@ async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
     rig.sim.go_deaf()
     ada = rig.sim.person("Ada")
     await rig.sim.say(ada, rig.sim.direct(ada), "can you hear me?")
-    await until(lambda: not rig.adapter.alive().ok)
+    await eventually(lambda: not rig.adapter.alive().ok)
     found = rig.adapter.alive()
     assert "no heartbeat was answered" in found.detail
     assert found.seconds_since > HEARTBEAT_MS / 1000
@@ -66,15 +59,15 @@ async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
     await rig.adapter.reconnect()
     event = await rig.inbox.next(MessageReceived)
     assert event.message.content == "can you hear me?"
-    await until(lambda: rig.adapter.alive().ok)
+    await eventually(lambda: rig.adapter.alive().ok)
     assert list(rig.sim.gateway.sessions) == [session]
 
 
 async def test_while_the_connection_is_made_again_there_is_no_proof(rig: Rig) -> None:
     rig.sim.forget_sessions()
     await rig.sim.drop_connections()
-    await until(lambda: not rig.adapter.alive().ok)
-    await until(lambda: rig.adapter.alive().ok)
+    await eventually(lambda: not rig.adapter.alive().ok)
+    await eventually(lambda: rig.adapter.alive().ok)
 
 
 async def test_without_a_connection_there_is_nothing_to_revive(rig: Rig) -> None:

@@ -57,6 +57,7 @@ from tests.adapters.discord.payloads import (
     message,
     user,
 )
+from tests.support.for_each import for_each
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "payloads" / "discord.json"
@@ -161,7 +162,7 @@ def test_an_interaction_names_the_parent_of_its_thread() -> None:
 # --- words ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "readable"),
     [
         (f"<@{BOT}> hello", "hello"),

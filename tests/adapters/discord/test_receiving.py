@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from gateway.errors import BadInput, Permanent, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, Permanent
 from gateway.message import (
     Attachment,
     Button,

@@ -1,21 +1,21 @@
 """A Slack adapter connected to a simulated Slack, in either mode."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Literal, TypeVar
 
 import pytest
 
 from adapters.slack.connection import SlackAdapter
 from adapters.slack.manifest import SlackSettings
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import InboundEvent, MessageReceived
 from gateway.ports import AdapterContext
+from gateway.ports.clock import SystemClock
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import ChangeSignal
 from simulators.slack import SlackSimulator
@@ -23,19 +23,6 @@ from tests.support.patience import PATIENCE
 
 E = TypeVar("E")
 Mode = Literal["socket", "http"]
-
-
-class SystemClock:
-    """The real time."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
 
 
 class NoState:

@@ -23,11 +23,13 @@ from gateway.ports import (
     CanType,
     PlatformAdapter,
 )
+from gateway.ports.clock import SystemClock
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault
 from simulators.slack import SlackSimulator
-from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, SystemClock, connected
+from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, connected
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 def an_adapter(slack: SlackSimulator, **changes: object) -> SlackAdapter:
@@ -129,9 +131,7 @@ class TestLife:
         anna = rig.slack.person("Anna")
         rig.slack.sockets.ack_within = rig.slack.http.ack_within = PATIENCE
         await rig.slack.say(anna, rig.slack.direct(anna), "last words")
-        async with asyncio.timeout(PATIENCE):
-            while not [c for c in rig.slack.calls if c.method == "users.info"]:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: [c for c in rig.slack.calls if c.method == "users.info"])
         leaving = asyncio.create_task(rig.adapter.disconnect())
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(asyncio.shield(leaving), 0.3)

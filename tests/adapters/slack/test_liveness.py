@@ -1,7 +1,6 @@
 """A Slack socket that hears nothing is noticed by its pings, and opened again."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from itertools import pairwise
 from unittest.mock import Mock
 
@@ -12,7 +11,7 @@ from gateway.message import MessageReceived
 from gateway.ports import CanCheckLiveness
 from simulators.base import Fault
 from tests.adapters.slack.conftest import Rig, connected
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 PING_SECONDS = 0.8
 
@@ -22,12 +21,6 @@ async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
     monkeypatch.setattr("adapters.slack.socket.PING_SECONDS", PING_SECONDS)
     async with connected("socket") as made:
         yield made
-
-
-async def until(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.02)
 
 
 async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
@@ -40,7 +33,7 @@ async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
         seen.append(found.seconds_since)
         return sum(later < earlier for earlier, later in pairwise(seen)) >= 4
 
-    await until(a_while_passed)
+    await eventually(a_while_passed)
     assert rig.sink.events == []
 
 
@@ -48,13 +41,13 @@ async def test_a_deaf_socket_is_noticed_and_another_one_opened(rig: Rig) -> None
     rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=1_000))
     rig.slack.go_deaf()
     ada = rig.slack.person("Ada")
-    await until(lambda: not rig.adapter.alive().ok)
+    await eventually(lambda: not rig.adapter.alive().ok)
     assert rig.adapter.alive().seconds_since > PING_SECONDS
     rig.slack.faults.clear()
     await rig.slack.say(ada, rig.slack.direct(ada), "can you hear me?")
     event = await rig.sink.first(MessageReceived)
     assert event.message.content == "can you hear me?"
-    await until(lambda: rig.adapter.alive().ok)
+    await eventually(lambda: rig.adapter.alive().ok)
 
 
 def test_pings_without_an_answer_are_deafness_even_while_the_socket_is_open() -> None:

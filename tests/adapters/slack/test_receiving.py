@@ -24,6 +24,7 @@ from simulators.slack.couriers import VERIFY_SECONDS
 from simulators.slack.world import Channel
 from tests.adapters.slack.conftest import Rig
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 async def test_a_direct_message(rig: Rig) -> None:
@@ -191,9 +192,7 @@ async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(
     for courier in (rig.slack.sockets, rig.slack.http):
         courier.ack_within, courier.retry_after = 0.5, (0.1,) * 100
     await rig.slack.say(anna, rig.slack.direct(anna), "slow")
-    async with asyncio.timeout(PATIENCE):
-        while not rig.counts["unacknowledged", "message"]:
-            await asyncio.sleep(0.02)
+    await eventually(lambda: rig.counts["unacknowledged", "message"])
     monkeypatch.undo()
     rig.sink.hold.set()
     assert (await rig.sink.first(MessageReceived)).message.content == "slow"
@@ -231,9 +230,7 @@ async def test_unknown_events_are_counted_and_acknowledged(rig: Rig) -> None:
     rig.slack.deliveries.start(
         "events_api", "x", {"type": "event_callback", "event": {"type": "?"}}
     )
-    async with asyncio.timeout(PATIENCE):
-        while not rig.counts["ignored", "?"]:
-            await asyncio.sleep(0.01)
+    await eventually(lambda: rig.counts["ignored", "?"])
     anna = rig.slack.person("Anna")
     await rig.slack.say(anna, rig.slack.direct(anna), "still there?")
     await rig.sink.first(MessageReceived)

@@ -18,6 +18,7 @@ from simulators.base import Fault
 from simulators.slack import SlackSimulator
 from tests.adapters.slack.conftest import Rig, connected
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 NEVER = 36_000.0
 DROPS = 20
@@ -35,12 +36,6 @@ async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
             yield made
     finally:
         await slack.stop()
-
-
-async def until(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.005)
 
 
 def opened(rig: Rig) -> int:
@@ -62,12 +57,12 @@ async def test_a_burst_of_drops_loses_nothing(
     room = rig.slack.direct(ada)
     deaf: list[float] = []
     for number in range(DROPS):
-        await until(lambda: bool(rig.slack.sockets.sockets))
+        await eventually(lambda: bool(rig.slack.sockets.sockets))
         await rig.slack.say(ada, room, f"before {number}")
         await rig.slack.drop_connections()
         dropped = time.monotonic()
         await rig.slack.say(ada, room, f"after {number}")
-        await until(lambda: bool(rig.slack.sockets.sockets))
+        await eventually(lambda: bool(rig.slack.sockets.sockets))
         deaf.append(time.monotonic() - dropped)
     wanted = {f"{when} {number}" for number in range(DROPS) for when in ("before", "after")}
     await rig.sink.until(
@@ -102,7 +97,7 @@ async def test_a_vain_attempt_does_not_use_an_address_twice(rig: Rig) -> None:
 async def test_slack_asks_to_wait_and_is_not_asked_before(rig: Rig) -> None:
     rig.slack.faults.add(Fault("apps.connections.open", "rate_limit", retry_after=1.0))
     await rig.slack.drop_connections()
-    await until(lambda: bool(rig.slack.sockets.sockets))
+    await eventually(lambda: bool(rig.slack.sockets.sockets))
     _, refused, granted = [c for c in rig.slack.calls if c.method == "apps.connections.open"]
     assert refused.status == 429
     assert granted.at - refused.at >= 1.0
@@ -113,7 +108,7 @@ async def test_an_acknowledgement_takes_the_next_socket(rig: Rig) -> None:
     rig.sink.hold = asyncio.Event()
     ada = rig.slack.person("Ada")
     await rig.slack.say(ada, rig.slack.direct(ada), "slow")
-    await until(lambda: bool([c for c in rig.slack.calls if c.method == "users.info"]))
+    await eventually(lambda: bool([c for c in rig.slack.calls if c.method == "users.info"]))
     await rig.slack.drop_connections()
     rig.sink.hold.set()
     await rig.sink.first(MessageReceived)
@@ -131,7 +126,7 @@ async def test_a_socket_that_is_asked_to_go_is_replaced_before_it_is_closed(rig:
 
     rig.slack.sockets.serve = watched  # type: ignore[method-assign]  # a test's ear
     await rig.slack.request_reconnect()
-    await until(lambda: bool(open_at_once) and len(rig.slack.sockets.sockets) == 1)
+    await eventually(lambda: bool(open_at_once) and len(rig.slack.sockets.sockets) == 1)
     assert open_at_once == [1], "the old one was still there when the new one came"
 
 

@@ -2,35 +2,27 @@
 
 import asyncio
 import contextlib
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from aiohttp import web
 
 from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
-from gateway.errors import ConfigurationError, StoreUnavailable
+from adapters.telegram.receive import Receiver
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
-from gateway.ports import AdapterContext, CommandSpec, WebhookHandler, WebhookRequest
+from gateway.ports import AdapterContext, Clock, CommandSpec, WebhookHandler, WebhookRequest
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
+from tests.adapters.telegram.updates import ME
+from tests.support.clock import HurriedClock
 from tests.support.patience import PATIENCE
-
-
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(min(seconds, 0.2))
 
 
 class MemoryState:
@@ -145,9 +137,20 @@ def adapter_for(
         counts[f"{what}:{detail}"] += 1
 
     context = AdapterContext(
-        account, "Parley", SystemClock(), state, listener, count, commands=COMMANDS
+        account, "Parley", HurriedClock(), state, listener, count, commands=COMMANDS
     )
     return TelegramAdapter(settings, context)
+
+
+def receiver_for(sink: Sink, clock: Clock) -> Receiver:
+    """A receiver without an adapter around it."""
+
+    def count(what: str, detail: str = "") -> None: ...
+
+    async def answer(_: str) -> None: ...
+
+    context = AdapterContext("main", "Parley", clock, MemoryState(), Listener(), count)
+    return Receiver(ME, context, sink, answer)
 
 
 @contextlib.asynccontextmanager
@@ -168,13 +171,6 @@ async def connected(mode: str, sink: Sink | None = None, **options: object) -> A
     finally:
         await adapter.disconnect()
         await sim.stop()
-
-
-async def until(ready: Callable[[], bool], timeout: float = PATIENCE) -> None:
-    """Wait for a condition that nobody announces."""
-    async with asyncio.timeout(timeout):
-        while not ready():
-            await asyncio.sleep(0.005)
 
 
 MODES = pytest.mark.parametrize("mode", ["polling", "webhook"])

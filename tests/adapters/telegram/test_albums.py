@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from adapters.telegram.albums import album_of, merged
 from adapters.telegram.parse import parse
+from adapters.telegram.receive import album_of, merged
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived, TelegramExtras
 from gateway.people import Audience
 from simulators.base import SimFile
-from tests.adapters.telegram.harness import Sink, connected, until
+from tests.adapters.telegram.harness import Sink, connected
 from tests.adapters.telegram.updates import GROUP, ME, entity, message, update
+from tests.support.waiting import eventually
 
 
 def part(number: int, caption: str = "", **more: Any) -> dict[str, Any]:
@@ -63,7 +64,7 @@ async def test_parts_that_come_late_are_waited_for_while_others_go_on() -> None:
         bench.sim.direct(ann)
         queue = bench.sim.queue
         queue.add("message", 11, part(1, "first")["message"])
-        await until(lambda: queue.delivered >= 2)
+        await eventually(lambda: queue.delivered >= 2)
         queue.add("message", 11, part(2)["message"])
         bob = bench.sim.person("Bob")
         await bench.sim.say(bob, bench.sim.direct(bob), "meanwhile")
@@ -71,13 +72,13 @@ async def test_parts_that_come_late_are_waited_for_while_others_go_on() -> None:
         assert isinstance(events[0], MessageReceived)
         assert events[0].message.content == "meanwhile"
         assert files(events[1]) == ["p1", "p2"]
-        await until(lambda: not queue.waiting)
+        await eventually(lambda: not queue.waiting)
 
 
 async def test_an_album_is_not_confirmed_before_it_is_stored() -> None:
     async with connected("polling") as bench:
         bench.sim.queue.add("message", 11, part(1)["message"])
-        await until(lambda: bench.sim.queue.delivered >= 1)
+        await eventually(lambda: bench.sim.queue.delivered >= 1)
         assert bench.sink.events == []
         await bench.adapter.disconnect()
         assert len(bench.sim.queue.waiting) == 1
@@ -105,7 +106,7 @@ async def test_a_part_that_telegram_repeats_makes_no_second_message() -> None:
         await bench.sink.wait()
         posted = bench.sim.webhook.posted
         bench.sim.webhook.deliver(second)
-        await until(lambda: bench.sim.webhook.posted > posted)
+        await eventually(lambda: bench.sim.webhook.posted > posted)
         await bench.sim.say(ann, room, "next")
         events = await bench.sink.wait(2)
         assert [len(files(event)) for event in events] == [2, 0]

@@ -26,9 +26,9 @@ from tests.adapters.telegram.harness import (
     adapter_for,
     connected,
     text,
-    until,
 )
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 @MODES
@@ -60,14 +60,14 @@ async def test_nothing_is_confirmed_before_it_is_stored() -> None:
     async with connected("polling", sink) as bench:
         ann = bench.sim.person("Ann")
         await bench.sim.say(ann, bench.sim.direct(ann), "keep me")
-        await until(lambda: sink.failures < 9_998)
+        await eventually(lambda: sink.failures < 9_998)
         assert len(bench.sim.queue.waiting) == 1
         await bench.adapter.disconnect()
         assert len(bench.sim.queue.waiting) == 1
         sink.failures = 0
         await bench.adapter.connect(sink)
         await sink.wait()
-        await until(lambda: not bench.sim.queue.waiting)
+        await eventually(lambda: not bench.sim.queue.waiting)
 
 
 async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> None:
@@ -85,7 +85,7 @@ async def test_unknown_kinds_of_update_are_counted() -> None:
     async with connected("polling") as bench:
         bench.sim.queue.allowed = None
         bench.sim.queue.add("purchased_paid_media", 1, {"from": {"id": 1}})
-        await until(lambda: bench.counts["ignored:purchased_paid_media"] == 1)
+        await eventually(lambda: bench.counts["ignored:purchased_paid_media"] == 1)
         assert bench.sink.events == []
 
 
@@ -109,7 +109,7 @@ async def test_the_webhook_takes_only_what_has_the_secret() -> None:
         right = bench.sim.webhook.settings
         bench.sim.webhook.settings = replace(right, secret="wrong")
         await bench.sim.say(ann, bench.sim.direct(ann), "let me in")
-        await until(lambda: "401" in bench.sim.webhook.last_error)
+        await eventually(lambda: "401" in bench.sim.webhook.last_error)
         assert bench.sink.events == []
         bench.sim.webhook.settings = right
         await bench.sink.wait(1)

@@ -29,8 +29,8 @@ from tests.adapters.telegram.harness import (
     connected,
     place_in,
     text,
-    until,
 )
+from tests.support.waiting import eventually
 
 
 @MODES
@@ -90,7 +90,7 @@ async def test_a_topic_is_a_thread(mode: str) -> None:
 @MODES
 async def test_commands_are_registered_once_and_arrive_with_arguments(mode: str) -> None:
     async with connected(mode) as bench:
-        await until(lambda: bool(bench.sim.api.commands))
+        await eventually(lambda: bool(bench.sim.api.commands))
         names = [one["command"] for one in bench.sim.api.commands["default/"]]  # type: ignore[index]
         assert names == [one.name for one in COMMANDS]
         ann, room = bench.sim.person("Ann"), bench.sim.room("Team")
@@ -196,7 +196,7 @@ async def test_an_album_survives_a_stop_between_its_parts_and_the_merge() -> Non
         ann = bench.sim.person("Ann")
         pictures = tuple(SimFile(f"{n}.png", "image/png", PNG) for n in range(2))
         await bench.sim.say(ann, bench.sim.direct(ann), "mine", files=pictures)
-        await until(lambda: not bench.sim.queue.waiting)
+        await eventually(lambda: not bench.sim.queue.waiting)
         await bench.adapter.disconnect()
         assert bench.sink.events == []
         await bench.adapter.connect(bench.sink)

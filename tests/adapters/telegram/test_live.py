@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.telegram.live import MAX_DRAFT_ID, draft_id
 from adapters.telegram.manifest import DRAFT, EDITED, live_style
+from adapters.telegram.send import MAX_DRAFT_ID, draft_id
 from gateway.message import Place
 from gateway.people import Audience
 

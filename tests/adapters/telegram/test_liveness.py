@@ -2,38 +2,29 @@
 
 import asyncio
 import contextlib
-from collections import Counter
 
 import pytest
 
 from adapters.telegram.client import make_bot
 from adapters.telegram.polling import OVERDUE_SECONDS, POLL_SECONDS, Poller
-from adapters.telegram.receive import Receiver
 from gateway.ports import CanCheckLiveness
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink, connected, until
-from tests.adapters.telegram.test_polling import JumpingClock
-from tests.adapters.telegram.updates import ME
+from tests.adapters.telegram.harness import Sink, connected, receiver_for
+from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 @contextlib.asynccontextmanager
-async def polling(sink: Sink, clock: JumpingClock):  # type: ignore[no-untyped-def]  # a generator
+async def polling(sink: Sink, clock: FakeClock):  # type: ignore[no-untyped-def]  # a generator
     """A poller at work, and its simulator."""
-
-    async def answer(_: str) -> None: ...
 
     sim = TelegramSimulator()
     await sim.start()
-    counts = Counter[str]()
-
-    def count(what: str, detail: str = "") -> None:
-        counts[what] += 1
-
     settings = sim.settings()
     bot = make_bot(str(settings["bot_token"]), str(settings["base_url"]))
     await bot.initialize()
-    poller = Poller(bot, Receiver("main", ME, sink, count, answer), clock)
+    poller = Poller(bot, receiver_for(sink, clock), clock)
     task = asyncio.create_task(poller.run())
     await sim.wait_connected()
     try:
@@ -46,28 +37,28 @@ async def polling(sink: Sink, clock: JumpingClock):  # type: ignore[no-untyped-d
 
 
 async def test_a_poll_that_is_answered_is_a_proof() -> None:
-    clock, sink = JumpingClock(), Sink()
+    clock, sink = FakeClock(instant=True), Sink()
     async with polling(sink, clock) as (sim, poller):
-        clock.at += POLL_SECONDS
+        clock.skip(POLL_SECONDS)
         assert poller.alive().ok
         assert poller.alive().seconds_since == POLL_SECONDS
         ada = sim.person("Ada")
         await sim.say(ada, sim.direct(ada), "hello")
         await sink.wait()
-        await until(lambda: poller.alive().seconds_since == 0)
+        await eventually(lambda: poller.alive().seconds_since == 0)
 
 
 async def test_polls_without_an_answer_are_deafness() -> None:
-    clock = JumpingClock()
+    clock = FakeClock(instant=True)
     async with polling(Sink(), clock) as (_, poller):
-        clock.at += OVERDUE_SECONDS + 1
+        clock.skip(OVERDUE_SECONDS + 1)
         found = poller.alive()
         assert not found.ok
         assert f"for {OVERDUE_SECONDS + 1:.0f} s" in found.detail
 
 
 async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
-    clock, open_again = JumpingClock(), asyncio.Event()
+    clock, open_again = FakeClock(instant=True), asyncio.Event()
 
     class Slow(Sink):
         async def __call__(self, event: object) -> None:
@@ -79,10 +70,10 @@ async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
         ada = sim.person("Ada")
         await sim.say(ada, sim.direct(ada), "hello")
         await asyncio.wait_for(sink.changed.wait(), PATIENCE)
-        clock.at += OVERDUE_SECONDS * 3
+        clock.skip(OVERDUE_SECONDS * 3)
         assert poller.alive().ok
         open_again.set()
-        await until(lambda: not poller._storing)
+        await eventually(lambda: not poller._storing)
 
 
 @pytest.mark.parametrize("mode", ["polling", "webhook"])

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from tests.adapters.telegram.updates import (
     units,
     update,
 )
+from tests.support.for_each import for_each
 
 PAYLOADS = Path(__file__).parents[4] / "shared" / "data" / "payloads" / "telegram.json"
 
@@ -61,7 +63,7 @@ def test_both_names_are_the_same_function_and_import_no_library() -> None:
 
 
 def test_a_direct_message() -> None:
-    (event,) = parse(update(text="hello"), ME, account="support")
+    (event,) = parse(update(text="hello"), replace(ME, account="support"))
     assert isinstance(event, MessageReceived)
     assert event.event_id == "5000"
     found = event.message
@@ -189,7 +191,7 @@ def test_a_caption_counts_like_a_text() -> None:
     assert [(one.kind, one.ref, one.size) for one in found.attachments] == [("image", "large", 100)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "shown", "kinds"),
     [
         ({"sticker": {"file_id": "s", "emoji": "😀"}}, ("card", "Sticker 😀"), ["sticker"]),
@@ -266,7 +268,7 @@ SENDER = {"id": 12, "first_name": "Bo"}
 CHANNEL = {"id": -1005, "type": "channel", "title": "News"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "writer"),
     [
         ({"forward_origin": {"type": "user", "sender_user": SENDER, "date": DATE}}, "Bo"),
@@ -426,7 +428,7 @@ def test_coming_and_going() -> None:
     assert notice.joined
 
 
-@pytest.mark.parametrize(
+@for_each(
     "payload",
     [
         {},

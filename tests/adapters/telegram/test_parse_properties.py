@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.telegram.albums import album_of, merged
 from adapters.telegram.parse import kind_of, parse
-from adapters.telegram.polling import ordering_key
+from adapters.telegram.receive import album_of, merged, ordering_key
 from gateway.message import ChatMessage, MessageReceived
 from tests.adapters.telegram.updates import ME, entity, samples, update
 

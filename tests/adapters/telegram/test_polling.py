@@ -1,51 +1,26 @@
 """The polling loop gives up when it makes no sense to go on, and never before."""
 
-from collections import Counter
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
+from adapters.shared.backoff import CONNECTION_DEADLINE
 from adapters.telegram.client import make_bot
-from adapters.telegram.polling import DEAF_SECONDS, LONGEST_PAUSE, Poller, ordering_key
-from adapters.telegram.receive import Receiver
+from adapters.telegram.polling import LONGEST_PAUSE, Poller
+from adapters.telegram.receive import ordering_key
 from gateway.errors import StartError
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink
-from tests.adapters.telegram.updates import ME, message, samples, update
-
-
-class JumpingClock:
-    """Sleeps in no time, and remembers for how long."""
-
-    def __init__(self) -> None:
-        self.at = 1000.0
-        self.sleeps: list[float] = []
-
-    def now(self) -> datetime:
-        return datetime(2026, 11, 1, tzinfo=UTC) + timedelta(seconds=self.at)
-
-    def monotonic(self) -> float:
-        return self.at
-
-    async def sleep(self, seconds: float) -> None:
-        self.sleeps.append(seconds)
-        self.at += seconds
+from tests.adapters.telegram.harness import Sink, receiver_for
+from tests.adapters.telegram.updates import message, samples, update
+from tests.support.clock import FakeClock
 
 
 async def run_until_dead(
-    sim: TelegramSimulator, clock: JumpingClock, *, unreachable: bool = False
+    sim: TelegramSimulator, clock: FakeClock, *, unreachable: bool = False
 ) -> StartError:
-    async def answer(_: str) -> None: ...
-
-    counts = Counter[str]()
     bot = make_bot(sim.token, sim.url)
     await bot.initialize()
 
-    def count(what: str, detail: str = "") -> None:
-        counts[what] += 1
-
-    poller = Poller(bot, Receiver("main", ME, Sink(), count, answer), clock)
+    poller = Poller(bot, receiver_for(Sink(), clock), clock)
     if unreachable:
         await sim.stop()
     try:
@@ -57,17 +32,17 @@ async def run_until_dead(
 
 
 async def test_two_minutes_of_silence_are_the_end() -> None:
-    sim, clock = TelegramSimulator(), JumpingClock()
+    sim, clock = TelegramSimulator(), FakeClock(instant=True)
     await sim.start()
     problem = await run_until_dead(sim, clock, unreachable=True)
     assert not problem.permanent
-    assert sum(clock.sleeps) > DEAF_SECONDS
-    assert max(clock.sleeps) <= LONGEST_PAUSE
-    assert clock.sleeps[:3] == [0.5, 1.0, 2.0]
+    assert sum(clock.slept) > CONNECTION_DEADLINE
+    assert max(clock.slept) <= LONGEST_PAUSE
+    assert clock.slept[:3] == [0.5, 1.0, 2.0]
 
 
 async def test_a_revoked_token_is_the_end_at_once() -> None:
-    sim, clock = TelegramSimulator(), JumpingClock()
+    sim, clock = TelegramSimulator(), FakeClock(instant=True)
     await sim.start()
     sim.faults.add(Fault("getUpdates", "rate_limit", retry_after=45))
 
@@ -81,7 +56,7 @@ async def test_a_revoked_token_is_the_end_at_once() -> None:
     problem = await run_until_dead(sim, clock)
     assert problem.permanent
     assert "BotFather" in problem.advice
-    assert clock.sleeps == [45]
+    assert clock.slept == [45]
     await sim.stop()
 
 

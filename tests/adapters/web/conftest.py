@@ -1,6 +1,5 @@
 """A page on a real port, and a gateway behind it that only writes down what arrives."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,17 +13,9 @@ from adapters.web.manifest import WebSettings
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, WebhookHandler
+from tests.support.clock import FakeClock
 
-
-class FixedClock:
-    def now(self) -> datetime:
-        return datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(0)
+NOW = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
 
 
 class NoState:
@@ -50,7 +41,7 @@ def nothing(what: str, detail: str = "") -> None:
 
 
 def context() -> AdapterContext:
-    return AdapterContext("main", "Parley", FixedClock(), NoState(), NoWebhooks(), nothing)
+    return AdapterContext("main", "Parley", FakeClock(NOW), NoState(), NoWebhooks(), nothing)
 
 
 @dataclass

@@ -7,7 +7,8 @@ import pytest
 
 from adapters.web.connection import MAX_STREAMS, STREAMS_PER_PERSON, WebAdapter
 from adapters.web.manifest import MANIFEST, WebSettings
-from gateway.errors import BadInput, Permanent, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, Permanent, Transient
 from gateway.message import (
     Attachment,
     Button,

@@ -7,7 +7,7 @@ import pytest
 
 from adapters.web.parse import Envelope, parse
 from gateway.message import ButtonPressed, MessageReceived
-from gateway.storage.codec import event_from_json, event_to_json
+from gateway.stores.codec import event_from_json, event_to_json
 
 HERE = Envelope("main", "web-ada", datetime(2026, 11, 22, tzinfo=UTC))
 ID = "0" * 32

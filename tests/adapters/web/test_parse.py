@@ -18,6 +18,7 @@ from gateway.message import (
     author_of,
 )
 from gateway.people import Audience
+from tests.support.for_each import for_each
 
 ENVELOPE = Envelope("main", "web-ada", datetime(2026, 11, 3, tzinfo=UTC))
 ID = "0123456789abcdef"
@@ -100,7 +101,7 @@ def test_edits_deletions_and_buttons() -> None:
     assert (press.value, press.label) == ("yes", "Yes")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "payload",
     [
         {},

@@ -6,7 +6,7 @@ import json
 import aiohttp
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import CommandInvoked, MessageReceived, OutboundFile
 from tests.adapters.web.conftest import Page, answer
 from tests.support.patience import PATIENCE

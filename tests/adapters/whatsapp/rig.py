@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import WhatsAppSettings
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import ChatMessage, InboundEvent, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
@@ -163,10 +163,3 @@ async def running(
         await sim.stop()
         if own_listener:
             await listener.stop()
-
-
-async def until(ready: Callable[[], bool]) -> None:
-    """Return once `ready()` holds, with a bound."""
-    async with asyncio.timeout(PATIENCE):
-        while not ready():
-            await asyncio.sleep(0.005)

@@ -1,12 +1,11 @@
 """The client goes nowhere but to Meta."""
 
-import pytest
-
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.manifest import WhatsAppSettings
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "allowed"),
     [
         ("https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=1", True),

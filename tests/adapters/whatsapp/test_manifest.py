@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import MANIFEST, WhatsAppSettings
+from tests.support.for_each import for_each
 
 COMPLETE = {
     "access_token": "t",
@@ -36,7 +37,7 @@ def test_secrets_do_not_show() -> None:
     assert "hunter2" not in shown
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"phone_number_id": "+49 155 1234567"},

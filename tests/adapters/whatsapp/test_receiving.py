@@ -28,8 +28,8 @@ from tests.adapters.whatsapp.rig import (
     running,
     settings_of,
     text_to,
-    until,
 )
+from tests.support.waiting import eventually
 
 
 async def test_a_message_arrives_with_its_author_place_and_time() -> None:
@@ -263,7 +263,7 @@ async def test_nothing_is_handed_over_when_the_adapters_own_memory_is_down() -> 
         rig.state.down = True
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "wait for me")
-        await until(lambda: len(rig.sim.webhooks.deliveries) > 0)
+        await eventually(lambda: len(rig.sim.webhooks.deliveries) > 0)
         assert rig.sink.events == []
         rig.state.down = False
         assert (await rig.message()).content == "wait for me"

@@ -25,8 +25,8 @@ from tests.adapters.whatsapp.rig import (
     running,
     settings_of,
     text_to,
-    until,
 )
+from tests.support.waiting import eventually
 
 FOLLOW_UP = {"name": TEMPLATE, "language": "en_US"}
 
@@ -269,7 +269,7 @@ async def test_a_window_that_meta_thinks_closed_is_closed_for_the_next_send() ->
         place = await greeted(rig)
         rig.sim.advance(25 * 3600)
         await rig.adapter.send(text_to(place, "accepted, but not delivered"))
-        await until(lambda: rig.counts["delivery_failed:131047"] == 1)
+        await eventually(lambda: rig.counts["delivery_failed:131047"] == 1)
         with pytest.raises(WindowClosed):
             await rig.adapter.send(text_to(place, "now we know"))
 

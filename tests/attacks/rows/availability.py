@@ -15,6 +15,7 @@ from tests.attacks.stored import rows_of
 from tests.attacks.table import EVERYWHERE, ROOMS, Attack, Step
 from tests.attacks.webhooks import body_of, post_anew, signed_slack
 from tests.e2e.harness import by_bot
+from tests.support.waiting import eventually
 
 STOP = "stop the program for everybody"
 HELD_SECONDS = 0.3
@@ -97,10 +98,12 @@ async def _while_held(scene: Scene, count: int, beginning: bytes) -> None:
         await asyncio.to_thread(_open, opened, port, count, beginning)
         began = time.monotonic()
         body = body_of(scene, "ada", f"hello {scene.mark}")
+
+        async def taken() -> bool:
+            return await post_anew(scene, body, signed_slack(scene, body)) == 200
+
         try:
-            async with asyncio.timeout(PROMPT_SECONDS):
-                while await post_anew(scene, body, signed_slack(scene, body)) != 200:
-                    await asyncio.sleep(0.1)
+            await eventually(taken, PROMPT_SECONDS)
         except TimeoutError:
             waited = time.monotonic() - began
             hold(False, f"no genuine webhook was taken for {waited:.1f} s")
@@ -123,15 +126,15 @@ def _open(opened: list[socket.socket], port: int, count: int, beginning: bytes) 
 
 async def _reachable(scene: Scene) -> None:
     """Return once the listener has noticed that the connections are gone."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                async with scene.stage.http.get(scene.stage.app.webhook_url + "/") as answer:
-                    if answer.status == 404:
-                        return
-            except (OSError, aiohttp.ClientError):
-                pass
-            await asyncio.sleep(0.05)
+
+    async def answers() -> bool:
+        try:
+            async with scene.stage.http.get(scene.stage.app.webhook_url + "/") as answer:
+                return answer.status == 404
+        except (OSError, aiohttp.ClientError):
+            return False
+
+    await eventually(answers)
 
 
 async def _blocked_rows(scene: Scene) -> None:

@@ -129,7 +129,7 @@ async def _others_ids(scene: Scene) -> None:
     """Every endpoint that takes an id, with the ids of somebody else."""
     call = 'CALL memory_store {"type": "fact", "content": "waiting w\\u006frds $mark"}'
     await scene.say("ada", call)
-    (waiting,) = await (await scene.handle("ada")).waiting()
+    (waiting,) = await (await scene.handle("ada")).review.waiting()
     scene.member("mallory")
     scene.words["review"] = waiting.id
     for method, path, body in (
@@ -147,7 +147,7 @@ async def _others_ids(scene: Scene) -> None:
         status, text = await scene.api(method, path, body)
         hold(status < 500, f"{method} {path}: {status}")
         hold(scene.mark not in text, f"{method} {path} tells what waits for Ada")
-    kept = [one.id for one in await (await scene.handle("ada")).waiting()]
+    kept = [one.id for one in await (await scene.handle("ada")).review.waiting()]
     hold(kept == [waiting.id], "somebody else decided what waited for Ada")
 
 

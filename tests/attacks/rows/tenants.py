@@ -38,8 +38,8 @@ async def _other_tenant(scene: Scene) -> None:
 async def _same_id_other_tenant(scene: Scene) -> None:
     """The other tenant's account knows somebody under the very same id."""
     handle = await _handle_of(scene, "other", PersonId("telegram", "main", scene.member("ada").id))
-    found = str(await handle.export_all(audited=False))
-    found += str([m async for m in handle.everything()])
+    found = str(await handle.privacy.export_all(audited=False))
+    found += str([m async for m in handle.read.everything()])
     for canary in scene.canaries:
         hold(canary.value not in found, "the same id of another tenant reads a person's memory")
     status, text = await scene.http(
@@ -47,7 +47,7 @@ async def _same_id_other_tenant(scene: Scene) -> None:
     )
     hold(status in (200, 401, 403), f"status {status}")
     hold(scene.words["ada_memory"] not in text, "a token of another tenant reads it")
-    await handle.erase_all()
+    await handle.privacy.erase_all()
 
 
 async def _handle_of(scene: Scene, tenant: str, person: PersonId) -> MemoryHandle:

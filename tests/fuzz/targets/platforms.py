@@ -13,7 +13,7 @@ from adapters.web.parse import Envelope
 from adapters.web.parse import parse as web
 from adapters.whatsapp.parse import read as whatsapp
 from gateway.message import MAX_CONTENT, InboundEvent, MessageEdited, MessageReceived, place_of
-from gateway.storage.codec import event_from_json, event_to_json
+from gateway.stores.codec import event_from_json, event_to_json
 from tests.adapters.discord.payloads import EXAMPLES
 from tests.adapters.slack.payloads import EVERYTHING
 from tests.adapters.telegram.updates import samples

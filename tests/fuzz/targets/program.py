@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from gateway.errors import ModelError
-from gateway.llm import anthropic_format, openai_format
+from gateway.llm import anthropic, openai_compatible
 from gateway.llm.json_text import parse_object
 from gateway.message import Attachment
 from gateway.turn.attachments import FetchedFile, to_content
@@ -51,11 +51,11 @@ def _streamed(said: Any, reader: Any) -> None:
 
 
 def _anthropic(value: Any) -> None:
-    _streamed(value, anthropic_format.AnswerReader("m"))
+    _streamed(value, anthropic.AnthropicReader("m"))
 
 
 def _openai(value: Any) -> None:
-    _streamed(value, openai_format.AnswerReader("m"))
+    _streamed(value, openai_compatible.CompletionsReader("m"))
 
 
 def _result(value: Any) -> None:

@@ -8,8 +8,9 @@ from memory.brain.heartbeat import narrative, read_figures
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges
 from memory.grounding.pages import as_text
+from memory.ports.recall import Query
 from memory.recall.dates import dates_in
-from memory.recall.query import Query, understood
+from memory.recall.query import understood
 from memory.text.similarity import jaccard, stored_keys, words
 from memory.text.terms import asked, filed
 from memory.transfer.line_format import Elsewhere, Entry, Unreadable, header_from, line_from

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from db.errors import StoreUnavailable
 from gateway.commands.handler import CLOSED
-from gateway.errors import Permanent, StoreUnavailable
+from gateway.errors import Permanent
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
     MAX_CONTENT,
@@ -45,7 +46,7 @@ async def test_context_tells_what_is_seen() -> None:
     async with gateway() as g:
         await g.take(received("hello", message_id="m1"))
         await g.take(command("context"))
-        assert "last **2** of at most 10 messages" in g.texts[-1] or "last 2" in g.texts[-1]
+        assert "last 2 messages of this conversation, of at most 10" in g.texts[-1]
 
 
 BUTTONS = Capabilities(max_buttons=3, ephemeral=True, joins_threads=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from gateway.commands.attached_files import MAX_BYTES, NOT_FETCHED, TOO_LARGE
+from gateway.commands.handler import MAX_BYTES, NOT_FETCHED, TOO_LARGE
 from gateway.errors import BadInput, DeliveryError
 from gateway.message import Attachment, Button, ButtonPressed, CommandInvoked, MessageAuthor, Reply
 from gateway.people import PersonId

@@ -13,13 +13,14 @@ from gateway.message import MessageAuthor, MessageDeleted, MessageReceived, Plac
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities, ModelMessage, ModelRequest, ToolCall, ToolOutcome
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.conversations import ConversationTask
 from gateway.turn.context.task import SET_TASK, TaskTool, stated_in
 from gateway.turn.services import Policies
 from gateway.turn.toolbox import Toolbox
 from tests.gateway.commands.test_handler import ADA, BUTTONS, command, press
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
+from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 
@@ -91,7 +92,7 @@ GUEST = MessageAuthor("eve", "Eve", outside=True)
 ROOM = replace(place("C1"), audience=Audience.PRIVATE_ROOM)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "said", "stated"),
     [
         ("plan the launch", "Our task: plan the launch!", "Our task: plan the launch!"),

@@ -7,6 +7,7 @@ import pytest
 from gateway.commands.text_commands import text_command
 from gateway.message import Attachment, MessageReceived
 from gateway.ports import CommandSpec
+from tests.support.for_each import for_each
 from tests.support.messages import message, received
 
 KNOWN = tuple(CommandSpec(name, name) for name in ("ask", "context", "clear", "stop", "help"))
@@ -33,7 +34,7 @@ def test_a_message_to_the_assistant_can_be_a_command(said: str, name: str, argum
     assert (command.place, command.author) == (event.message.place, event.message.author)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "",

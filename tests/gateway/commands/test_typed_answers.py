@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.commands.typed_answers import SHARED, sentence_of, spoken
-from gateway.errors import StoreUnavailable
 from gateway.message import (
     Attachment,
     Button,

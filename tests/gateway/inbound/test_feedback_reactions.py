@@ -14,13 +14,14 @@ from gateway.policy.access import AccessPolicy
 from gateway.policy.decision import Decision
 from gateway.ports.feedback import Thumbs, rating_of, stands_at
 from gateway.turn.services import Policies
+from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, place, received
 
 THUMBS = {"👍": 1, "👎": -1, "👍🏽": 1, "👎🏿": -1, "👍\ufe0f": 1}
 
 
-@pytest.mark.parametrize("emoji", [*THUMBS, "❤️", "", "👍👍", ":thumbsup:", "👎👍", "🏽"])
+@for_each("emoji", [*THUMBS, "❤️", "", "👍👍", ":thumbsup:", "👎👍", "🏽"])
 def test_a_thumb_of_any_colour_is_a_rating_and_nothing_else_is(emoji: str) -> None:
     assert rating_of(emoji) == THUMBS.get(emoji)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.message import InlineQueried, MembershipChanged, MessageAuthor, Place
 from gateway.observe.correlation import correlation_id
 from gateway.policy.idempotency import dedupe_key

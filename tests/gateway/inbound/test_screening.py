@@ -13,7 +13,8 @@ from gateway.people import Audience, PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.policy.intake_limits import LEAST, MAX_SENDERS, TOLD_PER_MINUTE, IntakeLimits
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, RateLimits
-from gateway.ports.stores import RING_EACH, RING_SENDERS, InboxEntry, ring_slot
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.traces import RING_EACH, RING_SENDERS, ring_slot
 from gateway.turn.admission import check_limits, identify
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies

@@ -6,11 +6,11 @@ from gateway.errors import ConfigurationError
 from gateway.llm.factory import ModelChoice, build_provider
 from simulators.anthropic import AnthropicSimulator
 from tests.gateway.llm.asking import ask, question
-from tests.gateway.llm.clocks import QuickClock
+from tests.support.clock import FakeClock
 
 
 async def test_nothing_configured_is_the_offline_model() -> None:
-    provider = build_provider(ModelChoice(), QuickClock())
+    provider = build_provider(ModelChoice(), FakeClock())
 
     assert provider.name == "offline"
     assert "No language model" in (await ask(provider, question("Hello"))).text
@@ -18,7 +18,7 @@ async def test_nothing_configured_is_the_offline_model() -> None:
 
 async def test_a_configured_model_answers(claude: AnthropicSimulator) -> None:
     choice = ModelChoice("anthropic", "claude-haiku-5-5", "test-key", claude.base_url)
-    provider = build_provider(choice, QuickClock())
+    provider = build_provider(choice, FakeClock())
 
     heard = await ask(provider, question("Hello"))
 
@@ -29,7 +29,7 @@ async def test_a_configured_model_answers(claude: AnthropicSimulator) -> None:
 
 async def test_the_offline_model_can_be_the_last_resort(claude: AnthropicSimulator) -> None:
     choice = ModelChoice("anthropic", "", "wrong-key", claude.base_url)
-    provider = build_provider(choice, QuickClock(), [ModelChoice("offline")])
+    provider = build_provider(choice, FakeClock(), [ModelChoice("offline")])
 
     assert "No language model" in (await ask(provider, question("Hello"))).text
     await provider.close()
@@ -49,7 +49,7 @@ async def test_the_offline_model_can_be_the_last_resort(claude: AnthropicSimulat
 )
 def test_what_cannot_work_is_refused_with_its_path(choice: ModelChoice, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        build_provider(choice, QuickClock())
+        build_provider(choice, FakeClock())
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,15 @@ def test_what_cannot_work_is_refused_with_its_path(choice: ModelChoice, message:
     ],
 )
 def test_servers_of_ones_own_may_be_unencrypted(url: str) -> None:
-    assert build_provider(ModelChoice("openai", "m", "k", url), QuickClock()).name == "openai"
+    assert build_provider(ModelChoice("openai", "m", "k", url), FakeClock()).name == "openai"
 
 
 def test_a_wrong_fallback_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"model\.fallbacks\[1\]\.api_key"):
         build_provider(
-            ModelChoice(), QuickClock(), [ModelChoice("offline"), ModelChoice("anthropic")]
+            ModelChoice(),
+            FakeClock(),
+            [ModelChoice("offline"), ModelChoice("anthropic")],
         )
 
 

@@ -14,7 +14,7 @@ from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault
 from simulators.openai import OpenAISimulator
 from tests.gateway.llm.asking import ask, assistant, question
-from tests.gateway.llm.clocks import QuickClock
+from tests.support.clock import FakeClock
 
 
 class Stub:
@@ -45,7 +45,7 @@ def down(retry_after: float | None = None) -> ModelUnavailable:
 
 
 async def test_an_overload_is_tried_again_after_a_pause() -> None:
-    clock, first = QuickClock(), Stub("first", down())
+    clock, first = FakeClock(instant=True), Stub("first", down())
 
     heard = await ask(FailoverProvider([first], clock), question("Hello"))
 
@@ -55,7 +55,7 @@ async def test_an_overload_is_tried_again_after_a_pause() -> None:
 
 
 async def test_the_pause_is_the_one_the_service_asks_for() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
 
     await ask(FailoverProvider([Stub("first", down(3.0))], clock), question("Hello"))
 
@@ -63,7 +63,7 @@ async def test_the_pause_is_the_one_the_service_asks_for() -> None:
 
 
 async def test_a_long_pause_is_not_waited_for_but_the_next_one_asked() -> None:
-    clock, first, second = QuickClock(), Stub("first", down(30.0)), Stub("second")
+    clock, first, second = FakeClock(instant=True), Stub("first", down(30.0)), Stub("second")
 
     heard = await ask(FailoverProvider([first, second], clock), question("Hello"))
 
@@ -73,7 +73,7 @@ async def test_a_long_pause_is_not_waited_for_but_the_next_one_asked() -> None:
 
 
 async def test_the_next_one_is_asked_after_all_attempts() -> None:
-    clock, first, second = QuickClock(), Stub("first", *[down()] * 9), Stub("second")
+    clock, first, second = FakeClock(instant=True), Stub("first", *[down()] * 9), Stub("second")
 
     heard = await ask(FailoverProvider([first, second], clock), question("Hello"))
 
@@ -82,12 +82,16 @@ async def test_the_next_one_is_asked_after_all_attempts() -> None:
 
 
 async def test_a_broken_one_is_asked_last_until_it_has_cooled_down() -> None:
-    clock, first, second = QuickClock(), Stub("first", *[down()] * ATTEMPTS), Stub("second")
+    clock, first, second = (
+        FakeClock(instant=True),
+        Stub("first", *[down()] * ATTEMPTS),
+        Stub("second"),
+    )
     both = FailoverProvider([first, second], clock, cool_down=60)
     await ask(both, question("one"))
 
     soon = await ask(both, question("two"))
-    clock.advance(61)
+    clock.skip(61)
     later = await ask(both, question("three"))
 
     assert (soon.text, later.text) == ("second", "first")
@@ -95,7 +99,7 @@ async def test_a_broken_one_is_asked_last_until_it_has_cooled_down() -> None:
 
 
 async def test_a_broken_one_is_asked_all_the_same_when_there_is_no_other() -> None:
-    clock, only = QuickClock(), Stub("only", *[down()] * ATTEMPTS)
+    clock, only = FakeClock(instant=True), Stub("only", *[down()] * ATTEMPTS)
     provider = FailoverProvider([only], clock)
     with pytest.raises(ModelUnavailable):
         await ask(provider, question("one"))
@@ -105,7 +109,7 @@ async def test_a_broken_one_is_asked_all_the_same_when_there_is_no_other() -> No
 
 async def test_nothing_is_answered_twice_once_text_was_shown() -> None:
     first, second = Stub("first", down(), says_first="Half an"), Stub("second")
-    provider = FailoverProvider([first, second], QuickClock())
+    provider = FailoverProvider([first, second], FakeClock(instant=True))
     pieces: list[ModelEvent] = []
 
     async def read() -> None:
@@ -122,7 +126,7 @@ async def test_nothing_is_answered_twice_once_text_was_shown() -> None:
 async def test_a_refusal_is_not_repeated_but_the_next_one_asked() -> None:
     first, second = Stub("first", ModelRefused("no such key")), Stub("second")
 
-    heard = await ask(FailoverProvider([first, second], QuickClock()), question("Hello"))
+    heard = await ask(FailoverProvider([first, second], FakeClock(instant=True)), question("Hello"))
 
     assert heard.text == "second"
     assert len(first.requests) == 1
@@ -132,7 +136,7 @@ async def test_a_conversation_too_long_is_for_the_turn_to_cut() -> None:
     first, second = Stub("first", ContextTooLong("too long", 300, 200)), Stub("second")
 
     with pytest.raises(ContextTooLong):
-        await ask(FailoverProvider([first, second], QuickClock()), question("Hello"))
+        await ask(FailoverProvider([first, second], FakeClock(instant=True)), question("Hello"))
 
     assert second.requests == []
 
@@ -142,7 +146,7 @@ async def test_the_first_error_is_told_when_nobody_answers() -> None:
     second = Stub("second", *[ModelUnavailable("the second is down")] * 9)
 
     with pytest.raises(ModelUnavailable, match="the first is down"):
-        await ask(FailoverProvider([first, second], QuickClock()), question("Hello"))
+        await ask(FailoverProvider([first, second], FakeClock(instant=True)), question("Hello"))
 
     assert len(first.requests) + len(second.requests) == 2 * ATTEMPTS
 
@@ -151,7 +155,7 @@ async def test_a_rooms_own_model_is_meant_for_the_first_only() -> None:
     first, second = Stub("first", *[down()] * 9), Stub("second")
     asked = replace(question("Hello"), model="claude-opus-5-5")
 
-    await ask(FailoverProvider([first, second], QuickClock()), asked)
+    await ask(FailoverProvider([first, second], FakeClock(instant=True)), asked)
 
     assert first.requests[0].model == "claude-opus-5-5"
     assert second.requests[0].model == ""
@@ -160,7 +164,7 @@ async def test_a_rooms_own_model_is_meant_for_the_first_only() -> None:
 async def test_closing_closes_all() -> None:
     first, second = Stub("first"), Stub("second")
 
-    await FailoverProvider([first, second], QuickClock()).close()
+    await FailoverProvider([first, second], FakeClock(instant=True)).close()
 
     assert first.closed
     assert second.closed
@@ -170,7 +174,7 @@ async def test_an_overloaded_claude_answers_at_the_second_attempt(
     claude: AnthropicSimulator,
 ) -> None:
     claude.faults.add(Fault("messages", "overloaded", retry_after=1))
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     provider = FailoverProvider([AnthropicProvider("test-key", base_url=claude.base_url)], clock)
 
     heard = await ask(provider, question("Hello"))
@@ -190,7 +194,7 @@ async def test_when_claude_is_down_the_other_service_answers(
             AnthropicProvider("test-key", base_url=claude.base_url),
             OpenAICompatibleProvider("test-key", "gpt-test", compatible.base_url),
         ],
-        QuickClock(),
+        FakeClock(instant=True),
     )
 
     heard = await ask(provider, question("Hello"))
@@ -212,7 +216,7 @@ async def test_a_stream_that_breaks_after_text_is_not_begun_again(
             AnthropicProvider("test-key", base_url=claude.base_url),
             OpenAICompatibleProvider("test-key", "gpt-test", compatible.base_url),
         ],
-        QuickClock(),
+        FakeClock(instant=True),
     )
 
     with pytest.raises(ModelUnavailable):

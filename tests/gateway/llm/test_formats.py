@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.errors import ModelUnavailable
-from gateway.llm import anthropic_format, openai_format
+from gateway.llm import anthropic, openai_compatible
 from gateway.llm.json_text import parse_object, sendable
 from gateway.ports import (
     ContentBlock,
@@ -52,7 +52,7 @@ def test_anthropic_takes_every_conversation(
 ) -> None:
     request = ModelRequest(system, messages, (ADD,), tool_choice=choice)
 
-    body = anthropic_format.to_body(request, "another-model")
+    body = anthropic.to_body(request, "another-model")
 
     json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
     check_request(body)
@@ -60,7 +60,7 @@ def test_anthropic_takes_every_conversation(
 
 @given(conversations(), TEXT)
 def test_openai_takes_every_conversation(messages: tuple[ModelMessage, ...], system: str) -> None:
-    body = openai_format.to_body(ModelRequest(system, messages, (ADD,)), "m", "max_tokens")
+    body = openai_compatible.to_body(ModelRequest(system, messages, (ADD,)), "m", "max_tokens")
 
     json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
     open_calls: list[str] = []
@@ -83,7 +83,7 @@ def test_what_is_streamed_is_read_whole(
 ) -> None:
     answer = Answer(text, tuple(UseTool("add", each) for each in arguments), thinking=thinking)
     message = {"model": "m", "stop_reason": answer.stop_reason, "usage": {"output_tokens": 7}}
-    reader = anthropic_format.AnswerReader("m")
+    reader = anthropic.AnthropicReader("m")
 
     pieces = [
         reader.feed(data)
@@ -103,7 +103,7 @@ def test_what_is_streamed_is_read_whole(
 def test_a_stream_without_its_end_is_no_answer(kept: int) -> None:
     message = {"model": "m", "stop_reason": "end_turn", "usage": {"output_tokens": 7}}
     whole = list(events(message, blocks_of(Answer("Hello."), iter(range(9)), "")))
-    reader = anthropic_format.AnswerReader("m")
+    reader = anthropic.AnthropicReader("m")
     for _, data in whole[:kept]:
         reader.feed(data)
 
@@ -112,7 +112,7 @@ def test_a_stream_without_its_end_is_no_answer(kept: int) -> None:
 
 
 def test_unknown_events_are_ignored() -> None:
-    reader = anthropic_format.AnswerReader("m")
+    reader = anthropic.AnthropicReader("m")
 
     assert reader.feed({"type": "weather"}) == ""
     assert (
@@ -145,14 +145,14 @@ def test_everything_becomes_sendable_and_stays_so(text: str) -> None:
 
 
 def test_an_answer_of_other_types_than_documented_counts_as_no_answer() -> None:
-    claude = anthropic_format.AnswerReader("m")
+    claude = anthropic.AnthropicReader("m")
     for index in ("0", 1):
         block = {"type": "content_block_start", "index": index, "content_block": {"type": "text"}}
         claude.feed(block)
     claude.feed({"type": "message_stop"})
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         claude.finish()
-    other = openai_format.AnswerReader("m")
+    other = openai_compatible.CompletionsReader("m")
     other.feed({"choices": [{"delta": {}, "finish_reason": {"a": []}}]})
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         other.finish()

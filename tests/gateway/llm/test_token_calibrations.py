@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.llm.calibration import EXACT, Calibration
 from gateway.llm.token_calibrations import PersistentCalibrations, TokenCalibrations, read, written
+from gateway.llm.tokens import by_script
 from gateway.ports import AdapterState
-from gateway.storage.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
-from gateway.turn.tokens import EXACT, Calibration, by_script
+from gateway.stores.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from tests.support.for_each import for_each
 
 TRUE = Calibration(1.15, 0.8, 0.7, 1.3, 346)
 
@@ -130,7 +132,7 @@ def broken(**changes: object) -> str:
     return json.dumps({**json.loads(written(taught(3))), **changes})
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

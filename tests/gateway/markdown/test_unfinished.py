@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gateway.markdown.unfinished import close_unfinished
 from gateway.render import render, render_plain
 from tests.gateway.render.readers import letters
+from tests.support.for_each import for_each
 
 ANSWERS = [
     "Some **bold text** and *slanted* and ***both*** of it.",
@@ -32,7 +33,7 @@ def test_every_beginning_shows_a_beginning_of_the_answer(answer: str) -> None:
         assert whole.startswith(shown.rstrip("[]!(`~")) or "[" in shown, (answer[:end], shown)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("begun", "healed"),
     [
         ("a **b", "a **b**"),

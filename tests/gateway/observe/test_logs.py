@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from gateway.errors import ConfigurationError, Permanent, StartError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError, Permanent, StartError
 from gateway.observe.correlation import correlated, correlation_id, exchange_of
 from gateway.observe.log_redaction import MAX_VALUE, REDACTED, failure, redacted, words_of
 from gateway.observe.logs import LogFormat, configure_logs

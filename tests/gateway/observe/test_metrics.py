@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import GaugeReadings, Gauges
-from gateway.observe.labels import MAX_CODES, OTHER, Label
+from gateway.observe.metric_values import MAX_CODES, OTHER, Label
 from gateway.observe.metrics import MAX_UNSENT, Metrics
-from gateway.observe.observer import FinishedTurn, SendAttempt, Timing
 from gateway.policy.decision import Decision
 from gateway.ports import Liveness, Usage
-from gateway.ports.stores import QueueDepths, Trace, UsageRow
+from gateway.ports.inbox import QueueDepths
+from gateway.ports.observer import FinishedTurn, SendAttempt, Timing
+from gateway.ports.traces import Trace
+from gateway.ports.usage import UsageRow
 from tests.support.messages import outbound, place
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -71,7 +73,7 @@ def test_an_exchange_is_counted_with_its_stages_and_what_it_cost(metrics: Metric
     )
     assert value(metrics, "exchanges_total", platform="slack", outcome="answered") == 1
     assert value(metrics, "stage_seconds_count", stage="check_access") == 1
-    assert value(metrics, "stage_seconds_sum", stage="lane") == 0.5
+    assert value(metrics, "stage_seconds_sum", stage="queue") == 0.5
     assert value(metrics, "model_seconds_sum", model="claude", ended="ok") == 1.0
     assert value(metrics, "tokens_total", model="claude", kind="input") == 100
     assert value(metrics, "tokens_total", model="claude", kind="cache_read") == 5

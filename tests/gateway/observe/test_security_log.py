@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.observe.logs import configure_logs
 from gateway.observe.security_log import (
     FLUSH_SECONDS,
@@ -16,11 +16,11 @@ from gateway.observe.security_log import (
     MAX_QUEUED,
     OTHERS,
     WINDOW,
-    SecurityEvent,
     SecurityLog,
 )
 from gateway.policy.access import AccessPolicy
 from gateway.policy.rate_limits import RateLimits
+from gateway.ports.security import SecurityEvent
 from gateway.turn.services import Policies
 from tests.support.clock import FakeClock, settle
 from tests.support.gateway import gateway

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from gateway.errors import Transient
-from gateway.observe.timed_provider import TimedProvider
+from gateway.observe.timing import TimedProvider
 from gateway.observe.tracing import OtelTracing
 from gateway.policy.access import AccessPolicy
 from gateway.turn.services import Policies
@@ -58,7 +58,7 @@ async def test_an_exchange_is_one_trace_with_stages_model_and_send(spans: Spans)
     assert root.attributes["parley.input_tokens"] == 100
     children = [span for span in spans.all if span is not root]
     assert {span.name for span in children} >= {
-        *("lane", "identify", "check_access", "read_history", "generate", "save"),
+        *("queue", "identify", "check_access", "read_history", "generate", "save"),
         *("model", "send"),
     }
     assert root.context is not None

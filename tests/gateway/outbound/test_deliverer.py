@@ -8,17 +8,11 @@ from datetime import timedelta
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.errors import (
-    Ambiguous,
-    FormatRejected,
-    Permanent,
-    StoreUnavailable,
-    Transient,
-    WindowClosed,
-)
+from db.errors import StoreUnavailable
+from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import REPEATS, DeliveryRules
-from gateway.outbound.fallback import LOST_NOTE, REPEAT_NOTE
+from gateway.outbound.send import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound
@@ -342,4 +336,4 @@ async def test_more_than_a_start_takes_up_is_said_aloud(
     await bench.outbox.add((outbound("r:0", "a"), outbound("s:0", "b")))
     with capture_logs() as logs:
         await bench.deliverer.start()
-    assert [line["event"] for line in logs] == ["outbox_not_taken_up_whole"]
+    assert [line["event"] for line in logs] == ["outbox_partly_loaded"]

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gateway.errors import Permanent, StoreUnavailable, Transient
+from db.errors import StoreUnavailable
+from gateway.errors import Permanent, Transient
 from gateway.outbound.membership import BELIEVED_FOR, DOUBTED_FOR, MAX_ANSWERS, PlatformMembership
 from gateway.ports import MembershipStatus
-from gateway.turn.services import Connected
+from gateway.ports.connected import Connected
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 

@@ -7,13 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.errors import Permanent, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import Permanent
 from gateway.message import Receipt
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.outbox_sweeper import EVERY, OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.ports import SendPace
-from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

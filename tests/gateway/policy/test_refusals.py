@@ -38,15 +38,15 @@ def test_a_limit_that_ends_at_once_is_quiet_for_a_while_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("user_per_day", "Your budget for my answers is used up. It starts anew tomorrow (UTC)."),
+        ("user_per_day", "Your budget for my answers is used up. It resets tomorrow (UTC)."),
         (
             "no_price",
             NO_PRICE,
         ),
-        ("user_per_month", "Your budget for my answers is used up. It starts anew next month."),
+        ("user_per_month", "Your budget for my answers is used up. It resets next month."),
         (
             "workspace_per_day",
-            "This workspace's budget for my answers is used up. It starts anew tomorrow (UTC).",
+            "This workspace's budget for my answers is used up. It resets tomorrow (UTC).",
         ),
     ],
 )

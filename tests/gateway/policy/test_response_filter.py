@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from gateway.people import Audience
 from gateway.policy.response_filter import REPLACEMENT, StreamFilter, filter_response
 from tests.safety.secret_detection.test_detect import KEYS
+from tests.support.for_each import for_each
 
 PUBLIC = Audience.PUBLIC_ROOM
 
@@ -53,15 +54,15 @@ def cut_at(text: str, places: list[int]) -> list[str]:
     return [text[a:b] for a, b in itertools.pairwise(ends)]
 
 
-@pytest.mark.parametrize("secret", list(map("".join, SECRETS)))
+@for_each("secret", list(map("".join, SECRETS)))
 def test_a_public_room_reads_the_sentence_instead(secret: str) -> None:
     decision = filter_response(f"Here you are: {secret}", PUBLIC)
     assert (decision.text, decision.blocked) == (REPLACEMENT, True)
     assert decision.reason.startswith("secret_")
 
 
-@pytest.mark.parametrize("audience", [Audience.DIRECT, Audience.PRIVATE_ROOM])
-@pytest.mark.parametrize("secret", list(map("".join, SECRETS[-5:])))
+@for_each("audience", [Audience.DIRECT, Audience.PRIVATE_ROOM])
+@for_each("secret", list(map("".join, SECRETS[-5:])))
 def test_other_audiences_are_not_filtered(secret: str, audience: Audience) -> None:
     assert filter_response(secret, audience).text == secret
     assert released([secret], audience)[0] == secret
@@ -82,7 +83,7 @@ def test_the_sentence_is_word_for_word_the_specified_one() -> None:
     )
 
 
-@pytest.mark.parametrize(("lead", "secret"), SECRETS)
+@for_each(("lead", "secret"), SECRETS)
 def test_letter_by_letter_nothing_of_a_secret_gets_through(lead: str, secret: str) -> None:
     lead = f"Of course, it is 7 < 8: {lead}"
     shown, stream = released(list(f"{lead}{secret} and more"))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gateway.ports.memory_blocks import block_for
-from gateway.ports.prompt_blocks import BlockKind
+from gateway.ports.prompt_blocks import BlockKind, block_for
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from gateway.message import Part
 from gateway.render import render, render_plain
 from tests.gateway.render.examples import EXAMPLES
 from tests.gateway.render.readers import holds, letters, read, visible
+from tests.support.for_each import for_each
 
 PLATFORMS = ["discord", "slack", "telegram", "whatsapp", "web", "plain"]
 LIMITS = {"discord": 2000, "telegram": 4096, "whatsapp": 4096, "plain": 2000, "web": 200_000}
@@ -96,12 +97,12 @@ def check(markdown: str, platform: str) -> list[Part]:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("markdown", EXAMPLES, ids=repr)
+@for_each("markdown", EXAMPLES)
 def test_every_construct_is_shown(markdown: str, platform: str) -> None:
     check(markdown, platform)
 
 
-@pytest.mark.parametrize("markdown", EXAMPLES, ids=repr)
+@for_each("markdown", EXAMPLES)
 def test_the_tree_has_all_that_the_parsers_own_page_shows(markdown: str) -> None:
     assert holds(unmarked(visible(parse(markdown))), unmarked(reference(markdown)))
 
@@ -167,8 +168,8 @@ def test_a_longer_text_is_shown_literally(platform: str) -> None:
     assert letters("".join(part.text for part in parts)) == "**x**" * 50_000
 
 
-@pytest.mark.parametrize("markdown", ["", " ", "\n\n\t\n", "\u00a0"])
-@pytest.mark.parametrize("platform", PLATFORMS)
+@for_each("markdown", ["", " ", "\n\n\t\n", "\u00a0"])
+@for_each("platform", PLATFORMS)
 def test_nothing_to_see_is_no_message(markdown: str, platform: str) -> None:
     assert render(markdown, platform) == []
 

@@ -16,9 +16,9 @@ from gateway.ports import (
     ToolSpec,
     Usage,
 )
+from gateway.ports.clock import SystemClock
 from gateway.turn.tool_loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
-from tests.gateway.llm.clocks import RealClock
 
 Says = Callable[[ModelRequest, int], tuple[ContentBlock, ...]]
 Tool = Callable[[Mapping[str, object]], Awaitable[str]]
@@ -97,7 +97,7 @@ class Turn:
             model,  # type: ignore[arg-type]  # any provider
             tools or StubTools(),
             self.limits,
-            RealClock(),
+            SystemClock(),
             self._take,
             self._take_back,
         )

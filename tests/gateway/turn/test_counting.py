@@ -5,12 +5,13 @@ from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.failover import FailoverProvider
 from gateway.people import Audience
 from gateway.ports import ContentBlock, ModelRequest
+from gateway.ports.clock import SystemClock
 from gateway.turn.prompt import PromptFacts, own_text, user_content
 from gateway.turn.tool_loop import run_turn
 from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import AnthropicSimulator
-from tests.gateway.llm.clocks import QuickClock, RealClock
 from tests.gateway.turn.stubs import StubModel, StubTools, Turn
+from tests.support.clock import FakeClock
 
 
 async def test_the_estimate_learns_from_what_the_service_counts(
@@ -29,7 +30,7 @@ async def test_the_first_hello_is_small(
         for audience in Audience:
             facts = PromptFacts("Parley", platform, audience)
             request = TurnRequest(own_text(facts), (), user_content("hello", writer="Ana"))
-            await run_turn(request, provider, StubTools(), TurnLimits(), RealClock())
+            await run_turn(request, provider, StubTools(), TurnLimits(), SystemClock())
 
     assert max(call.size for call in claude.requests) < 2_000
 
@@ -38,7 +39,7 @@ async def test_what_stands_in_teaches_nothing_of_how_the_first_model_counts(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script("I stand in.")
-    models = FailoverProvider([StubModel(_down), provider], QuickClock())
+    models = FailoverProvider([StubModel(_down), provider], FakeClock(instant=True))
 
     result = await Turn().ask("A long question of mine. " * 40, models)
 

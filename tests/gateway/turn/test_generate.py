@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 
 from gateway.errors import BadInput, ModelUnavailable, Permanent
+from gateway.llm.tokens import estimate
 from gateway.message import MAX_CONTENT, Attachment, MessageReceived
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import ModelEvent, ModelMessage, ModelRequest, TextBlock, TextDelta
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import ContextParts
-from gateway.ports.stores import StoredTurn
 from gateway.turn.assemble import dialogue
 from gateway.turn.attachments import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
 from gateway.turn.history import dialogue_turns
 from gateway.turn.services import Policies
-from gateway.turn.tokens import estimate
 from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, Model, gateway

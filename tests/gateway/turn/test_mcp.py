@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,48 +12,41 @@ from typing import Any
 
 import psutil
 import pytest
+import pytest_asyncio
 
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
+from gateway.ports.clock import SystemClock
 from gateway.turn.mcp import McpTools
 from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
 from gateway.turn.mcp_server import McpServer
 from gateway.turn.toolbox import Toolbox
-from tests.gateway.llm.clocks import RealClock
 from tests.gateway.turn.stubs import StubTools, Turn, spec
+from tests.support.clock import HurriedClock
 from tests.support.patience import LAUNCH
+from tests.support.waiting import eventually
 
 PROGRAM = Path(__file__).with_name("mcp_program.py")
-
-
-class SoonClock(RealClock):
-    """Waits a hundredth of what is asked for, so that a reconnect comes soon."""
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds / 100)
+SHARED = "shared by several tests"
+"""An argument that the program passes over."""
 
 
 def stdio(name: str = "test", **changes: Any) -> McpServer:
     return McpServer(name, command=sys.executable, args=(str(PROGRAM), "stdio"), **changes)
 
 
-async def eventually(holds: Callable[[], bool], timeout: float = LAUNCH) -> None:
-    async with asyncio.timeout(timeout):
-        while not holds():
-            await asyncio.sleep(0.02)
-
-
 async def connected(tools: McpTools) -> McpTools:
     tools.start()
-    await eventually(lambda: tools.connected)
+    await eventually(lambda: tools.connected, LAUNCH)
     return tools
 
 
 def children() -> list[int]:
+    """The programs that the running test has started."""
     return [
         child.pid
         for child in psutil.Process().children(recursive=True)
-        if str(PROGRAM) in " ".join(_command_of(child))
+        if str(PROGRAM) in (command := _command_of(child)) and SHARED not in command
     ]
 
 
@@ -64,9 +57,25 @@ def _command_of(process: psutil.Process) -> list[str]:
         return []
 
 
+def on_one_server(test: Callable[..., Coroutine[Any, Any, None]]) -> Any:
+    """Run a test on the server that all such tests share: each start of one imports for a second
+    of the processor."""
+    return pytest.mark.xdist_group("mcp")(pytest.mark.asyncio(loop_scope="module")(test))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared() -> AsyncIterator[McpTools]:
+    """A server that no test ends."""
+    program = McpServer("test", command=sys.executable, args=(str(PROGRAM), "stdio", SHARED))
+    tools = McpTools(program, HurriedClock())
+    yield await connected(tools)
+    await tools.close()
+
+
 @pytest.fixture
 async def local() -> AsyncIterator[McpTools]:
-    tools = McpTools(stdio(), SoonClock())
+    """A server of the test's own."""
+    tools = McpTools(stdio(), HurriedClock())
     yield await connected(tools)
     await tools.close()
 
@@ -106,8 +115,9 @@ class WebServer:
             self._process.wait(10)
 
 
-async def test_tools_are_listed_with_their_servers_name(local: McpTools) -> None:
-    specs = {each.name: each for each in await local.tools()}
+@on_one_server
+async def test_tools_are_listed_with_their_servers_name(shared: McpTools) -> None:
+    specs = {each.name: each for each in await shared.tools()}
 
     assert specs["test__add"].description == "Adds two numbers."
     assert specs["test__add"].schema["type"] == "object"
@@ -116,46 +126,53 @@ async def test_tools_are_listed_with_their_servers_name(local: McpTools) -> None
     assert all(len(name) <= 64 for name in specs)
 
 
-async def test_tools_are_called(local: McpTools) -> None:
-    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
-    assert await local.call("test__write_note", {"text": "ü"}) == "noted: ü"
+@on_one_server
+async def test_tools_are_called(shared: McpTools) -> None:
+    assert await shared.call("test__add", {"a": 1, "b": 2}) == "3"
+    assert await shared.call("test__write_note", {"text": "ü"}) == "noted: ü"
 
 
-async def test_a_tool_with_an_odd_name_is_called_by_its_clean_one(local: McpTools) -> None:
-    (name,) = [s.name for s in await local.tools() if "spaces" in s.name]
+@on_one_server
+async def test_a_tool_with_an_odd_name_is_called_by_its_clean_one(shared: McpTools) -> None:
+    (name,) = [s.name for s in await shared.tools() if "spaces" in s.name]
 
-    assert await local.call(name, {}) == "odd done"
+    assert await shared.call(name, {}) == "odd done"
 
 
-async def test_errors_of_tools_are_tool_errors(local: McpTools) -> None:
+@on_one_server
+async def test_errors_of_tools_are_tool_errors(shared: McpTools) -> None:
     with pytest.raises(ToolError, match="no such thing"):
-        await local.call("test__fail", {})
+        await shared.call("test__fail", {})
     with pytest.raises(ToolError):
-        await local.call("test__add", {"a": "x"})
+        await shared.call("test__add", {"a": "x"})
     with pytest.raises(ToolError, match="there is no tool 'test__nothing'"):
-        await local.call("test__nothing", {})
-    assert await local.call("test__add", {"a": 1, "b": 1}) == "2"
+        await shared.call("test__nothing", {})
+    assert await shared.call("test__add", {"a": 1, "b": 1}) == "2"
 
 
-async def test_a_flood_is_bounded(local: McpTools) -> None:
-    assert len(await local.call("test__flood", {})) <= 100_000
+@on_one_server
+async def test_a_flood_is_bounded(shared: McpTools) -> None:
+    assert len(await shared.call("test__flood", {})) <= 100_000
 
 
-async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(local: McpTools) -> None:
-    hanging = asyncio.create_task(local.call("test__hang", {}))
+@on_one_server
+async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(shared: McpTools) -> None:
+    hanging = asyncio.create_task(shared.call("test__hang", {}))
 
-    assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
+    assert await shared.call("test__add", {"a": 1, "b": 2}) == "3"
     hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hanging
-    assert await local.call("test__add", {"a": 2, "b": 2}) == "4"
+    assert await shared.call("test__add", {"a": 2, "b": 2}) == "4"
 
 
 async def test_the_program_sees_only_the_variables_that_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "xoxb-1")
-    tools = await connected(McpTools(stdio(env={"CITY": "Oslo"}, cwd=str(tmp_path)), SoonClock()))
+    tools = await connected(
+        McpTools(stdio(env={"CITY": "Oslo"}, cwd=str(tmp_path)), HurriedClock())
+    )
 
     assert await tools.call("test__environment", {"name": "CITY"}) == "Oslo"
     assert await tools.call("test__environment", {"name": "SECRET_TOKEN"}) == "(not set)"
@@ -167,8 +184,8 @@ async def test_a_server_that_dies_in_a_call_is_told_of_and_started_again(local: 
     with pytest.raises(ToolError, match="nobody knows whether the call took effect"):
         await local.call("test__die", {})
 
-    await eventually(lambda: not local.connected)
-    await eventually(lambda: local.connected)
+    await eventually(lambda: not local.connected, LAUNCH)
+    await eventually(lambda: local.connected, LAUNCH)
     assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
 
 
@@ -187,17 +204,17 @@ async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
 
 
 async def test_closing_ends_the_program() -> None:
-    tools = await connected(McpTools(stdio(), SoonClock()))
+    tools = await connected(McpTools(stdio(), HurriedClock()))
     assert len(children()) == 1
 
     await tools.close()
     await tools.close()
 
-    await eventually(lambda: not children())
+    await eventually(lambda: not children(), LAUNCH)
 
 
 async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> None:
-    tools = McpTools(McpServer("gone", command="/nonexistent/program"), SoonClock())
+    tools = McpTools(McpServer("gone", command="/nonexistent/program"), HurriedClock())
 
     with pytest.raises(ToolError, match="gone is not connected: the command was not found"):
         await tools.tools()
@@ -208,7 +225,7 @@ async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> 
 
 async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
     tools = McpTools(
-        McpServer("odd", command=sys.executable, args=("-c", "print('hello')")), SoonClock()
+        McpServer("odd", command=sys.executable, args=("-c", "print('hello')")), HurriedClock()
     )
 
     with pytest.raises(ToolError, match="odd is not connected"):
@@ -218,7 +235,7 @@ async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
 
 async def test_a_server_over_http(web: WebServer) -> None:
     server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
-    tools = await connected(McpTools(server, SoonClock()))
+    tools = await connected(McpTools(server, HurriedClock()))
 
     assert "web__add" in [each.name for each in await tools.tools()]
     assert await tools.call("web__add", {"a": 1, "b": 2}) == "3"
@@ -228,7 +245,7 @@ async def test_a_server_over_http(web: WebServer) -> None:
 
 
 async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None:
-    tools = McpTools(McpServer("web", url=web.url, headers={"X-Key": "wrong"}), SoonClock())
+    tools = McpTools(McpServer("web", url=web.url, headers={"X-Key": "wrong"}), HurriedClock())
 
     with pytest.raises(ToolError, match="web is not connected"):
         await tools.tools()
@@ -239,22 +256,23 @@ async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None
 
 async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> None:
     server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
-    tools = await connected(McpTools(server, SoonClock()))
+    tools = await connected(McpTools(server, HurriedClock()))
     web.stop()
 
     with pytest.raises(ToolError):
         await tools.call("web__add", {"a": 1, "b": 2})
-    await eventually(lambda: not tools.connected)
+    await eventually(lambda: not tools.connected, LAUNCH)
     await asyncio.to_thread(web.start)
 
-    await eventually(lambda: tools.connected)
+    await eventually(lambda: tools.connected, LAUNCH)
     assert await tools.call("web__add", {"a": 1, "b": 2}) == "3"
     await tools.close()
 
 
-async def test_one_dead_server_does_not_take_the_others_along(local: McpTools) -> None:
-    dead = McpTools(McpServer("dead", command="/nonexistent/program"), SoonClock())
-    toolbox = Toolbox([dead, local, StubTools(spec("own"))])
+@on_one_server
+async def test_one_dead_server_does_not_take_the_others_along(shared: McpTools) -> None:
+    dead = McpTools(McpServer("dead", command="/nonexistent/program"), HurriedClock())
+    toolbox = Toolbox([dead, shared, StubTools(spec("own"))])
 
     result = await Turn().ask(
         'use the tool add with {"a": 20, "b": 22}', OfflineProvider(), _plain(toolbox)
@@ -285,7 +303,7 @@ def _plain(toolbox: Toolbox) -> Any:
 )
 def test_an_entry_that_cannot_work_is_refused(server: McpServer, path: str) -> None:
     with pytest.raises(ConfigurationError, match=path):
-        McpTools(server, RealClock())
+        McpTools(server, SystemClock())
 
 
 def test_secrets_of_an_entry_do_not_show() -> None:

@@ -9,7 +9,7 @@ from gateway.errors import ModelRefused
 from gateway.llm.prices import Price
 from gateway.policy.budgets import Account
 from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock
-from gateway.storage.usage import SqlUsage
+from gateway.stores.usage import SqlUsage
 from gateway.turn.metering import Meter
 from tests.support.clock import FakeClock, settle
 from tests.support.databases import sqlite_database

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.message import MessageEdited
 from gateway.policy.invocation import InvocationPolicy
-from gateway.ports.stores import CompletedTurn
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.pipeline import ADMISSION, TURN, Pipeline
 from gateway.turn.services import Policies
 from tests.support.gateway import Gateway, gateway

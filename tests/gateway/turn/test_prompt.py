@@ -12,6 +12,7 @@ from gateway.ports import ImageBlock, TextBlock
 from gateway.turn import tool_loop
 from gateway.turn.prompt import PromptFacts, own_text, signed_text, today_text, user_content
 from gateway.turn.types import Outcome
+from tests.support.for_each import for_each
 
 FACTS = PromptFacts("Parley", "slack", Audience.DIRECT)
 
@@ -88,7 +89,7 @@ def test_no_name_looks_like_another_message(name: str) -> None:
     assert len(line) <= 70
 
 
-@pytest.mark.parametrize("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
+@for_each("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
 def test_every_outcome_has_its_words(outcome: Outcome) -> None:
     whole = tool_loop.closing(outcome, has_text=False, reference="7f3a")
 

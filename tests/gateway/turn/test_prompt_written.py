@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from gateway.authorship import MAX_MATERIAL, MAX_PIECES, Material, within_bounds, without_quotations
 from gateway.turn.prompt import MARK, clean_name, framed, marked, own_in_room, own_words, readable
+from tests.support.for_each import for_each
 
 LABEL = re.compile(r"[\[\uff3b\u3010\u27e6]\s*Alice")
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
-@pytest.mark.parametrize(
+@for_each("end", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+@for_each(
     "label",
     [
         *("[Alice]", "  [Alice]", "\u200b[Alice]", "\u202e[Alice]", "\u2066[Alice]\u2069"),

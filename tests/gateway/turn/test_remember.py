@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.authorship import Material
-from gateway.errors import StoreUnavailable
 from gateway.message import Button, MessageEdited, Place
 from gateway.people import PersonId
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller, NoTools

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gateway.message import Button, ButtonPressed, MessageAuthor, OutboundFile, Part, Reply
+from gateway.outbound.send import address
 from gateway.ports import Capabilities
-from gateway.turn.render import LEFT_OUT, address
+from gateway.turn.render import LEFT_OUT
 from gateway.turn.tool_loop import NO_ANSWER
 from tests.support.gateway import gateway
 from tests.support.messages import direct, place, received

@@ -15,14 +15,15 @@ from gateway.ports import (
     ToolCall,
     ToolOutcome,
 )
+from gateway.ports.clock import SystemClock
 from gateway.turn import tool_loop
 from gateway.turn.tool_loop import MAX_TAKEN_BACK, run_turn
 from gateway.turn.types import TurnLimits, TurnRequest
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import Fault
 from tests.gateway.llm.asking import assistant, user
-from tests.gateway.llm.clocks import QuickClock, RealClock
 from tests.gateway.turn.stubs import StubModel, StubTools, Turn, spec
+from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
 
 
@@ -237,7 +238,7 @@ async def test_an_answer_that_breaks_off_stays_and_says_so(
 ) -> None:
     claude.script(whole := "A long answer, of which a part arrives. " * 20)
     claude.faults.add(Fault("messages", kind))  # type: ignore[arg-type]  # a literal, by parametrize
-    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+    both = FailoverProvider([provider, OfflineProvider()], FakeClock(instant=True))
 
     result = await Turn().ask("Hello", both)
 
@@ -256,7 +257,7 @@ async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again
 ) -> None:
     claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
     claude.faults.add(Fault("messages", kind, times=9))  # type: ignore[arg-type]  # a literal
-    both = FailoverProvider([provider, OfflineProvider()], QuickClock())
+    both = FailoverProvider([provider, OfflineProvider()], FakeClock(instant=True))
 
     result = await Turn(seen=False).ask("Hello", both)
 
@@ -412,5 +413,5 @@ async def test_what_the_listener_raises_comes_through(provider: AnthropicProvide
     request = TurnRequest("Be brief.", (), (TextBlock("Hello"),))
 
     with pytest.raises(TimeoutError, match="the outbox is full"):
-        await run_turn(request, provider, StubTools(), TurnLimits(), RealClock(), refuse)
+        await run_turn(request, provider, StubTools(), TurnLimits(), SystemClock(), refuse)
     assert len(heard) == 1

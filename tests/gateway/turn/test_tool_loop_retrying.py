@@ -21,8 +21,8 @@ from gateway.ports import (
 from gateway.turn import tool_loop
 from gateway.turn.tool_loop import FIRST_PAUSE, LONGEST_PAUSE, MAX_ROUNDS, pause_before, run_turn
 from gateway.turn.types import TurnLimits, TurnRequest, TurnResult
-from tests.gateway.llm.clocks import QuickClock
 from tests.gateway.turn.stubs import StubTools, spec
+from tests.support.clock import FakeClock
 
 TURNS = 5_000
 FAILURES = 0.1
@@ -71,7 +71,7 @@ def down(retry_after: float | None = None) -> ModelUnavailable:
 
 async def ask(
     model: Flaky,
-    clock: QuickClock,
+    clock: FakeClock,
     *,
     limits: TurnLimits | None = None,
     waits: list[float] | None = None,
@@ -88,7 +88,7 @@ async def ask(
         clock,
         None,
         lambda _: unseen,
-        (lambda: waits.append(clock.elapsed)) if waits is not None else None,
+        (lambda: waits.append(clock.monotonic())) if waits is not None else None,
     )
 
 
@@ -96,7 +96,7 @@ async def ask(
 async def test_of_thousands_of_answers_none_is_an_apology(says_first: str) -> None:
     """Once in ten calls the model fails, before its answer or in the middle of it."""
     dice = random.Random(20_261_122)
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     model = Flaky(lambda _: down() if dice.random() < FAILURES else None, says_first=says_first)
 
     results = [await ask(model, clock) for _ in range(TURNS)]
@@ -107,20 +107,20 @@ async def test_of_thousands_of_answers_none_is_an_apology(says_first: str) -> No
 
 
 async def test_pauses_grow_are_bounded_and_end_with_the_patience() -> None:
-    clock, waits = QuickClock(), list[float]()
+    clock, waits = FakeClock(instant=True), list[float]()
 
     result = await ask(Flaky(lambda _: down()), clock, waits=waits, direct=True)
 
     assert (result.outcome, result.text) == ("unavailable", tool_loop.UNAVAILABLE)
-    assert clock.elapsed <= TurnLimits().patience_seconds
-    assert clock.elapsed >= TurnLimits().patience_seconds - LONGEST_PAUSE - 1.0
+    assert clock.monotonic() <= TurnLimits().patience_seconds
+    assert clock.monotonic() >= TurnLimits().patience_seconds - LONGEST_PAUSE - 1.0
     assert max(clock.slept) <= LONGEST_PAUSE
     assert min(clock.slept) == clock.slept[0] <= FIRST_PAUSE
     assert len(waits) == len(clock.slept) + 1
 
 
 async def test_a_service_is_left_alone_as_long_as_it_asks() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
 
     result = await ask(Flaky(lambda number: down(20.0) if number == 1 else None), clock)
 
@@ -130,7 +130,7 @@ async def test_a_service_is_left_alone_as_long_as_it_asks() -> None:
 
 
 async def test_a_wait_that_does_not_fit_is_not_begun() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
 
     result = await ask(Flaky(lambda _: down(600.0)), clock)
 
@@ -140,7 +140,7 @@ async def test_a_wait_that_does_not_fit_is_not_begun() -> None:
 
 @pytest.mark.parametrize("error", [ModelRefused("no such model"), KeyError("a bug")])
 async def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
 
     def fails(_: int) -> ModelError:
         if isinstance(error, ModelError):
@@ -156,7 +156,7 @@ async def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
 
 
 async def test_a_permanent_refusal_after_a_failure_ends_it() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     errors = [down(), ModelRefused("the key was revoked")]
     model = Flaky(lambda number: errors[number - 1])
 
@@ -167,7 +167,7 @@ async def test_a_permanent_refusal_after_a_failure_ends_it() -> None:
 
 
 async def test_no_tool_runs_twice_because_the_model_failed() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     dice = random.Random(7)
     tools = StubTools(spec("pay", side_effects=True))
     model = Flaky(lambda _: down() if dice.random() < 0.5 else None, calls_tool=True)
@@ -179,7 +179,7 @@ async def test_no_tool_runs_twice_because_the_model_failed() -> None:
 
 
 async def test_what_people_saw_is_not_begun_again() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     model = Flaky(lambda _: down(), says_first="A whale is")
 
     result = await ask(model, clock, unseen=False)
@@ -190,7 +190,7 @@ async def test_what_people_saw_is_not_begun_again() -> None:
 
 
 async def test_without_patience_the_attempts_of_the_failover_are_all() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     model = Flaky(lambda _: down())
 
     result = await ask(model, clock, limits=TurnLimits(patience_seconds=0.0))
@@ -200,7 +200,7 @@ async def test_without_patience_the_attempts_of_the_failover_are_all() -> None:
 
 
 async def test_one_provider_refuses_and_the_other_may_answer_before_long() -> None:
-    clock = QuickClock()
+    clock = FakeClock(instant=True)
     refusing = Flaky(lambda _: ModelRefused("wrong key"))
     flaky = Flaky(lambda number: down() if number <= 4 else None)
     request = TurnRequest("Be brief.", (), (TextBlock("Hello"),), max_tokens=500)
@@ -226,7 +226,7 @@ async def test_a_model_that_failed_and_then_hangs_is_the_reason_and_not_the_ques
             yield TextDelta("")
 
     model = Hanging(lambda _: None)
-    result = await ask(model, QuickClock(), limits=TurnLimits(seconds=2.5), direct=True)
+    result = await ask(model, FakeClock(instant=True), limits=TurnLimits(seconds=2.5), direct=True)
 
     assert model.calls == 2
     assert (result.outcome, result.text) == ("unavailable", tool_loop.UNAVAILABLE)

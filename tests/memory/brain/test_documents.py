@@ -7,9 +7,9 @@ import pytest
 from gateway.errors import ParleyError
 from gateway.people import Role
 from memory.brain.documents import DOUBTFUL, NO_HEARTBEAT, OLD_FIGURES, BrainResult, nearly_full
-from memory.ports import Version
+from memory.model.trust import InputKind
+from memory.ports.brain import Version
 from memory.service.handle import MemoryHandle
-from memory.write.trust import InputKind
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
@@ -87,16 +87,16 @@ async def test_what_a_member_writes_is_proposed_to_the_operators(rig: Rig, way: 
     result = await rig.brain.write(ada.request, ada.access, "bible", "We sell coffee.", way)
     assert (result.written, result.version) == ("proposed", None)
     assert (await rig.documents(ada.access)).bible == "We sell tea."
-    assert await ada.waiting() == []
+    assert await ada.review.waiting() == []
     with pytest.raises(ParleyError):
-        await ada.approve(result.review_id)
-    (pending,) = await (await operator(rig)).waiting()
+        await ada.review.approve(result.review_id)
+    (pending,) = await (await operator(rig)).review.waiting()
     assert (pending.id, pending.target) == (result.review_id, "bible")
     assert pending.reason == "Only operators change it."
-    await (await operator(rig)).approve(pending.id)
+    await (await operator(rig)).review.approve(pending.id)
     assert (await rig.documents(ada.access)).bible == "We sell coffee."
     with pytest.raises(ParleyError):
-        await (await operator(rig)).approve(pending.id)
+        await (await operator(rig)).review.approve(pending.id)
 
 
 async def test_a_proposal_is_decided_in_its_own_project_only(rig: Rig) -> None:
@@ -104,11 +104,11 @@ async def test_a_proposal_is_decided_in_its_own_project_only(rig: Rig) -> None:
     result = await as_model(rig, ada, "bible", "We sell coffee.")
     other = ROOM.__class__("discord", "main", "hall", ROOM.audience, "other-guild")
     stranger = await rig.handle("root", at=other, role=Role.OPERATOR)
-    assert await stranger.waiting() == []
+    assert await stranger.review.waiting() == []
     with pytest.raises(ParleyError):
-        await stranger.approve(result.review_id)
+        await stranger.review.approve(result.review_id)
     assert "coffee" not in (await rig.documents(stranger.access)).bible
-    await (await operator(rig)).reject(result.review_id)
+    await (await operator(rig)).review.reject(result.review_id)
     assert "coffee" not in (await rig.documents(ada.access)).bible
 
 
@@ -117,10 +117,10 @@ async def test_an_operator_decides_in_private_about_the_chosen_project(rig: Rig)
     result = await as_model(rig, await member(rig), "bible", "We sell coffee.")
     await operator(rig)
     before = await rig.handle("root", at=at_home, role=Role.OPERATOR)
-    assert await before.waiting() == []
+    assert await before.review.waiting() == []
     await rig.people.choose_project(before.request, PROJECT)
     after = await rig.handle("root", at=at_home, role=Role.OPERATOR)
-    await after.approve(result.review_id)
+    await after.review.approve(result.review_id)
     assert (await rig.documents((await member(rig)).access)).bible == "We sell coffee."
 
 
@@ -129,14 +129,14 @@ async def test_an_injection_that_the_model_writes_waits_for_the_owner(rig: Rig) 
     result = await as_model(rig, ada, "soul", INJECTION)
     assert result.written == "proposed"
     assert (await rig.documents(ada.access)).soul == ""
-    (pending,) = await (await rig.handle("ada")).waiting()
+    (pending,) = await (await rig.handle("ada")).review.waiting()
     assert pending.target == "soul"
     assert "instruction" in pending.reason
     bob = await rig.handle("bob")
-    assert await bob.waiting() == []
+    assert await bob.review.waiting() == []
     with pytest.raises(ParleyError):
-        await bob.approve(pending.id)
-    await ada.approve(pending.id)
+        await bob.review.approve(pending.id)
+    await ada.review.approve(pending.id)
     assert (await rig.documents(ada.access)).soul == INJECTION
 
 
@@ -248,7 +248,7 @@ async def test_nobody_but_the_program_writes_a_heartbeat(rig: Rig, role: Role) -
     with pytest.raises(ParleyError, match="program alone"):
         await rig.brain.restore(who.request, who.access, "heartbeat", 1)  # type: ignore[arg-type]
     assert await who.documents.read("heartbeat") is None
-    assert await (await operator(rig)).waiting() == []
+    assert await (await operator(rig)).review.waiting() == []
 
 
 async def test_secrets_do_not_stay_and_the_person_is_told(rig: Rig) -> None:
@@ -306,5 +306,5 @@ async def test_an_erased_person_has_no_soul_left(rig: Rig) -> None:
     ada = await rig.handle("ada")
     await wrote(ada, "one")
     await wrote(ada, "two")
-    await ada.erase_all()
+    await ada.privacy.erase_all()
     assert await ada.documents.versions("soul") == []

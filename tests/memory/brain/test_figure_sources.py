@@ -11,7 +11,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from gateway.errors import ConfigurationError, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
 from gateway.ports import Activity
 from memory.brain.figure_sources import (
     PERIOD,

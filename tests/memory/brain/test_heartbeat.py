@@ -16,6 +16,7 @@ from memory.brain.heartbeat import (
     readable_name,
     spoken_span,
 )
+from tests.support.for_each import for_each
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -35,7 +36,7 @@ def test_it_reads_like_a_status_report() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("figures", "sentence"),
     [
         ({"activeMembers": 12_345}, "12,345 active members."),
@@ -82,7 +83,7 @@ def test_changes_say_since_when(hours: float, words: str) -> None:
     assert spoken_span(timedelta(hours=hours)) == words
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [None, [], [1], {}, {"a": {"b": 1}}, float("nan"), float("inf"), 10**15, "", "  ", b"x"],
 )

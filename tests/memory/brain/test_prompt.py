@@ -4,7 +4,7 @@ import pytest
 
 from gateway.message import Place
 from gateway.people import Role
-from memory.turns.skill import SKILL
+from memory.turns.turn import SKILL
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 from tests.support.prompts import prompt_of as whole_prompt
 

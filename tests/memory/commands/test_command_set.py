@@ -9,12 +9,12 @@ from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.personal_data import TABLES
-from memory.turns.memory_port import keep_buttons
+from memory.turns.footer import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 
@@ -53,7 +53,7 @@ async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
         question = await say(rig, "/forget Luna")
         assert "Luna" in question.markdown
         refused = await press(rig, question, "Forget", "bob")
-        assert refused.markdown == words.NOT_ASKED
+        assert refused.markdown == texts.NOT_ASKED
         assert refused.leaves_buttons
         assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
         assert "no longer open" in (await press(rig, question, "Forget")).markdown
@@ -64,18 +64,18 @@ async def test_forgetting_takes_along_what_waits_for_the_persons_word() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         await say(rig, "/remember my dog is called Luna")
-        await ada.infer(Draft("Luna is afraid of thunder", Kind.FACT))
-        await ada.infer(Draft("Lives in Rome", Kind.FACT))
-        await bob.infer(Draft("Luna is the moon", Kind.FACT))
+        await ada.write.infer(Draft("Luna is afraid of thunder", Kind.FACT))
+        await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
+        await bob.write.infer(Draft("Luna is the moon", Kind.FACT))
         question = await say(rig, "/forget Luna")
         assert "thunder" in question.markdown
         assert "Rome" not in question.markdown
         assert (await press(rig, question, "Forget")).markdown == "Forgotten: 2."
-        assert [one.record.content for one in await ada.waiting()] == ["Lives in Rome"]
-        assert len(await bob.waiting()) == 1
+        assert [one.record.content for one in await ada.review.waiting()] == ["Lives in Rome"]
+        assert len(await bob.review.waiting()) == 1
         question = await say(rig, "/forget Rome")
         assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
-        assert await ada.waiting() == []
+        assert await ada.review.waiting() == []
         assert (await say(rig, "/forget Rome")).markdown == "I remember nothing about that."
 
 
@@ -84,7 +84,7 @@ async def test_forgetting_can_be_left_and_takes_an_id() -> None:
         await say(rig, "/remember my dog is called Luna")
         question = await say(rig, "/forget dog")
         assert (await press(rig, question, "Cancel")).markdown == "Nothing was changed."
-        (found,) = await (await rig.handle("ada")).search(Filter())
+        (found,) = await (await rig.handle("ada")).read.search(Filter())
         question = await say(rig, f"/forget {found.record.id[:12]}")
         assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
 
@@ -191,7 +191,7 @@ def test_what_can_be_used_without_an_argument_does_not_ask_for_one() -> None:
 async def test_every_button_fits_the_narrowest_platform() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember my dog is called Luna")
-        waiting = await (await rig.handle("ada")).infer(Draft("Lives in Rome", Kind.FACT))
+        waiting = await (await rig.handle("ada")).write.infer(Draft("Lives in Rome", Kind.FACT))
         erase = await say(rig, "/privacy erase")
         replies = (await say(rig, "/forget dog"), erase, await press(rig, erase, "Erase"))
         shown = [button for reply in replies for button in reply.buttons]
@@ -202,13 +202,13 @@ async def test_every_button_fits_the_narrowest_platform() -> None:
 
 
 def test_every_kind_of_personal_data_has_a_name_that_people_understand() -> None:
-    assert {table.name for table in TABLES} <= set(words.KINDS)
-    assert words.counted([("people_links", 2)]) == "- links with your other accounts: 2"
-    assert words.counted([]) == "Nothing."
+    assert {table.name for table in TABLES} <= set(texts.KINDS)
+    assert texts.counted([("people_links", 2)]) == "- links with your other accounts: 2"
+    assert texts.counted([]) == "Nothing."
 
 
 async def test_a_search_without_a_result_does_not_say_that_nothing_is_remembered() -> None:
     async with memory_rig() as rig:
         await rig.commands.run("remember", "I prefer tabs", rig.caller("ada"))
         reply = await rig.commands.run("memories", "giraffe", rig.caller("ada"))
-        assert reply.markdown == words.NOT_FOUND
+        assert reply.markdown == texts.NOT_FOUND

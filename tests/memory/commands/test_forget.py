@@ -10,15 +10,15 @@ import pytest
 
 from gateway.conversation import ConversationKey
 from gateway.message import Place
+from gateway.ports.conversations import Conversations, StoredTurn
 from gateway.ports.memory import Caller, WaitingTurn
-from gateway.ports.stores import Conversations, StoredTurn
-from gateway.storage.conversations import SqlConversations
-from gateway.storage.own_messages import SqlHistory
-from gateway.storage.waiting_turns import put_waiting_turn
-from memory.commands import texts as words
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.own_messages import SqlHistory
+from gateway.stores.unit_of_work import put_waiting_turn
+from memory.commands import texts
 from memory.model.record import Draft, Kind
-from memory.ports import Filter
-from memory.service.deletion import MAX_FOUND
+from memory.ports.memories import Filter
+from memory.service.privacy import MAX_MATCHES as MAX_FOUND
 from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
@@ -81,7 +81,7 @@ async def history(kept: tuple[Rig, Conversations]) -> list[str]:
 
 async def remembered(rig: Rig) -> set[str]:
     handle = await rig.handle("ada")
-    found = await handle.search(Filter(superseded=True, limit=1_000))
+    found = await handle.read.search(Filter(superseded=True, limit=1_000))
     return {match.record.content for match in found}
 
 
@@ -94,7 +94,7 @@ async def test_all_words_of_a_topic_have_to_be_there(rig: Rig) -> None:
     assert "moon" not in question.markdown
     assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
     assert await remembered(rig) == {"my dog likes snow", "Luna is a moon too"}
-    assert (await say(rig, "/forget dog moon")).markdown == words.NOTHING_WITH_ALL
+    assert (await say(rig, "/forget dog moon")).markdown == texts.NOTHING_WITH_ALL
 
 
 async def test_conversations_forget_it_too_and_what_waits_never_becomes_memory(
@@ -121,9 +121,9 @@ async def test_an_id_takes_along_where_it_was_said_word_for_word(
     await say(rig, "/remember I like green tea with milk")
     await talk(kept, "m1", "You know that I like tea", "I do")
     await talk(kept, "m2", "I like green tea, too", "Noted")
-    (tea,) = await (await rig.handle("ada")).about("like tea know")
+    (tea,) = await (await rig.handle("ada")).privacy.memories_about("like tea know")
     assert tea.role == "user"
-    found = await (await rig.handle("ada")).search(Filter(text="I like tea"))
+    found = await (await rig.handle("ada")).read.search(Filter(text="I like tea"))
     (one,) = [match.record for match in found if match.record.content == "I like tea"]
     question = await say(rig, f"/forget {one.id[:12]}")
     await press(rig, question, "Forget")
@@ -167,10 +167,10 @@ async def test_a_question_counts_once_for_its_person_in_its_place(rig: Rig) -> N
     value = question.buttons[0].value
     for name, at in (("bob", DIRECT), ("ada", ROOM)):
         refused = await rig.commands.press(value, rig.caller(name, at=at))
-        assert (refused.markdown, refused.leaves_buttons) == (words.NOT_ASKED, True)
+        assert (refused.markdown, refused.leaves_buttons) == (texts.NOT_ASKED, True)
     assert await remembered(rig) == {"Luna is my dog"}
     both = await asyncio.gather(*(rig.commands.press(value, rig.caller("ada")) for _ in range(2)))
-    assert sorted(one.markdown for one in both) == sorted(["Forgotten: 1.", words.CLOSED])
+    assert sorted(one.markdown for one in both) == sorted(["Forgotten: 1.", texts.CLOSED])
 
 
 async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> None:
@@ -187,7 +187,7 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
     ):
         assert "Forgotten" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
     page = await rig.commands.press(f"memory:shown:{asked}:1", rig.caller("bob"))
-    assert page.markdown == words.NOT_ASKED
+    assert page.markdown == texts.NOT_ASKED
     assert await remembered(rig) == {"Luna is my dog"}
 
 
@@ -207,7 +207,7 @@ async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> No
     assert [one.label for one in page.buttons] == ["Forget 23", "First 1-10", "Cancel"]
     assert (await press(rig, page, "Forget 23")).markdown == "Forgotten: 23."
     assert not any("Luna" in text for text in await remembered(rig))
-    assert (await press(rig, page, "First")).markdown == words.CLOSED
+    assert (await press(rig, page, "First")).markdown == texts.CLOSED
 
 
 async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
@@ -216,11 +216,11 @@ async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
         await rig.clock.advance(1)
     page = await say(rig, "/forget Luna")
     handle = await rig.handle("ada")
-    (oldest,) = await handle.about("trick 00x")
-    await handle.delete([oldest.id])
+    (oldest,) = await handle.privacy.memories_about("trick 00x")
+    await handle.privacy.delete([oldest.id])
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
-    assert words.CHANGED_ITEM in page.markdown
+    assert texts.CHANGED_ITEM in page.markdown
     told = (await press(rig, page, "Forget 11")).markdown
     assert told.startswith("Forgotten: 10.")
 
@@ -247,27 +247,29 @@ async def test_a_linked_person_s_own_goes_and_a_separated_one_s_stays(rig: Rig) 
     await rig.links.unlink("default", str(ada.principal.person))
     assert "Forgotten" not in (await press(rig, question, "Forget")).markdown
     handle = await rig.handle("bea", at=elsewhere)
-    assert await handle.count() == 1
+    assert await handle.read.count() == 1
     await rig.link(rig.caller("ada"), rig.caller("bea", at=elsewhere))
     question = await say(rig, "/forget Luna")
     assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
-    assert await handle.count() == 0
+    assert await handle.read.count() == 0
 
 
 async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog", at=DIRECT)
     handle = await rig.handle("ada", at=ROOM)
-    await handle.remember(Draft("Luna guards the server", Kind.FACT))
+    await handle.write.remember(Draft("Luna guards the server", Kind.FACT))
     private = await rig.commands.run("forget", "Luna", rig.caller("ada", at=ROOM))
     assert "guards" in private.markdown
     assert "my dog" not in private.markdown
-    assert words.FORGET_IN_ROOM in private.markdown
+    assert texts.FORGET_IN_ROOM in private.markdown
 
 
 async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed(rig: Rig) -> None:
     direct = replace(DIRECT, platform=ROOM.platform)
     await say(rig, "/remember Luna is my dog", at=direct)
-    await (await rig.handle("ada", at=ROOM)).remember(Draft("Luna guards the server", Kind.FACT))
+    await (await rig.handle("ada", at=ROOM)).write.remember(
+        Draft("Luna guards the server", Kind.FACT)
+    )
     await say(rig, "/privacy rooms on", at=direct)
 
     async def forget(*, alone: bool) -> str:
@@ -276,10 +278,10 @@ async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed
 
     before_others = await forget(alone=False)
     assert ("guards" in before_others, "my dog" in before_others) == (True, False)
-    assert words.FORGET_IN_ROOM in before_others
+    assert texts.FORGET_IN_ROOM in before_others
     everything = await forget(alone=True)
     assert ("guards" in everything, "my dog" in everything) == (True, True)
-    assert words.FORGET_IN_ROOM not in everything
+    assert texts.FORGET_IN_ROOM not in everything
 
 
 async def test_the_audit_says_that_and_never_what(rig: Rig) -> None:
@@ -298,17 +300,17 @@ async def test_the_history_of_another_person_is_never_read(
     await conversations.append(
         KEY, [StoredTurn("b1", "user", "Luna of Bob", at, "telegram:main:bob")]
     )
-    assert (await say(rig, "/forget Luna")).markdown == words.NOTHING_TO_FORGET
+    assert (await say(rig, "/forget Luna")).markdown == texts.NOTHING_TO_FORGET
     found = await rig.memory.for_principal(rig.caller("bob"))
-    assert len((await found.forgettable("Luna")).items) == 1
+    assert len((await found.privacy.matches("Luna")).items) == 1
 
 
 async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> None:
     await say(rig, "/soul Call my dog Luna by her name.")
-    assert words.IN_SOUL in (await say(rig, "/forget Luna")).markdown
+    assert texts.IN_SOUL in (await say(rig, "/forget Luna")).markdown
     await say(rig, "/remember Luna is my dog")
-    assert words.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
-    assert words.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
+    assert texts.IN_SOUL in (await say(rig, "/forget dog Luna")).markdown
+    assert texts.IN_SOUL not in (await say(rig, "/forget tabs")).markdown
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -376,7 +378,7 @@ async def test_a_question_that_reached_its_person_directly_is_answered_there(
     for name, at in (("bob", direct), ("ada", CLOSED)):
         for value in (page, yes):
             refused = await rig.commands.press(value, rig.caller(name, at=at))
-            assert refused.markdown == words.NOT_ASKED
+            assert refused.markdown == texts.NOT_ASKED
     turned = await rig.commands.press(page, rig.caller("ada", at=direct))
     assert "Luna is my dog" in turned.markdown
     told = await rig.commands.press(yes, rig.caller("ada", at=direct))

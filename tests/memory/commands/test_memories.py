@@ -6,7 +6,7 @@ import pytest
 
 from gateway.message import Reply
 from gateway.people import Audience
-from memory.commands import texts as words
+from memory.commands import texts
 from memory.model.record import Draft, Kind
 from memory.service.listing import PAGE
 from tests.memory.commands.test_command_set import press, say
@@ -17,7 +17,7 @@ async def learn(rig: Rig, *texts: str, kind: Kind = Kind.FACT, **where: object) 
     for text in texts:
         await rig.clock.advance(60)
         handle = await rig.handle("ada", **where)  # type: ignore[arg-type]  # a place
-        assert (await handle.remember(Draft(text, kind))).memory_id, text
+        assert (await handle.write.remember(Draft(text, kind))).memory_id, text
 
 
 async def talk(rig: Rig, count: int, begin: str = "Message number") -> None:
@@ -97,22 +97,22 @@ async def test_a_search_counts_what_it_found_and_goes_on_by_buttons() -> None:
 
 async def test_a_search_that_finds_nothing_says_so() -> None:
     async with memory_rig() as rig:
-        assert (await say(rig, "/memories giraffe")).markdown == words.NOT_FOUND
+        assert (await say(rig, "/memories giraffe")).markdown == texts.NOT_FOUND
         await learn(rig, "Has a dog")
-        assert await say(rig, "/memories giraffe") == Reply(words.NOT_FOUND)
+        assert await say(rig, "/memories giraffe") == Reply(texts.NOT_FOUND)
         await talk(rig, 1, "A giraffe is tall")
         only_said = await say(rig, "/memories giraffe")
-        assert only_said.markdown == words.NOT_LEARNED.format(count=1)
+        assert only_said.markdown == texts.NOT_LEARNED.format(count=1)
         assert lines(await press(rig, only_said, "Chat")) == ["A giraffe is tall 0"]
 
 
 async def test_where_nothing_is_kept_the_next_step_is_told() -> None:
     async with memory_rig() as rig:
-        assert await say(rig, "/memories") == Reply(words.NOTHING)
-        assert await say(rig, "/memories chat") == Reply(words.NOTHING_SAID)
+        assert await say(rig, "/memories") == Reply(texts.NOTHING)
+        assert await say(rig, "/memories chat") == Reply(texts.NOTHING_SAID)
         await talk(rig, 1)
         shown = await say(rig, "/memories")
-        assert shown.markdown.startswith(words.NOTHING)
+        assert shown.markdown.startswith(texts.NOTHING)
         assert "`/memories chat`" in shown.markdown
 
 
@@ -120,12 +120,12 @@ async def test_nobody_else_turns_the_pages_and_not_for_ever() -> None:
     async with memory_rig() as rig:
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
-        assert await press(rig, first, "Next", "bob") == Reply(words.LIST_OF_OTHERS)
+        assert await press(rig, first, "Next", "bob") == Reply(texts.LIST_OF_OTHERS)
         for value in ("memory:page:", "memory:page:x:l1", "memory:page:exchange-1:l²"):
             answer = await rig.commands.press(value, rig.caller("ada"))
-            assert answer == Reply(words.OLD_LIST)
+            assert answer == Reply(texts.OLD_LIST)
         await rig.clock.advance(3_601)
-        assert await press(rig, first, "Next") == Reply(words.OLD_LIST)
+        assert await press(rig, first, "Next") == Reply(texts.OLD_LIST)
 
 
 async def test_what_is_deleted_meanwhile_leaves_an_empty_page_with_a_next_step() -> None:
@@ -133,8 +133,8 @@ async def test_what_is_deleted_meanwhile_leaves_an_empty_page_with_a_next_step()
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
         ada = await rig.handle("ada")
-        assert await ada.delete([(await ada.page("learned", "", 0)).records[0].id])
-        assert (await press(rig, first, "Next")).markdown == words.NO_SUCH_PAGE
+        assert await ada.privacy.delete([(await ada.read.page("learned", "", 0)).records[0].id])
+        assert (await press(rig, first, "Next")).markdown == texts.NO_SUCH_PAGE
 
 
 @pytest.mark.parametrize("allowed", [False, True])
@@ -153,7 +153,7 @@ async def test_before_others_only_what_was_learned_there_is_listed(allowed: bool
 
         before_others = await shown(alone=False)
         assert (lines(before_others), before_others.buttons) == (["Plays chess"], ())
-        assert before_others.markdown.endswith(words.ELSEWHERE)
+        assert before_others.markdown.endswith(texts.ELSEWHERE)
         everything = ["Plays chess", "Talks about boats", "Has a secret garden"]
         assert lines(await shown(alone=True)) == (everything if allowed else ["Plays chess"])
 
@@ -162,7 +162,7 @@ async def test_in_a_room_without_anything_the_direct_message_is_named() -> None:
     async with memory_rig() as rig:
         assert ROOM.audience is not Audience.DIRECT
         shown = (await say(rig, "/memories", at=ROOM)).markdown
-        assert shown == f"{words.NOTHING}\n\n{words.ELSEWHERE}"
+        assert shown == f"{texts.NOTHING}\n\n{texts.ELSEWHERE}"
 
 
 async def test_every_page_fits_the_narrowest_platform() -> None:
@@ -181,4 +181,4 @@ async def test_pages_end_where_paging_ends_and_the_search_is_named() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await learn(rig, "Has a dog")
-        assert (await ada.page("learned", "", 10**6)).records == ()
+        assert (await ada.read.page("learned", "", 10**6)).records == ()

@@ -17,7 +17,7 @@ from memory.embeddings.backfill import (
     EmbeddingBackfill,
 )
 from memory.model.record import Embedding
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
 from memory.stores.recall import SqlRecall
 from memory.stores.search import searches_on

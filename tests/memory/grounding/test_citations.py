@@ -1,15 +1,15 @@
 """What counts as a citation, and what only looks like one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.grounding.citations import MAX_CITATIONS, CitationKind, find_citations
+from tests.support.for_each import for_each
 
 FORTY = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "source_id"),
     [
         ("Per ADR-003, we use Pixeltable for memory storage", "ADR-003"),
@@ -39,7 +39,7 @@ def test_a_citation_is_found_with_its_id(text: str, source_id: str) -> None:
     assert citation.source_id == source_id
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "the page was defaced",

@@ -13,7 +13,7 @@ from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
 from memory.grounding.verifier import Checked, Reason, Verification
 from memory.model.record import Kind, SourceType, Trust
 from memory.model.validation import Code, IngestionTier
-from memory.ports import Duplicate
+from memory.ports.memories import Duplicate
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 THERE: Final = {

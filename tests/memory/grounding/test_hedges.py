@@ -2,11 +2,11 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.grounding.hedges import MAX_WORD, MAX_WORDS, HedgeAction, analyze_hedges
+from tests.support.for_each import for_each
 
 SPECULATION = [
     "I think we should use Redis",
@@ -146,26 +146,26 @@ NONE = [
 ]
 
 
-@pytest.mark.parametrize("text", SPECULATION + UNCERTAINTY + SUGGESTIONS)
+@for_each("text", SPECULATION + UNCERTAINTY + SUGGESTIONS)
 def test_personal_speculation_blocks(text: str) -> None:
     result = analyze_hedges(text)
     assert result.action is HedgeAction.BLOCK
     assert result.words
 
 
-@pytest.mark.parametrize("text", CAUTION)
+@for_each("text", CAUTION)
 def test_proper_caution_and_what_others_hold_goes_to_review(text: str) -> None:
     result = analyze_hedges(text)
     assert result.action is HedgeAction.REVIEW
     assert result.words
 
 
-@pytest.mark.parametrize("text", NONE)
+@for_each("text", NONE)
 def test_what_only_looks_like_a_hedge_is_none(text: str) -> None:
     assert analyze_hedges(text).action is HedgeAction.NONE
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "I think we should use Redis, definitely",

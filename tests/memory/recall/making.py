@@ -10,7 +10,7 @@ from typing import Any, Final
 from memory.model.recollection import Recollection
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.recall.dates import QuestionDates, dates_in, how_well
+from tests.support.for_each import for_each
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "asked"),
     [
         ("Who had dinner with Maria on May 3, 2023?", QuestionDates(2023, 5, 3)),

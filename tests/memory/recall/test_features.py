@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.record import Record, Scope
+from memory.ports.recall import Query
 from memory.recall.features import literal_first, speaker_of, weighed
-from memory.recall.query import Query, understood
+from memory.recall.query import understood
 from memory.recall.rules import Weights
 from tests.memory.recall.making import NOW, turn
 from tests.memory.stores.records import AT, BOB, access, record

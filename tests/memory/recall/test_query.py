@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall.query import MAX_LITERALS, Query, holds, literals_in, understood
+from memory.ports.recall import Query
+from memory.recall.query import MAX_LITERALS, holds, literals_in, understood
 from tests.memory.recall.making import NOW
+from tests.support.for_each import for_each
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_what_only_greets_or_thanks_is_not_looked_up() -> None:
     assert understood(Query("hello", NOW, unfinished=True)).text == "hello"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "What do I have tomorrow morning?",

@@ -5,9 +5,10 @@ import pytest
 from memory.recall.repeated_questions import knows_nothing, repeats
 from memory.text.courtesies import words_of
 from tests.memory.recall.making import Asking, talk, turn
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         "I'm sorry, but I don’t know that.",

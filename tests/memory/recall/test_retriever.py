@@ -10,9 +10,9 @@ import pytest
 
 from gateway.errors import ModelUnavailable
 from memory.model.record import Embedding, Kind, Scope, Tier
-from memory.ports import Filter
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
 from memory.recall import retriever, selection
-from memory.recall.query import Query
 from memory.recall.rules import Arms, Limits, RecallRules
 from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn

@@ -10,7 +10,7 @@ from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.write.path import WriteRules
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import AT, record, store
@@ -21,9 +21,9 @@ TABS = Draft("Prefers tabs over spaces", Kind.PREFERENCE)
 async def test_what_a_person_asks_to_keep_is_kept_whatever_it_begins_with() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        result = await ada.remember(Draft("I think Redis is what we use", Kind.FACT))
+        result = await ada.write.remember(Draft("I think Redis is what we use", Kind.FACT))
         assert result.outcome is Outcome.STORED
-        record = await ada.get(result.memory_id)
+        record = await ada.read.get(result.memory_id)
         assert record is not None
         assert record.provenance.source is SourceType.EXPLICIT_SAVE
         assert record.provenance.trust is Trust.HIGH
@@ -33,12 +33,12 @@ async def test_what_a_person_asks_to_keep_is_kept_whatever_it_begins_with() -> N
 async def test_what_the_model_concludes_waits_for_the_person() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", says="which editor is best?")
-        result = await ada.infer(TABS)
+        result = await ada.write.infer(TABS)
         assert (result.outcome, result.code) == (Outcome.REVIEW, "ungrounded")
-        assert await ada.search(Filter()) == []
-        kept = await ada.approve(result.review_id)
+        assert await ada.read.search(Filter()) == []
+        kept = await ada.review.approve(result.review_id)
         assert kept.outcome is Outcome.STORED
-        (found,) = await ada.search(Filter(text="tabs"))
+        (found,) = await ada.read.search(Filter(text="tabs"))
         assert (found.record.confirmed, found.record.provenance.trust) == (True, Trust.HIGH)
 
 
@@ -46,9 +46,9 @@ async def test_what_the_person_said_is_stored_at_once_when_it_is_quoted() -> Non
     async with memory_rig() as rig:
         ada = await rig.handle("ada", says="please note I prefer tabs over spaces")
         draft = Draft(TABS.content, Kind.PREFERENCE, quote="I prefer tabs over spaces")
-        result = await ada.infer(draft)
+        result = await ada.write.infer(draft)
         assert result.outcome is Outcome.STORED
-        record = await ada.get(result.memory_id)
+        record = await ada.read.get(result.memory_id)
         assert record is not None
         assert record.provenance.source is SourceType.USER_MESSAGE
 
@@ -57,7 +57,7 @@ async def test_speculation_is_not_kept() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", says="I think we should use Redis")
         quote = "I think we should use Redis"
-        result = await ada.infer(Draft(quote, Kind.DECISION, quote=quote))
+        result = await ada.write.infer(Draft(quote, Kind.DECISION, quote=quote))
         assert (result.outcome, result.code) == (Outcome.BLOCKED, "speculation")
 
 
@@ -65,10 +65,10 @@ async def test_a_verified_citation_grounds_what_the_model_says() -> None:
     async with memory_rig() as rig:
         rig.shelf.there.add("ADR-003")
         ada = await rig.handle("ada")
-        stored = await ada.infer(Draft("Per ADR-003, we use PostgreSQL", Kind.DECISION))
-        made_up = await ada.infer(Draft("Per ADR-999, we use magic", Kind.DECISION))
+        stored = await ada.write.infer(Draft("Per ADR-003, we use PostgreSQL", Kind.DECISION))
+        made_up = await ada.write.infer(Draft("Per ADR-999, we use magic", Kind.DECISION))
         assert (stored.outcome, made_up.outcome) == (Outcome.STORED, Outcome.REVIEW)
-        record = await ada.get(stored.memory_id)
+        record = await ada.read.get(stored.memory_id)
         assert record is not None
         assert record.evidence.source_id == "ADR-003"
 
@@ -79,7 +79,7 @@ KEY = "AKIA" + "IOSFODNN7ABCDEFG"
 async def test_a_secret_is_redacted_and_the_person_is_told() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        result = await ada.remember(Draft(f"The deploy key is {KEY} for staging", Kind.FACT))
+        result = await ada.write.remember(Draft(f"The deploy key is {KEY} for staging", Kind.FACT))
         assert "[SECRET_REDACTED]" in result.content
         assert KEY not in result.content
         assert any("secret" in notice for notice in result.notices)
@@ -100,11 +100,11 @@ async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() 
             await turn.tools.call("memory_search", {"query": "deploy key staging"}),
             await turn.tools.call("memory_brief", {"include_provenance": True}),
             repr(await turn.prompt_parts()),
-            repr(await ada.search(Filter())),
-            repr(await ada.get(old.id)),
-            repr(await ada.about("deploy key staging")),
-            repr(await ada.about(old.id)),
-            repr([one async for one in ada.everything()]),
+            repr(await ada.read.search(Filter())),
+            repr(await ada.read.get(old.id)),
+            repr(await ada.privacy.memories_about("deploy key staging")),
+            repr(await ada.privacy.memories_about(old.id)),
+            repr([one async for one in ada.read.everything()]),
         ]
         assert [text for text in shown if KEY in text] == []
         assert [text for text in shown if "[SECRET_REDACTED]" not in text] == []
@@ -113,15 +113,15 @@ async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() 
 async def test_with_fail_on_secret_it_is_refused_instead() -> None:
     async with memory_rig(rules=WriteRules(fail_on_secret=True)) as rig:
         ada = await rig.handle("ada")
-        result = await ada.remember(Draft(f"The deploy key is {KEY}", Kind.FACT))
+        result = await ada.write.remember(Draft(f"The deploy key is {KEY}", Kind.FACT))
         assert (result.outcome, result.code) == (Outcome.REFUSED, "secret")
 
 
 async def test_a_repetition_is_no_second_memory() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        first = await ada.remember(TABS)
-        again = await ada.remember(Draft("prefers  tabs over spaces.", Kind.PREFERENCE))
+        first = await ada.write.remember(TABS)
+        again = await ada.write.remember(Draft("prefers  tabs over spaces.", Kind.PREFERENCE))
         assert (again.outcome, again.code) == (Outcome.BLOCKED, "duplicate")
         assert again.validation is not None
         assert again.validation.conflicting_id == first.memory_id
@@ -130,17 +130,17 @@ async def test_a_repetition_is_no_second_memory() -> None:
 async def test_what_replaces_a_memory_is_no_repetition_of_it() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        first = await ada.remember(TABS)
+        first = await ada.write.remember(TABS)
         new = Draft("Prefers tabs over spaces", Kind.PREFERENCE, supersedes=first.memory_id)
-        second = await ada.remember(new)
+        second = await ada.write.remember(new)
         assert second.outcome is Outcome.STORED
-        assert [m.record.id for m in await ada.search(Filter())] == [second.memory_id]
+        assert [m.record.id for m in await ada.read.search(Filter())] == [second.memory_id]
 
 
 async def test_a_long_memory_is_shortened_and_says_so() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        result = await ada.remember(Draft("The garden has roses. " * 80, Kind.FACT))
+        result = await ada.write.remember(Draft("The garden has roses. " * 80, Kind.FACT))
         assert result.outcome is Outcome.STORED
         assert len(result.content) <= 1_000
         assert any("1000" in notice for notice in result.notices)
@@ -150,15 +150,17 @@ async def test_the_plans_refusal_is_the_sources() -> None:
     async with memory_rig(plans=Plans(default="free")) as rig:
         ada = await rig.handle("ada")
         for text in ("Has a dog", "Lives in Berlin", "Plays the violin"):
-            assert (await ada.remember(Draft(text, Kind.FACT))).outcome is Outcome.STORED
-        result = await ada.remember(Draft("Collects stamps", Kind.FACT))
+            assert (await ada.write.remember(Draft(text, Kind.FACT))).outcome is Outcome.STORED
+        result = await ada.write.remember(Draft("Collects stamps", Kind.FACT))
         assert result.outcome is Outcome.REFUSED
         assert result.reason == (
             "Memory limit reached (3/3). Upgrade to Pro for up to 15 memories."
         )
-        (oldest, *_) = await ada.search(Filter(text="dog"))
-        assert await ada.delete([oldest.record.id])
-        assert (await ada.remember(Draft("Collects stamps", Kind.FACT))).outcome is Outcome.STORED
+        (oldest, *_) = await ada.read.search(Filter(text="dog"))
+        assert await ada.privacy.delete([oldest.record.id])
+        assert (
+            await ada.write.remember(Draft("Collects stamps", Kind.FACT))
+        ).outcome is Outcome.STORED
 
 
 async def test_the_model_may_store_twenty_times_a_session_the_person_as_often_as_they_like() -> (
@@ -168,41 +170,41 @@ async def test_the_model_may_store_twenty_times_a_session_the_person_as_often_as
         for number in range(20):
             ada = await rig.handle("ada", says="hello")
             assert (
-                await ada.infer(Draft(f"Owns boat {number}", Kind.FACT))
+                await ada.write.infer(Draft(f"Owns boat {number}", Kind.FACT))
             ).code != "session_limit"
         ada = await rig.handle("ada", says="hello")
-        assert (await ada.infer(Draft("Owns a kite", Kind.FACT))).code == "session_limit"
-        assert (await ada.remember(Draft("Owns a kite", Kind.FACT))).outcome is Outcome.STORED
+        assert (await ada.write.infer(Draft("Owns a kite", Kind.FACT))).code == "session_limit"
+        assert (await ada.write.remember(Draft("Owns a kite", Kind.FACT))).outcome is Outcome.STORED
         await rig.clock.advance(31 * 60)
         ada = await rig.handle("ada", says="hello")
-        assert (await ada.infer(Draft("Owns a tent", Kind.FACT))).code != "session_limit"
+        assert (await ada.write.infer(Draft("Owns a tent", Kind.FACT))).code != "session_limit"
 
 
 async def test_the_model_may_delete_five_times_a_session() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         for number in range(6):
-            await ada.remember(Draft(f"Owns boat number {number}", Kind.FACT))
-        boats = [match.record.id for match in await ada.search(Filter())]
+            await ada.write.remember(Draft(f"Owns boat number {number}", Kind.FACT))
+        boats = [match.record.id for match in await ada.read.search(Filter())]
         for memory_id in boats[:5]:
-            assert await ada.delete_for_model(memory_id)
+            assert await ada.privacy.delete_for_model(memory_id)
         with pytest.raises(BadInput, match="5 memories"):
-            await ada.delete_for_model(boats[5])
+            await ada.privacy.delete_for_model(boats[5])
 
 
 async def test_nobody_sees_approves_or_deletes_what_is_somebody_elses() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
-        stored = await ada.remember(TABS)
-        waiting = await ada.infer(Draft("Lives in Rome", Kind.FACT))
-        assert await bob.search(Filter(text="tabs")) == []
-        assert await bob.get(stored.memory_id) is None
-        assert await bob.delete([stored.memory_id]) == []
-        assert await bob.waiting() == []
+        stored = await ada.write.remember(TABS)
+        waiting = await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
+        assert await bob.read.search(Filter(text="tabs")) == []
+        assert await bob.read.get(stored.memory_id) is None
+        assert await bob.privacy.delete([stored.memory_id]) == []
+        assert await bob.review.waiting() == []
         with pytest.raises(BadInput):
-            await bob.approve(waiting.review_id)
-        assert await bob.forget("tabs") == 0
-        assert await ada.get(stored.memory_id) is not None
+            await bob.review.approve(waiting.review_id)
+        assert await bob.privacy.forget_topic("tabs") == 0
+        assert await ada.read.get(stored.memory_id) is not None
 
 
 async def test_what_is_private_stays_out_of_rooms_until_the_person_allows_it() -> None:
@@ -210,62 +212,62 @@ async def test_what_is_private_stays_out_of_rooms_until_the_person_allows_it() -
         private = await rig.handle("ada", at=CLOSED)
         assert private.access.room
         ada = await rig.handle("ada")
-        await ada.remember(TABS)
+        await ada.write.remember(TABS)
         told = rig.caller("ada", at=ROOM)
         # the same human on two platforms: only a link makes them one person
         await rig.link(rig.caller("ada"), told)
         here = await rig.memory.for_principal(told)
-        assert await here.search(Filter(text="tabs")) == []
+        assert await here.read.search(Filter(text="tabs")) == []
         await rig.people.show_private(told.principal, True)
         here = await rig.memory.for_principal(told)
-        assert len(await here.search(Filter(text="tabs"))) == 1
+        assert len(await here.read.search(Filter(text="tabs"))) == 1
 
 
 async def test_what_everybody_reads_is_written_by_operators_only() -> None:
     async with memory_rig() as rig:
         draft = Draft("We deploy on Tuesdays", Kind.INSTRUCTION, scope=Scope.PROJECT)
         member = await rig.handle("bob", at=ROOM)
-        proposed = await member.remember(draft)
+        proposed = await member.write.remember(draft)
         assert proposed.outcome is Outcome.REVIEW
         with pytest.raises(BadInput):
-            await member.approve(proposed.review_id)
+            await member.review.approve(proposed.review_id)
         operator = await rig.handle("ada", at=ROOM, role=Role.OPERATOR)
-        (waiting,) = await operator.waiting()
-        assert (await operator.approve(waiting.id)).outcome is Outcome.STORED
-        (found,) = await member.search(Filter(text="deploy"))
+        (waiting,) = await operator.review.waiting()
+        assert (await operator.review.approve(waiting.id)).outcome is Outcome.STORED
+        (found,) = await member.read.search(Filter(text="deploy"))
         assert found.record.scope is Scope.PROJECT
 
 
 async def test_a_review_is_decided_once() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        waiting = await ada.infer(TABS)
+        waiting = await ada.write.infer(TABS)
         outcomes = await asyncio.gather(
-            *(ada.approve(waiting.review_id) for _ in range(5)), return_exceptions=True
+            *(ada.review.approve(waiting.review_id) for _ in range(5)), return_exceptions=True
         )
         assert sum(not isinstance(outcome, BaseException) for outcome in outcomes) == 1
-        assert len(await ada.search(Filter())) == 1
+        assert len(await ada.read.search(Filter())) == 1
 
 
 async def test_forgetting_a_topic_leaves_the_rest_and_no_word_of_it_in_the_audit() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("Has a dog named Luna", Kind.FACT))
-        await ada.remember(TABS)
-        assert await ada.forget("dog Luna") == 1
-        assert [m.record.content for m in await ada.search(Filter())] == [TABS.content]
+        await ada.write.remember(Draft("Has a dog named Luna", Kind.FACT))
+        await ada.write.remember(TABS)
+        assert await ada.privacy.forget_topic("dog Luna") == 1
+        assert [m.record.content for m in await ada.read.search(Filter())] == [TABS.content]
         assert "Luna" not in repr(rig.noted.entries)
 
 
 async def test_clearing_deletes_a_tier_and_nothing_of_others() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
-        await ada.remember(TABS)
-        await ada.remember(Draft("Working on the Parley website", Kind.CONTEXT))
-        await bob.remember(TABS)
-        assert await ada.clear([Tier.EPISODIC]) == 1
-        assert await ada.clear([Tier.SEMANTIC]) == 1
-        assert len(await bob.search(Filter())) == 1
+        await ada.write.remember(TABS)
+        await ada.write.remember(Draft("Working on the Parley website", Kind.CONTEXT))
+        await bob.write.remember(TABS)
+        assert await ada.privacy.clear([Tier.EPISODIC]) == 1
+        assert await ada.privacy.clear([Tier.SEMANTIC]) == 1
+        assert len(await bob.read.search(Filter())) == 1
 
 
 async def test_clearing_a_tier_takes_along_what_waits_to_come_into_it() -> None:
@@ -273,23 +275,23 @@ async def test_clearing_a_tier_takes_along_what_waits_to_come_into_it() -> None:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         fact, passing = Draft("Lives in Rome", Kind.FACT), Draft("Packs today", Kind.CONTEXT)
         for one in (fact, passing):
-            assert (await ada.infer(one)).review_id
-        assert (await bob.infer(fact)).review_id
-        assert await ada.clear([Tier.SEMANTIC]) == 1
-        assert [one.record.content for one in await ada.waiting()] == [passing.content]
-        assert len(await bob.waiting()) == 1
+            assert (await ada.write.infer(one)).review_id
+        assert (await bob.write.infer(fact)).review_id
+        assert await ada.privacy.clear([Tier.SEMANTIC]) == 1
+        assert [one.record.content for one in await ada.review.waiting()] == [passing.content]
+        assert len(await bob.review.waiting()) == 1
 
 
 async def test_erasing_takes_everything_of_one_person() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
-        await ada.remember(TABS)
-        await ada.infer(Draft("Lives in Rome", Kind.FACT))
-        await bob.remember(TABS)
-        assert any(row["table"] == "memories" for row in await ada.export_all())
-        assert (await ada.erase_all())[0] > 0
-        assert await ada.export_all() == []
-        assert len(await bob.search(Filter())) == 1
+        await ada.write.remember(TABS)
+        await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
+        await bob.write.remember(TABS)
+        assert any(row["table"] == "memories" for row in await ada.privacy.export_all())
+        assert (await ada.privacy.erase_all())[0] > 0
+        assert await ada.privacy.export_all() == []
+        assert len(await bob.read.search(Filter())) == 1
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
@@ -298,7 +300,7 @@ async def test_whoever_is_killed_while_keeping_what_was_approved_finds_it_waitin
 ) -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
-        waiting = await ada.infer(Draft("Lives in Rome", Kind.FACT))
+        waiting = await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
 
         async def killed(*_: object) -> None:
             raise asyncio.CancelledError
@@ -306,11 +308,11 @@ async def test_whoever_is_killed_while_keeping_what_was_approved_finds_it_waitin
         with monkeypatch.context() as patched:
             patched.setattr(rig.stores.reviews, "take", killed)
             with pytest.raises(asyncio.CancelledError):
-                await ada.approve(waiting.review_id)
-        (pending,) = await ada.waiting()
+                await ada.review.approve(waiting.review_id)
+        (pending,) = await ada.review.waiting()
         assert pending.record.content == "Lives in Rome"
-        await getattr(ada, decision)(waiting.review_id)
-        kept = [match.record.content for match in await ada.search(Filter())]
+        await getattr(ada.review, decision)(waiting.review_id)
+        kept = [match.record.content for match in await ada.read.search(Filter())]
         assert kept == (["Lives in Rome"] if decision == "approve" else [])
 
 
@@ -319,15 +321,15 @@ async def test_what_is_rejected_while_it_is_being_kept_is_not_kept(
 ) -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
-        waiting = await ada.infer(Draft("Lives in Rome", Kind.FACT))
+        waiting = await ada.write.infer(Draft("Lives in Rome", Kind.FACT))
         approve = rig.path.approve
 
         async def overtaken(_: object, *rest: Any, beside: bool) -> object:
-            await (await rig.handle()).reject(waiting.review_id)
+            await (await rig.handle()).review.reject(waiting.review_id)
             return await approve(*rest, beside=beside)
 
         with monkeypatch.context() as patched:
             patched.setattr(type(rig.path), "approve", overtaken)
             with pytest.raises(NotFound):
-                await ada.approve(waiting.review_id)
-        assert await ada.search(Filter()) == []
+                await ada.review.approve(waiting.review_id)
+        assert await ada.read.search(Filter()) == []

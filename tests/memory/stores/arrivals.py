@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from memory.ports import PeopleStore, PersonChoices, Session
+from memory.ports.people import PeopleStore, PersonChoices, Session
 from tests.memory.stores.records import AT
 
 

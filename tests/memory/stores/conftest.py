@@ -7,8 +7,12 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from memory.ports import BrainStore, LinkStore, MemoryStore, PeopleStore, ReviewStore
+from memory.ports.brain import BrainStore
+from memory.ports.links import LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
 from memory.ports.recall import RecallStore
+from memory.ports.reviews import ReviewStore
 from memory.stores.brain import SqlBrain
 from memory.stores.links import SqlLinks
 from memory.stores.memories import SqlMemories

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from memory.ports import LinkOutcome, LinkSide, LinkStore
+from memory.ports.links import LinkOutcome, LinkSide, LinkStore
 from tests.memory.stores.records import AT
 
 LATER = AT + timedelta(minutes=10)

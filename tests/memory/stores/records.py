@@ -16,7 +16,7 @@ from memory.model.record import (
     new_id,
 )
 from memory.model.scope import AccessScope
-from memory.ports import Filter, Insertion, MemoryStore
+from memory.ports.memories import Filter, Insertion, MemoryStore
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 ADA, BOB = "test:main:ada", "test:second:bob"

@@ -4,7 +4,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memory.model.record import new_id
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from memory.text.terms import asked, filed
 from tests.memory.stores.records import access, record, store
 

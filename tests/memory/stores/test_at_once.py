@@ -9,7 +9,7 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from memory.model.record import Record
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import access, record, store
 from tests.memory.stores.writing import CHAINS, DISTINCT, ROUNDS, head_of

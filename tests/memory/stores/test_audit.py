@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from db import Statement
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from memory.audit import chained, first_broken
-from memory.ports import AuditEntry, Link
+from memory.ports.audit import AuditEntry, Link
 from memory.stores.audit import SqlAuditLog
 from tests.memory.stores.conftest import Engine
 

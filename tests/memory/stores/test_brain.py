@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
-from memory.ports import BrainStore, Version
+from memory.ports.brain import BrainStore, Version
 from tests.memory.stores.records import ADA, AT, BOB, access, operator
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import AT, access, record, store, texts
 
 

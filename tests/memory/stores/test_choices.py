@@ -2,7 +2,8 @@
 
 import asyncio
 
-from memory.ports import LinkStore, PeopleStore
+from memory.ports.links import LinkStore
+from memory.ports.people import PeopleStore
 from tests.memory.stores.arrivals import known
 from tests.memory.stores.linking import link
 from tests.memory.stores.records import ADA, AT, BOB

@@ -9,7 +9,7 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from memory.model.record import Embedding, Tier
-from memory.ports import MemoryStore
+from memory.ports.memories import MemoryStore
 from memory.stores.memories import SqlMemories
 from memory.stores.partitions import owner_of
 from memory.stores.search import searches_on

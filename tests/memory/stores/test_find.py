@@ -12,7 +12,7 @@ from memory.model.record import (
     Scope,
     Tier,
 )
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import AT, access, operator, record, store, texts
 from tests.support.clock import FakeClock
 

@@ -8,7 +8,7 @@ from memory.model.record import (
     Scope,
     Tier,
 )
-from memory.ports import MemoryStore
+from memory.ports.memories import MemoryStore
 from tests.memory.stores.records import (
     ADA,
     AT,

@@ -7,9 +7,9 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Kind
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
-from memory.stores.postgres import vector_search as nearest
+from memory.stores.postgres import vector_search
 from memory.stores.postgres.vector_table import Indexed, VectorTable
 from memory.stores.recall import SqlRecall
 from memory.stores.search import Searches, searches_on
@@ -27,7 +27,7 @@ def around(number: int) -> Embedding:
 
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "COMPARED", 20)
+    monkeypatch.setattr(vector_search, "COMPARED", 20)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def searches(pool: PostgresDatabase) -> Searches:
 
 @pytest.fixture
 def table(searches: Searches) -> VectorTable:
-    assert isinstance(searches.vectors, nearest.PostgresVectors)
+    assert isinstance(searches.vectors, vector_search.PostgresVectors)
     return searches.vectors.table
 
 

@@ -5,11 +5,11 @@ import random
 import pytest
 
 from db.sqlite import SqliteDatabase
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
 from memory.stores.recall import SqlRecall
 from memory.stores.search import searches_on
-from memory.stores.sqlite import word_search as lexical
+from memory.stores.sqlite import word_search
 from tests.memory.stores.records import BOB, access, record
 from tests.support.clock import FakeClock
 
@@ -45,7 +45,7 @@ async def test_both_ways_find_the_same_with_the_same_scores(
     asked += [(typed, True) for typed in TYPED]
     found: dict[int, list[object]] = {}
     for most in (0, 1_000):
-        monkeypatch.setattr(lexical, "READ_WHOLE", most)
+        monkeypatch.setattr(word_search, "READ_WHOLE", most)
         found[most] = [
             await recall.lexical(access(), words, Filter(unfinished=unfinished), 200)
             for words, unfinished in asked
@@ -60,7 +60,7 @@ async def test_only_of_whoever_has_little_everything_is_read(
     statements: list[str] = []
 
     async def looked_up(most: int) -> list[str]:
-        monkeypatch.setattr(lexical, "READ_WHOLE", most)
+        monkeypatch.setattr(word_search, "READ_WHOLE", most)
         statements.clear()
         await recall.lexical(access(), "kayak", Filter(), 10)
         return [sql for sql in statements if "MATCH" in sql]

@@ -9,8 +9,9 @@ import pytest
 from db import Statement
 from gateway.message import Place
 from gateway.people import Audience
-from memory.ports import Linked, LinkOutcome, LinkSide, LinkStep, LinkStore, PeopleStore
-from memory.stores.link_requests import obstacle, place_of, place_text
+from memory.ports.links import Linked, LinkOutcome, LinkSide, LinkStep, LinkStore
+from memory.ports.people import PeopleStore
+from memory.stores.links import obstacle, place_of, place_text
 from tests.memory.stores.arrivals import known
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import LATER, link

@@ -7,7 +7,7 @@ import pytest
 
 from memory.model.record import Kind, Scope, Tier
 from memory.model.scope import AccessScope
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import AT, BOB, access, operator, record, store, texts
 from tests.support.clock import FakeClock
 

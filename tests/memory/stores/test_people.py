@@ -7,15 +7,10 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from memory.model.record import Scope
-from memory.ports import (
-    BrainStore,
-    Document,
-    LinkStore,
-    MemoryStore,
-    PeopleStore,
-    PersonChoices,
-    Session,
-)
+from memory.ports.brain import BrainStore, Document
+from memory.ports.links import LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore, PersonChoices, Session
 from tests.memory.stores.arrivals import known, session
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import link

@@ -7,16 +7,12 @@ from datetime import timedelta
 import pytest
 
 from memory.model.record import Embedding, Record, Scope
-from memory.ports import (
-    BrainStore,
-    LinkSide,
-    LinkStore,
-    MemoryStore,
-    PeopleStore,
-    PersonalDataStore,
-    ReviewItem,
-    ReviewStore,
-)
+from memory.ports.brain import BrainStore
+from memory.ports.links import LinkSide, LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.personal_data import PersonalDataStore
+from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.stores.arrivals import known, session
 from tests.memory.stores.conftest import Engine

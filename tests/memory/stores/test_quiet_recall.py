@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from memory.model.record import Record
-from memory.ports import MemoryStore
-from memory.ports.recall import RecallStore
-from memory.recall.query import Query
+from memory.ports.memories import MemoryStore
+from memory.ports.recall import Query, RecallStore
 from memory.recall.retriever import Retriever
 from tests.memory.recall.making import NOW, WordModel, talk
 from tests.memory.stores.records import access

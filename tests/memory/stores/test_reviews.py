@@ -8,8 +8,9 @@ import pytest
 
 from gateway.errors import BadInput
 from memory.model.record import Record, Scope
-from memory.ports import PersonalDataStore, ReviewItem, ReviewStore
-from memory.service.deletion_topics import waiting_about
+from memory.ports.personal_data import PersonalDataStore
+from memory.ports.reviews import ReviewItem, ReviewStore
+from memory.service.deletion_topics import items_about
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.reviews import settled
 from tests.memory.stores.conftest import Engine
@@ -123,10 +124,10 @@ async def test_what_waits_about_a_topic_is_the_owners_alone(
     await reviews.add(access(), pending(3, proposed, "bible"))
     shared = record("a boat for all", id="mem-14", scope=Scope.GLOBAL)
     await reviews.add(access(), pending(4, shared))
-    assert [one.id for one in waiting_about(await reviews.waiting(access(), 10), topic)] == about
+    assert [one.id for one in items_about(await reviews.waiting(access(), 10), topic)] == about
     for_operators = await reviews.waiting(operator(project="p"), 10)
     assert len(for_operators) == 2
-    assert waiting_about(for_operators, topic) == []
+    assert items_about(for_operators, topic) == []
 
 
 async def test_what_could_not_be_stored_waits_again(reviews: ReviewStore) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Record
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
 from memory.stores.recall import SqlRecall
 from memory.stores.search import searches_on

@@ -17,7 +17,7 @@ from memory.model.record import (
     SourceType,
     Trust,
 )
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from memory.text.similarity import in_order
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store, texts
 from tests.support.clock import FakeClock

@@ -1,7 +1,7 @@
 """Taking back what was stored, as if it had never been: the contract on both engines."""
 
 from memory.model.record import Record
-from memory.ports import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import ADA, BOB, access, record, store
 
 

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.storage.postgres.status import standing
+from gateway.stores.postgres_status import standing
 from memory.model.record import Embedding
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on

@@ -9,12 +9,13 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.stores import Quarantined, QuarantineStore
+from gateway.ports.quarantine import Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner
-from gateway.storage.quarantine import SqlQuarantine
-from gateway.storage.waiting_turns import put_waiting_turn
+from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier
-from memory.ports import ConsolidatedTurn, MemoryStore, WaitingTurns
+from memory.ports.memories import MemoryStore
+from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.waiting_turns import SqlWaitingTurns
 from tests.memory.stores.conftest import Engine

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from gateway.clock import SystemClock
-from memory.ports import MemoryStore
+from gateway.ports.clock import SystemClock
+from memory.ports.memories import MemoryStore
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store

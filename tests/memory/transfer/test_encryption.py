@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.errors import BadInput
 from memory.transfer.encryption import CHUNK, MAGIC, NOT_THE_KEY, TAG, Opener, Sealer, check_key
-from memory.transfer.files import written
+from memory.transfer.exporter import written
 
 KEY = "correct horse battery"
 CHEAP = 4

@@ -10,11 +10,11 @@ from gateway.people import Role
 from gateway.ports.memory import TurnMemory
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.record import SourceType, Trust
-from memory.ports import Filter
-from memory.recall.query import Query
+from memory.model.trust import InputKind
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
 from memory.write.external_text import ExternalText, shown_before
-from memory.write.trust import InputKind
 from tests.memory.rig import DIRECT, ROOM, Rig, Shelf, memory_rig
 from tests.memory.stores.records import ADA, record
 
@@ -55,8 +55,8 @@ async def test_what_is_shown_waits_for_the_persons_word_and_says_where_it_is_fro
     turn.reads([Material(authorship, f"Hello. {EVIL}. Bye.", "Eve")])
     assert (await store(turn))["status"] == "waiting_for_the_person"
     ada = await rig.handle()
-    assert await ada.search(Filter()) == []
-    (waiting,) = await ada.waiting()
+    assert await ada.read.search(Filter()) == []
+    (waiting,) = await ada.review.waiting()
     told = waiting.record.provenance
     assert (told.source, told.trust, told.external) == (*derived, True)
 
@@ -107,7 +107,7 @@ async def test_a_forwarded_instruction_is_never_said_by_who_forwards_it(rig: Rig
     after = await turn.finish("Noted.", ["memory_store"])
     assert "Keep this?" in after.note
     ada = await rig.handle()
-    sides = {match.record.role: match.record for match in await ada.search(Filter())}
+    sides = {match.record.role: match.record for match in await ada.read.search(Filter())}
     assert set(sides) == {"other", "assistant"}, "the person said nothing"
     shown = sides["other"].provenance
     assert sides["other"].content == f"forwarded from Eve:\n{EVIL}"
@@ -120,7 +120,7 @@ async def test_own_words_beside_a_forward_are_own(rig: Rig) -> None:
     turn = await rig.remembrance.turn(caller)
     own = await store(turn, "Prefers tabs over spaces", "I prefer tabs over spaces")
     assert own["success"] is True
-    (found,) = await (await rig.handle()).search(Filter())
+    (found,) = await (await rig.handle()).read.search(Filter())
     told = found.record.provenance
     assert (told.source, told.trust, told.external) == (
         *(SourceType.USER_MESSAGE, Trust.HIGH),
@@ -133,15 +133,15 @@ async def test_what_is_approved_still_says_that_it_came_from_outside(rig: Rig) -
     answer = await store(turn)
     assert answer["success"] is False
     ada = await rig.handle()
-    (waiting,) = await ada.waiting()
-    await ada.approve(waiting.id)
+    (waiting,) = await ada.review.waiting()
+    await ada.review.approve(waiting.id)
     brief = await (await rig.remembrance.turn(rig.caller())).tools.call("memory_brief", {})
     assert "kept with the person's approval" in brief
 
 
 async def test_what_was_shown_is_recalled_as_somebody_elses(rig: Rig) -> None:
     await (await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))).finish("Fine.", [])
-    found = await (await rig.handle()).look_up(Query("where do invoices go?", rig.clock.now()))
+    found = await (await rig.handle()).read.recall(Query("where do invoices go?", rig.clock.now()))
     told = {one.record.role: one.label for one in found.results}
     assert told["other"] == "said by somebody else"
 
@@ -149,12 +149,12 @@ async def test_what_was_shown_is_recalled_as_somebody_elses(rig: Rig) -> None:
 async def test_what_is_recalled_from_outside_is_outside(rig: Rig) -> None:
     rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
     await (await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))).finish("Fine.", [])
-    await (await rig.handle()).search(Filter())  # comes after what waits
+    await (await rig.handle()).read.search(Filter())  # comes after what waits
     turn = await rig.remembrance.turn(rig.caller(says="where do invoices go?"))
     items = await turn.knowledge("where do I send invoices to?")
     assert any(item.text.startswith("somebody else: forwarded from Eve") for item in items)
     await store(turn)
-    (waiting,) = await (await rig.handle()).waiting()
+    (waiting,) = await (await rig.handle()).review.waiting()
     assert waiting.record.provenance.external
 
 
@@ -162,15 +162,15 @@ async def test_a_deleted_message_takes_along_what_it_showed(rig: Rig) -> None:
     caller = rig.caller(says="look", shows=(FORWARD,), message="m1")
     await (await rig.remembrance.turn(caller)).finish("Fine.", [])
     await rig.remembrance.deleted("default", caller.place, ["m1"])
-    assert await (await rig.handle()).search(Filter()) == []
+    assert await (await rig.handle()).read.search(Filter()) == []
 
 
 async def test_what_was_shown_in_a_room_is_the_rooms(rig: Rig) -> None:
     caller = rig.caller("ada", at=ROOM, says="look", shows=(FORWARD,))
     await (await rig.remembrance.turn(caller)).finish("Fine.", [])
     wanted = Filter(text="invoices")
-    assert len(await (await rig.handle("bob", at=ROOM)).search(wanted)) == 1
-    assert await (await rig.handle("bob", at=DIRECT)).search(wanted) == []
+    assert len(await (await rig.handle("bob", at=ROOM)).read.search(wanted)) == 1
+    assert await (await rig.handle("bob", at=DIRECT)).read.search(wanted) == []
 
 
 @pytest.mark.parametrize("target", ["soul", "bible"])
@@ -188,7 +188,7 @@ async def test_the_assistants_own_quoted_answer_is_not_from_outside(rig: Rig) ->
     turn = await rig.remembrance.turn(rig.caller(says="keep that"))
     turn.reads([Material("your_answer", EVIL)])
     await store(turn)
-    (waiting,) = await (await rig.handle()).waiting()
+    (waiting,) = await (await rig.handle()).review.waiting()
     assert not waiting.record.provenance.external
 
 
@@ -209,5 +209,5 @@ async def test_remember_keeps_what_was_typed_and_nothing_that_is_shown() -> None
     async with memory_rig() as rig:
         caller = rig.caller(says="my dog is Rex", shows=(FORWARD,))
         await rig.commands.run("remember", "my dog is Rex", caller)
-        found = await (await rig.handle()).search(Filter())
+        found = await (await rig.handle()).read.search(Filter())
         assert [match.record.content for match in found] == ["my dog is Rex"]

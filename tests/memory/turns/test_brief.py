@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from memory.model.record import Draft, Kind, Provenance, Record, Scope, SourceType, Trust
-from memory.ports import Filter, Match
-from memory.service.handle import MemoryHandle
+from memory.ports.memories import Filter, Match
+from memory.service.read import MemoryReader
 from memory.turns.brief import (
     BRIEF_SECONDS,
     MAX_CHARS,
@@ -97,10 +97,12 @@ def test_it_never_has_more_than_10_000_characters(sizes: list[tuple[Kind, int]])
 async def test_what_somebody_wants_is_in_it_however_much_was_learned_since() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("Prefers tabs", Kind.PREFERENCE))
+        await ada.write.remember(Draft("Prefers tabs", Kind.PREFERENCE))
         await rig.clock.advance(60)
         for n in range(4 * MAX_ENTRIES + 1):
-            await ada.remember(Draft(f"Has seen bird number {n} of the {n * 7919}", Kind.FACT))
+            await ada.write.remember(
+                Draft(f"Has seen bird number {n} of the {n * 7919}", Kind.FACT)
+            )
         made = await brief_of(ada, LIMITS)
 
         assert "Prefers tabs" in made.text()
@@ -109,13 +111,13 @@ async def test_what_somebody_wants_is_in_it_however_much_was_learned_since() -> 
 
 async def test_it_depends_on_who_reads_along() -> None:
     async with memory_rig() as rig:
-        await (await rig.handle("ada")).remember(Draft("Ada is ill", Kind.FACT))
+        await (await rig.handle("ada")).write.remember(Draft("Ada is ill", Kind.FACT))
         for place in (ROOM, CLOSED):
             assert (await brief_of(await rig.handle("ada", at=place), LIMITS)).text() == ""
         assert "Ada is ill" in (await brief_of(await rig.handle("ada"), LIMITS)).text()
 
 
-class Slow(MemoryHandle):
+class Slow(MemoryReader):
     """Never finds anything, nor that there is nothing."""
 
     async def search(self, wanted: Filter) -> list[Match]:
@@ -123,7 +125,7 @@ class Slow(MemoryHandle):
         return []
 
 
-class Gone(MemoryHandle):
+class Gone(MemoryReader):
     """Has no store."""
 
     async def search(self, wanted: Filter) -> list[Match]:
@@ -134,7 +136,7 @@ async def test_a_fresh_brief_says_how_many_it_leaves_out_and_a_frozen_one_stays_
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         for name in ("a dog", "a cat", "a bird"):
-            await ada.remember(Draft(f"Owns {name}", Kind.FACT))
+            await ada.write.remember(Draft(f"Owns {name}", Kind.FACT))
         few = BriefLimits(entries=2)
         fresh = (await brief_of(ada, few)).text()
         assert "2 of 3 memories; memory_search finds the others." in fresh
@@ -147,13 +149,13 @@ async def test_a_fresh_brief_says_how_many_it_leaves_out_and_a_frozen_one_stays_
 
 @pytest.mark.parametrize("kind", [Slow, Gone])
 async def test_a_session_begins_without_it_where_it_cannot_be_had(
-    kind: type[MemoryHandle], monkeypatch: pytest.MonkeyPatch
+    kind: type[MemoryReader], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.turns.brief.BRIEF_SECONDS", 0.01)
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("Prefers tabs", Kind.PREFERENCE))
-        ada.__class__ = kind
+        await ada.write.remember(Draft("Prefers tabs", Kind.PREFERENCE))
+        ada.read = kind(ada.read.parts, ada.request, ada.access, ada.read.start)
         with capture_logs() as logs:
             made = await brief_of(ada, LIMITS)
         assert (made.text(), made.total) == ("", 0)
@@ -164,10 +166,10 @@ async def test_a_session_begins_without_it_where_it_cannot_be_had(
 async def test_another_process_and_the_next_start_tell_a_session_the_same() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("Has a dog", Kind.FACT))
+        await ada.write.remember(Draft("Has a dog", Kind.FACT))
         before = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         await rig.clock.advance(61)
-        await ada.remember(Draft("Has a cat", Kind.FACT))
+        await ada.write.remember(Draft("Has a cat", Kind.FACT))
 
         elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
         assert await (await elsewhere.turn(rig.caller("ada"))).prompt_parts() == before
@@ -178,19 +180,19 @@ async def test_another_process_and_the_next_start_tell_a_session_the_same() -> N
 async def test_what_one_process_had_to_make_anew_the_others_tell_as_well() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        gone = await ada.remember(Draft("Has a dog", Kind.FACT))
+        gone = await ada.write.remember(Draft("Has a dog", Kind.FACT))
         elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
         for process in (rig.remembrance, elsewhere):
             assert (
                 "Has a dog" in (await (await process.turn(rig.caller("ada"))).prompt_parts()).brief
             )
         await rig.clock.advance(61)
-        await ada.delete([gone.memory_id])
-        await ada.remember(Draft("Has a cat", Kind.FACT))
+        await ada.privacy.delete([gone.memory_id])
+        await ada.write.remember(Draft("Has a cat", Kind.FACT))
         anew = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Has a cat" in anew.brief
         await rig.clock.advance(61)
-        await ada.remember(Draft("Has a bird", Kind.FACT))
+        await ada.write.remember(Draft("Has a bird", Kind.FACT))
         for process in (elsewhere, rig.remembrance):
             assert await (await process.turn(rig.caller("ada"))).prompt_parts() == anew
 
@@ -201,18 +203,18 @@ async def test_what_is_gone_is_gone_from_a_session_that_goes_on(how: str) -> Non
         ada = await rig.handle("ada")
         until = rig.clock.now() + timedelta(minutes=1)
         lives = Draft("Lives in Graz", Kind.FACT, true_until=until)
-        kept = await ada.remember(
+        kept = await ada.write.remember(
             lives if how == "true no longer" else replace(lives, true_until=None)
         )
-        await ada.remember(Draft("Has a dog", Kind.FACT))
+        await ada.write.remember(Draft("Has a dog", Kind.FACT))
         told = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Graz" in told.brief
 
         await rig.clock.advance(61)
         if how == "deleted":
-            await ada.delete([kept.memory_id])
+            await ada.privacy.delete([kept.memory_id])
         elif how == "replaced":
-            await ada.remember(Draft("Lives in Linz", Kind.FACT, supersedes=kept.memory_id))
+            await ada.write.remember(Draft("Lives in Linz", Kind.FACT, supersedes=kept.memory_id))
         again = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Graz" not in again.brief
         assert "Has a dog" in again.brief

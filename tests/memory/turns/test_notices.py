@@ -13,7 +13,7 @@ from gateway.message import Place
 from gateway.people import Role
 from gateway.ports.memory import AnswerFooter
 from memory.model.outcome import Outcome
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.service.people import MAX_UNTOLD
 from memory.turns.notices import UNDO
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
@@ -50,7 +50,7 @@ async def undo(rig: Rig, value: str = "", name: str = "ada", at: Place = DIRECT)
 
 async def current(rig: Rig, name: str = "ada") -> list[str]:
     handle = await rig.handle(name)
-    found = await handle.search(Filter(own_only=True))
+    found = await handle.read.search(Filter(own_only=True))
     return sorted(match.record.content for match in found if not match.record.role)
 
 
@@ -139,7 +139,7 @@ async def test_what_was_replaced_counts_again_and_only_that() -> None:
 async def test_what_was_confirmed_is_not_undone() -> None:
     async with memory_rig() as rig:
         await after(rig, HEDGED)
-        asked = await (await rig.handle()).waiting()
+        asked = await (await rig.handle()).review.waiting()
         await rig.commands.press(f"memory:keep:{asked[0].id}", rig.caller())
         with pytest.raises(NotFound):
             await undo(rig)
@@ -221,12 +221,12 @@ async def test_with_memory_off_nothing_is_stored_by_anybody_and_everything_can_b
         await after(rig, TABS)
         waiting = await rig.handle()
         await after(rig, HEDGED)
-        (pending,) = await waiting.waiting()
+        (pending,) = await waiting.review.waiting()
         await rig.commands.run("privacy", "memory off", rig.caller())
         refused = (await rig.commands.run("remember", "I keep bees", rig.caller())).markdown
         assert "Memory is off for you" in refused
         handle = await rig.handle()
-        assert (await handle.approve(pending.id)).outcome is Outcome.REFUSED
+        assert (await handle.review.approve(pending.id)).outcome is Outcome.REFUSED
         assert await current(rig) == [TABS]
         assert TABS in await undo(rig)
         assert await current(rig) == []
@@ -265,10 +265,10 @@ async def test_choices_and_what_waits_go_with_everything_else_of_a_person() -> N
         await rig.commands.run("privacy", "notes off", rig.caller(at=ROOM))
         handle = await rig.handle(at=ROOM)
         rows: list[Mapping[str, object]] = [
-            row for row in await handle.export_all() if row["table"] == "people_choices"
+            row for row in await handle.privacy.export_all() if row["table"] == "people_choices"
         ]
         assert len(rows) == 1
         assert "untold" in json.dumps(rows[0])
-        await handle.erase_all()
+        await handle.privacy.erase_all()
         again = await rig.handle(at=ROOM)
-        assert (again.chosen.notes, again.chosen.untold) == (None, ())
+        assert (again.choices.notes, again.choices.untold) == (None, ())

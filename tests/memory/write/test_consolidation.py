@@ -7,11 +7,12 @@ from datetime import timedelta
 from structlog.testing import capture_logs
 
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.stores import Quarantined
+from gateway.ports.quarantine import Quarantined
 from gateway.ports.work_guard import Owner
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.model.scope import AccessScope
-from memory.ports import ConsolidatedTurn, Filter, WaitingTurns
+from memory.ports.memories import Filter
+from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.service.handle import MemoryHandle
 from memory.write.consolidation import AT_ONCE, Consolidation, TurnText, waiting_turn
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
@@ -25,7 +26,7 @@ def consolidation(rig: Rig) -> Consolidation:
 
 
 async def contents(handle: MemoryHandle) -> list[str]:
-    return [match.record.content for match in await handle.search(Filter())]
+    return [match.record.content for match in await handle.read.search(Filter())]
 
 
 async def test_a_turn_waits_until_there_is_time_and_keeps_its_own_time() -> None:
@@ -102,14 +103,14 @@ async def test_everything_of_a_person_includes_what_waits() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "hi there")
-        rows = await ada.export_all()
+        rows = await ada.privacy.export_all()
         assert sorted(str(row["content"]) for row in rows if row["table"] == "memories") == [
             "hello",
             "hi there",
         ]
         await rig.said(ada, "t2", "one thing more", "")
         await rig.said(await rig.handle("bob"), "t3", "bob's", "")
-        await ada.erase_all()
+        await ada.privacy.erase_all()
         assert await rig.stores.waiting.count() == 1
         assert await contents(ada) == []
 
@@ -118,7 +119,7 @@ async def test_what_is_cleared_is_not_kept_afterwards() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "hi there")
-        assert await ada.clear([Tier.EPISODIC]) == 2
+        assert await ada.privacy.clear([Tier.EPISODIC]) == 2
         assert await consolidation(rig).step() == 0
         assert await contents(ada) == []
 
@@ -176,7 +177,7 @@ class Erasing:
         return await self.waiting.saying(tenant, channel, message_ids, limit)
 
     async def take_up(self, turns: Sequence[ConsolidatedTurn]) -> set[str]:
-        await self.person.erase_all()
+        await self.person.privacy.erase_all()
         return await self.waiting.take_up(turns)
 
     async def discard_quarantined(

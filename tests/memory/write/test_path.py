@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Kind, Scope
+from memory.model.trust import InputKind
 from memory.stores.limits import MAX_WAITING
-from memory.write.trust import InputKind
 from tests.memory.rig import ROOM, memory_rig
 
 
@@ -29,7 +29,7 @@ async def test_what_may_be_a_secret_is_asked_about() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         digits = "3f9a7c1e5b2d8046" + "a1c3e5f7092b4d6880ff12ab"
-        result = await ada.remember(Draft(f"the value is {digits}", Kind.FACT))
+        result = await ada.write.remember(Draft(f"the value is {digits}", Kind.FACT))
         assert (result.outcome, result.reason) == (Outcome.REVIEW, "It may hold a secret.")
 
 
@@ -40,7 +40,7 @@ async def test_a_full_queue_takes_no_more() -> None:
             draft = Draft(f"Owns boat number {number}", Kind.FACT)
             result = await rig.path.write(ada.request, ada.access, draft, InputKind.ASSISTANT)
         assert (result.outcome, result.code) == (Outcome.REFUSED, "queue_full")
-        assert len(await ada.waiting(1_000)) == MAX_WAITING
+        assert len(await ada.review.waiting(1_000)) == MAX_WAITING
 
 
 async def test_what_everybody_reads_counts_towards_nobodys_plan() -> None:
@@ -48,14 +48,16 @@ async def test_what_everybody_reads_counts_towards_nobodys_plan() -> None:
         ada = await rig.handle("ada", at=ROOM, role=Role.OPERATOR)
         for number in range(5):
             draft = Draft(f"Deploys on day {number}", Kind.FACT, scope=Scope.PROJECT)
-            assert (await ada.remember(draft)).outcome is Outcome.STORED
-        assert await ada.count() == 0
+            assert (await ada.write.remember(draft)).outcome is Outcome.STORED
+        assert await ada.read.count() == 0
 
 
 async def test_a_project_has_to_be_chosen_first() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", role=Role.OPERATOR)
-        result = await ada.remember(Draft("Deploys on Friday", Kind.FACT, scope=Scope.PROJECT))
+        result = await ada.write.remember(
+            Draft("Deploys on Friday", Kind.FACT, scope=Scope.PROJECT)
+        )
         assert (result.outcome, result.code) == (Outcome.REFUSED, "no_project")
 
 

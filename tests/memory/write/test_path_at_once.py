@@ -12,7 +12,7 @@ import pytest
 from db.sqlite import SqliteDatabase
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.memory.rig import rig_on
 from tests.memory.stores.writing import text_of
@@ -51,7 +51,7 @@ async def written(stores: MemoryStores, states: SqliteDatabase, texts: list[str]
     """One writer after the other of its texts; what became of them."""
     rig, outcomes = rig_on(stores, states, CLOCK), Counter[str]()
     for text in texts:
-        result = await (await rig.handle("ada")).remember(Draft(text, Kind.FACT))
+        result = await (await rig.handle("ada")).write.remember(Draft(text, Kind.FACT))
         outcomes["stored" if result.outcome is Outcome.STORED else result.code] += 1
     return outcomes
 
@@ -65,7 +65,7 @@ async def check(opened: list[MemoryStores], writes: int, distinct: int) -> None:
     total = sum(done, Counter[str]())
     assert total == {"stored": distinct, "duplicate": WRITERS * writes - distinct}
     rig = rig_on(opened[0], states, CLOCK)
-    found = await (await rig.handle("ada")).search(Filter(limit=1_000))
+    found = await (await rig.handle("ada")).read.search(Filter(limit=1_000))
     assert sorted(match.record.content for match in found) == sorted(set(every))
     await states.stop()
 

@@ -3,6 +3,7 @@
 import pytest
 
 from memory.model.record import MAX_DOCUMENT, Draft, Kind, SourceType, Tier, Trust
+from memory.model.trust import InputKind
 from memory.write.prepare import (
     NOTHING_BESIDE,
     REDACTED,
@@ -11,7 +12,6 @@ from memory.write.prepare import (
     prepare,
     prepare_turn,
 )
-from memory.write.trust import InputKind
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
 

@@ -5,8 +5,8 @@ import pytest
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
-from memory.ports import Filter
-from memory.turns.memory_port import footer_of
+from memory.ports.memories import Filter
+from memory.turns.footer import footer_of
 from memory.write.replacement import announces_change, replaced_by
 from tests.memory.rig import Shelf, memory_rig
 from tests.memory.stores.records import record
@@ -51,24 +51,24 @@ def test_a_preference_beside_another_one_replaces_nothing() -> None:
 async def test_the_old_preference_is_superseded_and_the_person_is_told() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
         said = "I prefer spaces now, not tabs"
         handle = await rig.handle("ada", says=said)
-        result = await handle.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
         assert result.outcome is Outcome.STORED
         assert result.notices == (
             f"I now remember “{said}”. It replaces “I prefer tabs over spaces”.",
         )
-        assert [match.record.content for match in await ada.search(Filter())] == [said]
+        assert [match.record.content for match in await ada.read.search(Filter())] == [said]
 
 
 async def test_what_waits_replaces_nothing_yet_and_says_what_it_would_replace() -> None:
     async with memory_rig(grounding=Grounding(Shelf(), WritePolicy.CONFIRM)) as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
         said = "I prefer spaces now, not tabs"
         handle = await rig.handle("ada", says=said)
-        result = await handle.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        result = await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
         assert (result.outcome, result.notices) == (Outcome.REVIEW, ())
         assert result.reason.endswith("It would replace “I prefer tabs over spaces”.")
         note = footer_of((result,))
@@ -89,22 +89,22 @@ def test_a_notice_with_underscores_stays_one_line_in_italics() -> None:
 async def test_where_it_is_not_certain_one_tap_decides(both: bool) -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
-        await ada.remember(Draft("I live in Basel", Kind.FACT))
+        await ada.write.remember(Draft("I live in Basel", Kind.FACT))
         asked = await rig.commands.run("remember", "I live in Bern now", rig.caller("ada"))
         assert "It may replace “I live in Basel”" in asked.markdown
         labels = {button.label: button.value for button in asked.buttons}
         assert list(labels) == ["Replace", "Keep both", "Keep the old one"]
         assert all(len(value.encode()) <= 64 for value in labels.values())
         await rig.commands.press(labels["Keep both" if both else "Replace"], rig.caller("ada"))
-        kept = {match.record.content for match in await ada.search(Filter())}
+        kept = {match.record.content for match in await ada.read.search(Filter())}
         assert kept == {"I live in Bern now", *(["I live in Basel"] if both else [])}
 
 
 async def test_the_memory_of_somebody_else_is_never_replaced() -> None:
     async with memory_rig() as rig:
         bob = await rig.handle("bob")
-        await bob.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        await bob.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
         ada = await rig.handle("ada")
-        result = await ada.remember(Draft("I prefer spaces now, not tabs", Kind.PREFERENCE))
+        result = await ada.write.remember(Draft("I prefer spaces now, not tabs", Kind.PREFERENCE))
         assert (result.outcome, result.notices) == (Outcome.STORED, ())
-        assert len(await bob.search(Filter())) == 1
+        assert len(await bob.read.search(Filter())) == 1

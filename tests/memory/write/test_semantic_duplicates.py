@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gateway.errors import ModelUnavailable, StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.errors import ModelUnavailable
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Embedding, Kind, Scope
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.write.semantic_duplicates import MeaningCheck
 from tests.memory.rig import ROOM, Rig, memory_rig
 
@@ -56,13 +57,13 @@ def fact(text: str, **rest: object) -> Draft:
 
 async def test_the_same_in_other_words_is_stored_once(rig: Rig, model: Model) -> None:
     ada = await rig.handle()
-    first = await ada.remember(fact("I like tea"))
-    again = await ada.remember(fact("tea is what I enjoy"))
+    first = await ada.write.remember(fact("I like tea"))
+    again = await ada.write.remember(fact("tea is what I enjoy"))
     assert (first.outcome, again.outcome) == (Outcome.STORED, Outcome.BLOCKED)
     assert again.validation is not None
     assert again.validation.conflicting_id == first.memory_id
     assert again.validation.similarity == pytest.approx(0.99, abs=0.01)
-    kept = await ada.get(first.memory_id)
+    kept = await ada.read.get(first.memory_id)
     assert kept is not None
     assert kept.embedding == Embedding("m", (1.0, 0.0))
     assert model.asked == ["I like tea", "tea is what I enjoy"]
@@ -71,18 +72,18 @@ async def test_the_same_in_other_words_is_stored_once(rig: Rig, model: Model) ->
 @pytest.mark.parametrize("text", ["I do not like tea", "I like 2 cups of tea", "the moon is far"])
 async def test_a_not_or_another_number_is_something_else(rig: Rig, text: str) -> None:
     ada = await rig.handle()
-    await ada.remember(fact("I like tea"))
-    assert (await ada.remember(fact(text))).outcome is Outcome.STORED
+    await ada.write.remember(fact("I like tea"))
+    assert (await ada.write.remember(fact(text))).outcome is Outcome.STORED
 
 
 async def test_what_it_replaces_is_no_repetition_and_what_is_others_neither(rig: Rig) -> None:
     ada, bob = await rig.handle(), await rig.handle("bob")
-    first = await ada.remember(fact("I like tea"))
-    assert (await bob.remember(fact("tea is what I enjoy"))).outcome is Outcome.STORED
-    new = await ada.remember(fact("tea is what I enjoy", supersedes=first.memory_id))
+    first = await ada.write.remember(fact("I like tea"))
+    assert (await bob.write.remember(fact("tea is what I enjoy"))).outcome is Outcome.STORED
+    new = await ada.write.remember(fact("tea is what I enjoy", supersedes=first.memory_id))
     assert new.outcome is Outcome.STORED
     everybody = fact("I like tea", scope=Scope.GLOBAL)
-    assert (await ada.remember(everybody)).outcome is Outcome.REVIEW
+    assert (await ada.write.remember(everybody)).outcome is Outcome.REVIEW
 
 
 async def test_a_repetition_of_something_private_is_found_in_a_room_and_not_shown(
@@ -90,15 +91,15 @@ async def test_a_repetition_of_something_private_is_found_in_a_room_and_not_show
 ) -> None:
     private = await rig.handle()
     room = replace(ROOM, platform="telegram", account="main")
-    await private.remember(fact("I like tea"))
+    await private.write.remember(fact("I like tea"))
     handle = await rig.handle(at=room)
-    assert (await handle.remember(fact("tea is what I enjoy"))).outcome is Outcome.BLOCKED
-    assert await handle.search(Filter(text="tea")) == []
+    assert (await handle.write.remember(fact("tea is what I enjoy"))).outcome is Outcome.BLOCKED
+    assert await handle.read.search(Filter(text="tea")) == []
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("busy"), StoreUnavailable("locked")])
 async def test_a_check_that_fails_sends_to_review(rig: Rig, model: Model, error: Exception) -> None:
     ada = await rig.handle(says="the moon is far")
     model.error = error
-    result = await ada.infer(fact("the moon is far", quote="the moon is far"))
+    result = await ada.write.infer(fact("the moon is far", quote="the moon is far"))
     assert (result.outcome, result.code) == (Outcome.REVIEW, "duplicate_unchecked")

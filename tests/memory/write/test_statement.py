@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from memory.model.record import MAX_MEMORY
 from memory.write.statement import find_statement
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("quote", "message", "statement"),
     [
         ("tabs over spaces", "btw I prefer tabs over spaces! And you?",
@@ -38,7 +39,7 @@ def test_a_quote_is_widened_to_its_sentence(quote: str, message: str, statement:
     assert find_statement(quote, ["hello", message]) == statement
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("quote", "message"),
     [
         ("I prefer tabs", "which do you prefer?"),
@@ -125,7 +126,7 @@ PAIRS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "quote", "altered", "honest"), PAIRS)
+@for_each(("said", "quote", "altered", "honest"), PAIRS)
 def test_what_is_stored_does_not_depend_on_the_wording_of_the_model(
     said: str, quote: str, altered: str, honest: str
 ) -> None:
@@ -150,7 +151,7 @@ def test_long_messages_are_searched_once(pump: str) -> None:
     assert find_statement(pump * 40, [message]) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     "message",
     [
         "She wrote: ‘Hello there. I hate Bob’s cooking. Bye now.’ What do you think?",

@@ -8,9 +8,10 @@ import pytest
 
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind, SourceType, Tier, Trust
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.write.statement import find_statement
 from tests.memory.rig import memory_rig
+from tests.support.for_each import for_each
 
 PAIRS = (
     # what was said, the words the model quotes, what it alters, what it says honestly
@@ -175,7 +176,7 @@ PAIRS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "quote", "altered", "honest"), PAIRS)
+@for_each(("said", "quote", "altered", "honest"), PAIRS)
 def test_the_sentence_of_the_person_is_found_by_the_quote(
     said: str, quote: str, altered: str, honest: str
 ) -> None:
@@ -202,10 +203,10 @@ async def test_nothing_altered_is_presented_as_said_and_nothing_honest_is_refuse
             ):
                 name = f"{kind}{number}"
                 handle = await rig.handle(name, says=said)
-                result = await handle.infer(Draft(content, Kind.FACT, quote=cited))
+                result = await handle.write.infer(Draft(content, Kind.FACT, quote=cited))
                 kept = [
                     match.record
-                    for match in await handle.search(Filter(tiers=(Tier.SEMANTIC,)))
+                    for match in await handle.read.search(Filter(tiers=(Tier.SEMANTIC,)))
                     if match.record.provenance.source is SourceType.USER_MESSAGE
                     or match.record.provenance.trust is Trust.HIGH
                 ]
@@ -253,7 +254,7 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize(("said", "quote"), ASKED)
+@for_each(("said", "quote"), ASKED)
 def test_what_asks_takes_back_cites_or_stands_elsewhere_is_asked_about(
     said: str, quote: str
 ) -> None:
@@ -279,7 +280,7 @@ WHOLE = (
 )
 
 
-@pytest.mark.parametrize(("said", "quote", "beside"), WHOLE)
+@for_each(("said", "quote", "beside"), WHOLE)
 def test_what_denies_a_sentence_or_says_whose_it_is_stays_with_it(
     said: str, quote: str, beside: str
 ) -> None:
@@ -287,7 +288,7 @@ def test_what_denies_a_sentence_or_says_whose_it_is_stays_with_it(
     assert stated is None or beside in stated
 
 
-@pytest.mark.parametrize(
+@for_each(
     "said",
     [
         "When I travel I take the train.",

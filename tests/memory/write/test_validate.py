@@ -8,9 +8,10 @@ from memory.grounding.citations import find_citations
 from memory.grounding.verifier import Checked, Reason, Verification
 from memory.model.record import Draft, Kind
 from memory.model.validation import Code
-from memory.ports import Filter
+from memory.ports.memories import Filter
 from memory.write import validate
 from tests.memory.rig import memory_rig
+from tests.support.for_each import for_each
 
 ADA = Principal("default", PersonId("telegram", "main", "7"), Role.MEMBER)
 
@@ -25,7 +26,7 @@ def tier(content: str, memory_type: str, source: str, *, verified: bool = False)
     return result.tier.value
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "memory_type", "source", "verified", "expected"),
     [
         ("Per ADR-003, we use PostgreSQL", "fact", "ai_synthesis", True, "tier_1"),
@@ -87,20 +88,20 @@ async def test_a_text_is_tried_with_its_citations_looked_up_and_nothing_is_store
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         cited = "Per ADR-003, we use PostgreSQL"
-        missing = await ada.try_out(cited, "fact", "ai_synthesis")
+        missing = await ada.write.try_out(cited, "fact", "ai_synthesis")
         assert missing.code is Code.CITATION_UNVERIFIED
         rig.shelf.there.add("ADR-003")
-        found = await ada.try_out(cited, "fact", "ai_synthesis")
+        found = await ada.write.try_out(cited, "fact", "ai_synthesis")
         assert (found.code, found.evidence.source_id) == (Code.CITED, "ADR-003")
-        assert (await ada.try_out(cited, "fact", "file")).code is Code.EXTERNAL
-        assert await ada.search(Filter(superseded=True)) == []
-        assert await ada.waiting() == []
+        assert (await ada.write.try_out(cited, "fact", "file")).code is Code.EXTERNAL
+        assert await ada.read.search(Filter(superseded=True)) == []
+        assert await ada.review.waiting() == []
         assert "memory_write" not in rig.noted.actions()
-        kept = await ada.remember(Draft(cited, Kind.FACT))
-        again = await ada.try_out(cited, "fact", "ai_synthesis")
+        kept = await ada.write.remember(Draft(cited, Kind.FACT))
+        again = await ada.write.try_out(cited, "fact", "ai_synthesis")
         assert (again.code, again.conflicting_id) == (Code.DUPLICATE, kept.memory_id)
         assert again.similarity == 1
         bob = await rig.handle("bob")
-        assert (await bob.try_out(cited, "fact", "ai_synthesis")).code is Code.CITED
+        assert (await bob.write.try_out(cited, "fact", "ai_synthesis")).code is Code.CITED
         with pytest.raises(BadInput, match="memory_type"):
-            await ada.try_out("hello", "gossip", "user")
+            await ada.write.try_out("hello", "gossip", "user")

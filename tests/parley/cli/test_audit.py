@@ -5,8 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from gateway.clock import SystemClock
-from memory.ports import AuditEntry
+from gateway.ports.clock import SystemClock
+from memory.ports.audit import AuditEntry
 from parley.cli import audit_trail
 from parley.config import from_mapping
 from parley.security.audit_key import audit_key

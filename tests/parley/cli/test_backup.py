@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.errors import BadInput
+from gateway.ports.clock import SystemClock
 from parley.cli.backup import pairs
 from parley.config import from_mapping
 from parley.wiring.storage import Storage

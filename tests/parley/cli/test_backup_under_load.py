@@ -18,6 +18,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
 from tests.parley.cli.kit import parley, parley_alone, read_until, started
 from tests.support.patience import LAUNCH, PATIENCE
+from tests.support.waiting import eventually
 
 CHATS = 10
 OPEN = 3
@@ -100,20 +101,14 @@ class Town:
         self.model.faults.clear()
         self.model.faults.add(held)
         self.model.faults.add(Fault("messages", "slow", times=100_000, delay=0.05))
-        async with asyncio.timeout(PATIENCE):
-            while held.times:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: not held.times)
 
     async def until_heard(self) -> None:
         """Return once everything is received that a program sent before it was killed."""
-        async with asyncio.timeout(PATIENCE):
-            while self.telegram.server.connected:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: not self.telegram.server.connected)
 
     async def until_answered(self, at_least: int) -> None:
-        async with asyncio.timeout(LAUNCH):
-            while len(self.answers()) < at_least:
-                await asyncio.sleep(0.02)
+        await eventually(lambda: len(self.answers()) >= at_least, LAUNCH)
 
 
 @pytest.fixture
@@ -156,12 +151,11 @@ async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_noth
         town.enough.set()
         await writing
         expected = {number: at_kill[number] + 1 for number in found.unanswered | found.unsent}
-        async with asyncio.timeout(LAUNCH):
-            while any(town.answers()[number] < count for number, count in expected.items()):
-                await asyncio.sleep(0.05)
-        async with asyncio.timeout(PATIENCE):
-            while town.telegram.queue.waiting:
-                await asyncio.sleep(0.05)
+        await eventually(
+            lambda: not any(town.answers()[number] < count for number, count in expected.items()),
+            LAUNCH,
+        )
+        await eventually(lambda: not town.telegram.queue.waiting)
     now = town.answers()
     assert {number: now[number] for number in expected} == expected
     assert {now[number] for number in found.answered} == {1}, "answered again after the restore"

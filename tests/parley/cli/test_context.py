@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.clock import SystemClock
 from gateway.policy.decision import Decision
-from gateway.ports.stores import Trace
+from gateway.ports.clock import SystemClock
+from gateway.ports.traces import Trace
 from parley.cli.context import described, figures_of
 from parley.config import from_mapping
 from parley.wiring.storage import Storage

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -14,8 +14,9 @@ from simulators.base import Fault, SimPerson
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import FAST, LIFTED, by_bot
 from tests.parley.cli.kit import read_until, started
-from tests.support.patience import LAUNCH, PATIENCE
+from tests.support.patience import LAUNCH
 from tests.support.ports import free_port
+from tests.support.waiting import eventually
 
 CHATS = 40
 EACH = 5
@@ -65,11 +66,6 @@ class Town:
     def answers(self) -> list[int]:
         return [len(by_bot(self.telegram.shown(self.telegram.direct(p)))) for p in self.people]
 
-    async def until(self, ready: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        async with asyncio.timeout(seconds):
-            while not ready():
-                await asyncio.sleep(0.02)
-
     async def readiness(self) -> dict[str, object]:
         address = f"http://127.0.0.1:{self.port}/readyz"
         async with aiohttp.ClientSession() as http, http.get(address) as answer:
@@ -92,7 +88,7 @@ async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town)
         await read_until(process.stdout, "ready gateway")
         for number in range(EACH):
             await town.everybody_says(number)
-        await town.until(lambda: sum(town.answers()) >= CHATS * EACH // 5, LAUNCH)
+        await eventually(lambda: sum(town.answers()) >= CHATS * EACH // 5, LAUNCH)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DRAIN_BOUND):
             _, err = await process.communicate()
@@ -103,7 +99,7 @@ async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town)
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
         await read_until(process.stdout, "ready gateway")
-        await town.until(lambda: min(town.answers()) >= EACH, LAUNCH)
+        await eventually(lambda: min(town.answers()) >= EACH, LAUNCH)
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(DRAIN_BOUND):
             await process.communicate()
@@ -119,10 +115,12 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: To
         await town.everybody_says(0)
         await town.model.wait_for_requests(1, LAUNCH)
         process.send_signal(signal.SIGTERM)
-        async with asyncio.timeout(PATIENCE):
-            while (told := await town.readiness())["ready"]:
-                await asyncio.sleep(0.02)
-        parts = told["parts"]
+
+        async def unready() -> bool:
+            return not (await town.readiness())["ready"]
+
+        await eventually(unready)
+        parts = (await town.readiness())["parts"]
         assert isinstance(parts, dict)
         assert parts["gateway"] == "stopping"
         process.send_signal(signal.SIGTERM)
@@ -133,5 +131,5 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: To
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
         await read_until(process.stdout, "ready gateway")
-        await town.until(lambda: min(town.answers()) >= 1, LAUNCH)
+        await eventually(lambda: min(town.answers()) >= 1, LAUNCH)
     assert town.answers() == [1] * CHATS

@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.llm.prices import AS_OF
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
-from gateway.ports.conversation_notes import ConversationTask
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import ConversationTask, StoredTurn
 from gateway.ports.memory import Caller
-from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.ports.usage import UsageRow
 from memory.model.record import Draft, Kind
 from memory.service.handle import MemoryHandle
 from parley.config import from_mapping
@@ -30,15 +30,16 @@ from parley.wiring.memory import wire_memory
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import (
-    PROGRAM,
+    ROOT,
     environment,
     parley,
     parley_alone,
     read_until,
     started,
 )
+from tests.parley.cli.warm import warm
 from tests.support.databases import new_database
-from tests.support.patience import LAUNCH, PATIENCE
+from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server
 from tests.support.turns import answered
 
@@ -113,9 +114,11 @@ async def talked(storage: Storage, name: str) -> None:
 
 
 async def remembered(handle: MemoryHandle, name: str) -> None:
-    await handle.remember(Draft(f"{name} has a dog named Rex", Kind.FACT, ("pets",)))
-    await handle.remember(Draft(f"{name} prefers [red]tabs[/red] \x1b[31mover", Kind.PREFERENCE))
-    await handle.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
+    await handle.write.remember(Draft(f"{name} has a dog named Rex", Kind.FACT, ("pets",)))
+    await handle.write.remember(
+        Draft(f"{name} prefers [red]tabs[/red] \x1b[31mover", Kind.PREFERENCE)
+    )
+    await handle.write.infer(Draft(f"{name} likes cats a lot", Kind.FACT))
 
 
 def caller(name: str) -> Caller:
@@ -411,8 +414,8 @@ async def test_it_works_while_the_gateway_runs(tmp_path: Path) -> None:
 class Terminal:
     """A program on a terminal of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process, end: int) -> None:
-        self._process = process
+    def __init__(self, status: asyncio.Task[int], end: int) -> None:
+        self._status = status
         self._end = end
         self._shown = ""
 
@@ -427,7 +430,7 @@ class Terminal:
         """What is shown until the end, and the status."""
         while await self._more():
             pass
-        return self._shown, await self._process.wait()
+        return self._shown, await self._status
 
     async def _more(self) -> bool:
         try:
@@ -442,22 +445,12 @@ class Terminal:
 async def terminal(folder: Path, *arguments: str) -> AsyncIterator[Terminal]:
     """Runs `parley` on a pseudo-terminal, 200 columns wide."""
     end, theirs = pty.openpty()
-    process = await asyncio.create_subprocess_exec(
-        *PROGRAM,
-        *arguments,
-        cwd=folder,
-        env=environment({"COLUMNS": "200", "TERM": "dumb"}),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
+    imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
+    env = environment({"COLUMNS": "200", "TERM": "dumb"})
+    status = asyncio.create_task(imported.run_on(theirs, arguments, cwd=folder, env=env))
     try:
-        async with asyncio.timeout(LAUNCH):
-            yield Terminal(process, end)
+        yield Terminal(status, end)
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        status.cancel()
+        await asyncio.gather(status, return_exceptions=True)
         os.close(end)

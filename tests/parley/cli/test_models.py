@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.embeddings.catalogue import EMBEDDING
 from memory.model.record import Embedding
 from parley.config import from_mapping

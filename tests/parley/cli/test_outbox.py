@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
+from gateway.ports.clock import SystemClock
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from simulators.telegram import TelegramSimulator

@@ -52,7 +52,7 @@ async def test_it_answers_and_says_why_from_postgres(tmp_path: Path) -> None:
 async def test_the_library_is_not_loaded_for_sqlite(tmp_path: Path) -> None:
     code = (
         "import sys, parley.app, parley.wiring.storage; from parley.config import from_mapping;"
-        "from gateway.clock import SystemClock;"
+        "from gateway.ports.clock import SystemClock;"
         "parley.wiring.storage.Storage(from_mapping({}), SystemClock());"
         "sys.exit('psycopg' in sys.modules)"
     )

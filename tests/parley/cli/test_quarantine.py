@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gateway.clock import SystemClock
 from gateway.inbound.crash_loop_guard import CrashCounts
-from gateway.ports.stores import Quarantined
+from gateway.ports.clock import SystemClock
+from gateway.ports.quarantine import Quarantined
 from gateway.ports.work_guard import Owner, WorkItem
 from parley.config import from_mapping
 from parley.wiring.storage import Storage

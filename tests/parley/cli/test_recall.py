@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.embeddings.backfill import EmbeddingBackfill
 from memory.embeddings.local import LocalEmbedder
 from parley.config import from_mapping

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 import yaml
 
-from gateway.storage.postgres.status import PostgresStatus
+from gateway.stores.postgres_status import PostgresStatus
 from parley.cli.store_checks import of_postgres, of_redis
 from tests.parley.cli.kit import parley
 from tests.support.ports import free_port

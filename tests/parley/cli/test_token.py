@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from parley.security.key_file import read_key
 from parley.security.tokens import read
 from tests.parley.cli.kit import parley, parley_alone

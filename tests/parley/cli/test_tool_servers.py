@@ -14,7 +14,7 @@ from parley.cli.start_check import startup_problems
 from parley.config import from_mapping
 from parley.config.platforms import discover
 from tests.gateway.turn.test_mcp import PROGRAM, WebServer
-from tests.parley.cli.kit import parley, parley_alone
+from tests.parley.cli.kit import parley
 from tests.support.ports import free_port
 
 NEAR = {"command": sys.executable, "args": [str(PROGRAM), "stdio"]}
@@ -104,7 +104,7 @@ async def test_own_tools_may_be_ruled(tmp_path: Path) -> None:
 async def test_a_server_whose_name_run_refuses_is_refused_before(tmp_path: Path, name: str) -> None:
     write(tmp_path, mcp={"servers": {name: NEAR}}, server={"port": 0})
     ended = await asyncio.gather(
-        parley_alone("run", cwd=tmp_path), parley("check-config", cwd=tmp_path),
+        parley("run", cwd=tmp_path), parley("check-config", cwd=tmp_path),
         parley("doctor", cwd=tmp_path),
     )  # fmt: skip
     assert [end.status for end in ended] == [3, 3, 1]

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.clock import SystemClock
 from gateway.policy.decision import Decision
+from gateway.ports.clock import SystemClock
 from gateway.ports.feedback import Feedback, Thumbs
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from parley.cli.why import described
 from parley.config import from_mapping
 from parley.wiring.storage import Storage

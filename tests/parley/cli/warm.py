@@ -85,6 +85,19 @@ class Warm:
             err.seek(0)
             return status, out.read(), err.read()
 
+    async def run_on(
+        self, terminal: int, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]
+    ) -> int:
+        """The exit status of a command whose input and output is this terminal, which is closed
+        here."""
+        told, tells = socket.socketpair()
+        with told, tells:
+            descriptors = [terminal, terminal, terminal, tells.fileno()]
+            socket.send_fds(self._asks, [_request(arguments, cwd, env)], descriptors)
+            os.close(terminal)
+            tells.close()
+            return await _status(told, LAUNCH)
+
     @asynccontextmanager
     async def running(
         self,
@@ -174,6 +187,7 @@ def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
     os.environ.clear()
     os.environ.update(env)
     time.tzset()
+    sys.path += [one for one in env["PYTHONPATH"].split(os.pathsep) if one not in sys.path]
     sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
     sys.argv = ["-c", *arguments]
@@ -208,7 +222,7 @@ async def _status(told: socket.socket, seconds: float) -> int:
         async with asyncio.timeout(seconds):
             while some := await loop.sock_recv(told, 100):
                 said += some
-    except TimeoutError:
+    except (TimeoutError, asyncio.CancelledError):
         os.killpg(int(said.split()[0]), signal.SIGKILL)
         raise
     _, status = said.split()

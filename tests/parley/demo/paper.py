@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 from gateway.policy.decision import Decision
-from gateway.ports.stores import Trace
+from gateway.ports.traces import Trace
 from simulators.base import (
     MAX_CALLS,
     ApiCall,

@@ -11,6 +11,7 @@ from parley.demo.terminal import clip, show_outcome, show_summary
 from parley.demo.world import TITLES, Refused, Seen, Where
 from simulators.base import Shown
 from tests.parley.demo.conftest import PaperDemo
+from tests.support.for_each import for_each
 
 
 def answer(text: str) -> Seen:
@@ -55,7 +56,7 @@ async def test_a_missing_button_is_said(paper: PaperDemo) -> None:
             pass
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expect", "answers", "good"),
     [
         (Expect.ANSWER, ["hello"], True),

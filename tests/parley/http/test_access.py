@@ -1,10 +1,10 @@
 """Who may enter the local listener."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parley.http.access import AccessDecision, RequestFacts, authorize, same_secret, session_value
+from tests.support.for_each import for_each
 
 TOKEN = "a-token-of-decent-length"
 HERE = {"host": "127.0.0.1:8080"}
@@ -17,7 +17,7 @@ def asked(method: str = "GET", cookie: str = "", **headers: str) -> RequestFacts
     return RequestFacts(method, {**HERE, **named}, cookie)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "token", "reason"),
     [
         (asked(), "", "local"),
@@ -40,7 +40,7 @@ def test_these_may(facts: RequestFacts, token: str, reason: str) -> None:
     assert authorize(facts, token) == AccessDecision(True, reason)  # type: ignore[arg-type] # parametrised
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("facts", "token", "reason", "status"),
     [
         (asked(host="evil.example"), "", "strange_host", 403),

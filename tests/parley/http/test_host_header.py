@@ -13,6 +13,7 @@ from gateway.ports import WebhookRequest, WebhookResponse
 from parley.http.host_header import Host, is_valid_host_request, read_host
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
+from tests.support.for_each import for_each
 
 MALFORMED = [
     "evil@127.0.0.1",
@@ -76,7 +77,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("text", MALFORMED)
+@for_each("text", MALFORMED)
 def test_what_could_be_read_in_two_ways_is_no_host(text: str) -> None:
     assert read_host(text) is None
 

@@ -14,6 +14,7 @@ from gateway.ports import WebhookRequest, WebhookResponse, WebhookRoutes
 from parley.http.connections import ConnectionBounds, Phase
 from parley.http.webhook_listener import MAX_QUERY, WebhookListener
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 from tests.support.work import deadly
 
 PATH = "/webhook/test"
@@ -220,9 +221,7 @@ async def test_too_many_at_once_are_answered_503(
 ) -> None:
     handler.wait = asyncio.Event()
     let_in = [asyncio.create_task(status_of(http, listener)) for _ in range(2)]
-    async with asyncio.timeout(PATIENCE):
-        while len(handler.got) < 2:
-            await asyncio.sleep(0.005)
+    await eventually(lambda: len(handler.got) >= 2)
     assert [await status_of(http, listener) for _ in range(2)] == [503] * 2
     handler.wait.set()
     assert await asyncio.gather(*let_in) == [200] * 2

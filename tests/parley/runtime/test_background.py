@@ -2,7 +2,7 @@
 
 from structlog.testing import capture_logs
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from parley.runtime.background import (
     AFTER_FAILURE,
     BREATH,

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.observe.event_loop import EventLoopMonitor
 from gateway.ports.work_guard import WorkItem
 from parley.app import App
@@ -19,8 +19,8 @@ from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, running
-from tests.support.patience import PATIENCE
 from tests.support.servers import postgres_server, redis_server
+from tests.support.waiting import eventually
 
 TOKEN = "a-token-of-decent-length"
 
@@ -34,6 +34,18 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 async def told(http: aiohttp.ClientSession, app: App, path: str) -> tuple[int, dict[str, object]]:
     async with http.get(app.local.base_url + path) as answer:
         return answer.status, await answer.json()
+
+
+async def becomes(http: aiohttp.ClientSession, app: App, *, ready: bool) -> dict[str, object]:
+    """The answer of `/readyz`, once it says that."""
+    answers: list[tuple[int, dict[str, object]]] = []
+
+    async def as_expected() -> bool:
+        answers.append(await told(http, app, "/readyz"))
+        return (answers[-1][0] == 200) is ready
+
+    await eventually(as_expected)
+    return answers[-1][1]
 
 
 async def figures(http: aiohttp.ClientSession, app: App) -> dict[str, float]:
@@ -134,25 +146,19 @@ async def test_a_deaf_socket_is_not_ready_and_says_so(
     discord, telegram = DiscordSimulator(), TelegramSimulator()
     discord.gateway.heartbeat_ms = 400
     async with running({"discord": discord, "telegram": telegram}, tmp_path) as app:
-        async with asyncio.timeout(PATIENCE):
-            while (await told(http, app, "/readyz"))[0] != 200:
-                await asyncio.sleep(0.02)
+        await becomes(http, app, ready=True)
         discord.go_deaf()
         ada = discord.person("Ada")
         room = discord.direct(ada)
         await discord.say(ada, room, "can you hear me?")
-        async with asyncio.timeout(PATIENCE):
-            while (found := await told(http, app, "/readyz"))[0] == 200:
-                await asyncio.sleep(0.02)
-        parts, problems = found[1]["parts"], found[1]["problems"]
+        found = await becomes(http, app, ready=False)
+        parts, problems = found["parts"], found["problems"]
         assert isinstance(parts, dict)
         assert isinstance(problems, dict)
         assert (parts["discord"], parts["telegram"]) == ("deaf", "ready")
         assert problems["discord"]
         await Lab(app, discord).answer(room)
-        async with asyncio.timeout(PATIENCE):
-            while (await told(http, app, "/readyz"))[0] != 200:
-                await asyncio.sleep(0.02)
+        await becomes(http, app, ready=True)
 
 
 async def test_a_store_that_is_gone_is_not_ready(
@@ -161,10 +167,8 @@ async def test_a_store_that_is_gone_is_not_ready(
     monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.02)
     async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
         app.watching._stores._probes = {"storage": gone}
-        async with asyncio.timeout(PATIENCE):
-            while (found := await told(http, app, "/readyz"))[0] == 200:
-                await asyncio.sleep(0.02)
-        assert found[1]["problems"] == {"storage": "the disk is full"}
+        found = await becomes(http, app, ready=False)
+        assert found["problems"] == {"storage": "the disk is full"}
         assert (await figures(http, app))["parley_up{storage}"] == 0
         assert (await told(http, app, "/healthz"))[0] == 200
 
@@ -187,16 +191,12 @@ async def test_a_server_that_goes_and_comes_back_is_told_in_time(
         async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
             assert app.readiness().ready
             await asyncio.to_thread(server.stop)
-            async with asyncio.timeout(PATIENCE):
-                while (found := await told(http, app, "/readyz"))[0] == 200:
-                    await asyncio.sleep(0.02)
-            parts = found[1]["parts"]
+            found = await becomes(http, app, ready=False)
+            parts = found["parts"]
             assert isinstance(parts, dict)
             assert {name for name, state in parts.items() if state != "ready"} == {part}
             await asyncio.to_thread(server.start)
-            async with asyncio.timeout(PATIENCE):
-                while (await told(http, app, "/readyz"))[0] != 200:
-                    await asyncio.sleep(0.02)
+            await becomes(http, app, ready=True)
 
 
 async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) -> None:
@@ -229,14 +229,10 @@ async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> 
 async def test_a_loop_that_hangs_is_noticed(http: aiohttp.ClientSession) -> None:
     watch = EventLoopMonitor()
     watch.start()
-    async with asyncio.timeout(PATIENCE):
-        while not watch._lags:
-            await asyncio.sleep(0.01)
+    await eventually(lambda: watch._lags)
     before = watch.lag
     time.sleep(before + 0.6)
-    async with asyncio.timeout(PATIENCE):
-        while watch.lag < before + 0.3:
-            await asyncio.sleep(0.01)
+    await eventually(lambda: watch.lag >= before + 0.3)
     await watch.stop()
     await watch.stop()
 

@@ -1,7 +1,7 @@
 """Projects are synced by themselves: when due, by one process, whatever other sources do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from db.sqlite import SqliteDatabase
-from gateway.clock import SystemClock
 from gateway.errors import BadInput, ConfigurationError
 from gateway.extensions import ExtensionRegistry
+from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
-from gateway.storage.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.buckets import SqliteBuckets
 from memory.brain.figure_sources import (
     GatewaySource,
     HttpSource,
@@ -29,7 +29,7 @@ from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
-from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 from tests.support.work import deadly
 
 TEA, MILK = "slack:main:TEA", "slack:main:MILK"
@@ -65,13 +65,6 @@ def heartbeats(rig: Rig, database: SqliteDatabase, **sources: Source) -> Heartbe
     return Heartbeats(sites, rig.sync, SqliteBuckets(database, rig.clock), rig.clock)
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Let the database's thread and the tasks run until this holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
 async def test_a_project_is_synced_when_it_is_due() -> None:
     async with shop() as (rig, database):
         tea = Source()
@@ -89,8 +82,8 @@ async def test_it_goes_on_by_itself_until_it_is_stopped() -> None:
         tea, milk = Source(), Source()
         running = heartbeats(rig, database, tea=tea, milk=milk)
         running.start()
-        await until(lambda: tea.asked == milk.asked == 1)
-        await until(lambda: len(rig.clock.slept) == 2)
+        await eventually(lambda: tea.asked == milk.asked == 1)
+        await eventually(lambda: len(rig.clock.slept) == 2)
         await running.stop()
         assert rig.clock.slept == [ROUND.total_seconds()] * 2
 
@@ -216,9 +209,7 @@ async def test_the_program_syncs_by_itself(tmp_path: Path) -> None:
     assert brain is not None
     await app.start()
     try:
-        async with asyncio.timeout(PATIENCE):
-            while await brain.synced_at("default", TEA) is None:
-                await asyncio.sleep(0.01)
+        await eventually(lambda: brain.synced_at("default", TEA))
     finally:
         await app.stop(drain=1)
 

@@ -4,7 +4,7 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.ports.work_guard import WorkItem
 from parley.runtime.housekeeping import EVERY, MAX_STEPS, Housekeeping
 from tests.support.clock import FakeClock

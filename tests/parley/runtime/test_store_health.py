@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.errors import StoreUnavailable
-from gateway.storage.sqlite.buckets import SqliteBuckets
-from gateway.storage.usage import SqlUsage
+from db.errors import StoreUnavailable
+from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.usage import SqlUsage
 from parley.runtime.store_health import EVERY, StoreMonitor, database_probe, storage_probe
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

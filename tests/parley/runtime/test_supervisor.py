@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 
 import pytest
 from structlog.testing import capture_logs
@@ -14,6 +13,7 @@ from parley.runtime.supervisor import FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 
 class Line(RecordingAdapter):
@@ -140,12 +140,6 @@ async def test_a_connection_that_held_for_a_while_begins_anew() -> None:
     await watch.clock.advance(FIRST_PAUSE)
     assert line.attempts[-1] == died + FIRST_PAUSE
     await watch.supervisor.stop()
-
-
-async def eventually(check: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not check():
-            await asyncio.sleep(0.001)
 
 
 async def test_an_account_that_hangs_holds_up_neither_the_start_nor_the_others(

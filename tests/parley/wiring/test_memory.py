@@ -36,7 +36,7 @@ async def told(opened: App, text: str, *, says: str = "") -> WriteResult:
     assert opened.memory.memory is not None
     handle = await opened.memory.memory.for_principal(caller)
     draft = Draft(text, Kind.FACT, quote=says)
-    return await (handle.infer(draft) if says else handle.remember(draft))
+    return await (handle.write.infer(draft) if says else handle.write.remember(draft))
 
 
 async def test_where_memory_is_off_nothing_is_kept_and_no_command_is_there(tmp_path: Path) -> None:

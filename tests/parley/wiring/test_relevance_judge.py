@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import ModelError
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.prices import Price
-from gateway.storage.usage import SqlUsage
+from gateway.stores.usage import SqlUsage
 from memory.grounding.citations import Citation
 from memory.grounding.decision import Grounding
 from memory.grounding.verifier import Reason, Verification
@@ -106,7 +106,7 @@ async def test_a_citation_that_does_not_support_its_claim_is_not_verified(
     grounding = Grounding(Page(), relevance=True, judge=judge)
     async with memory_rig(grounding=grounding) as rig:
         ada = await rig.handle("ada", says="which database?")
-        result = await ada.infer(Draft(CLAIM, Kind.DECISION))
+        result = await ada.write.infer(Draft(CLAIM, Kind.DECISION))
         assert result.code == code
         assert len(claude.bodies) == 1
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from gateway.observe.recall_metrics import RecallMeasurement
 from memory.model.recollection import Recollection, Stage
 from memory.model.scope import AccessScope
-from memory.recall.query import Query
+from memory.ports.recall import Query
 from parley.wiring.watched_recall import WatchedRecall
 from tests.memory.stores.records import AT, access
 from tests.support.clock import FakeClock

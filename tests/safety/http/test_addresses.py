@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safety.http.addresses import METADATA, HostRule, is_public, may_connect, read_host
+from tests.support.for_each import for_each
 
 PRIVATE = [
     "0.0.0.0",
@@ -53,7 +54,7 @@ PRIVATE = [
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "172.32.0.1", "2606:4700::1", "2a00:1450::1"]
 
 
-@pytest.mark.parametrize("text", PRIVATE)
+@for_each("text", PRIVATE)
 def test_what_is_not_of_the_public_internet(text: str) -> None:
     assert not is_public(ip_address(text))
     assert not may_connect(ip_address(text), ())
@@ -80,13 +81,13 @@ def test_a_network_that_the_operator_names_may_be_reached() -> None:
     assert not may_connect(ip_address("::ffff:10.1.2.3"), allowed)
 
 
-@pytest.mark.parametrize("address", METADATA)
+@for_each("address", METADATA)
 def test_a_metadata_service_never(address: IPv4Address | IPv6Address) -> None:
     everything = (ip_network("0.0.0.0/0"), ip_network("::/0"))
     assert not may_connect(address, everything)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host",
     [
         "",
@@ -143,7 +144,7 @@ def test_a_host_has_one_form(host: str, name: str, address: object) -> None:
     assert read_host(host) == (name, address)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "host", "port", "covered"),
     [
         ("docs.example.org", "docs.example.org", 443, True),
@@ -164,7 +165,7 @@ def test_a_rule_covers_its_host_and_ports(rule: str, host: str, port: int, cover
     assert HostRule.parse(rule).covers(host, port) is covered
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     ["", "*", "*.", "*.org", "https://example.org", "example.org/x", "a@b.org", "a.org:0",
      "a.org:99999", "*.10.0.0.1", "exämple.org", "[::1", "[fe80::1%1]"],

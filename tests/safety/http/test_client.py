@@ -26,6 +26,7 @@ from safety.http.client import (
     Unreachable,
     read_target,
 )
+from tests.support.for_each import for_each
 
 LOOPBACK = frozenset({ip_network("127.0.0.0/8")})
 Reply = Callable[[str, dict[str, str]], Awaitable[bytes]]
@@ -346,7 +347,7 @@ async def test_nothing_is_reached_without_a_list(server: Server) -> None:
     assert (names.asked, server.connections) == ([], 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "",

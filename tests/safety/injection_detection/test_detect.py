@@ -10,14 +10,15 @@ from safety.injection_detection.detect import (
     MAX_FINDINGS,
     InjectionKind,
     detect_injection,
-    looks_like_credential,
     neutralise_markers,
 )
+from safety.secret_detection.credential_sentences import looks_like_credential
+from tests.support.for_each import for_each
 
 SQL, XSS, PROMPT = InjectionKind.SQL, InjectionKind.XSS, InjectionKind.PROMPT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kind"),
     [
         ("The password is '; DROP TABLE users; --", SQL),
@@ -98,7 +99,7 @@ def test_an_attempt_is_seen_with_its_place(text: str, kind: InjectionKind) -> No
     assert all(finding.name and finding.start < finding.end for finding in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "You are now connected to the VPN",
@@ -155,7 +156,7 @@ def test_neutralising_twice_is_once(parts: list[str]) -> None:
     assert neutralise_markers(once) == once
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "told"),
     [
         ("password is hunter2", True),

@@ -1,11 +1,11 @@
 """Secrets that the words around them tell, in several languages; talk about secrets is none."""
 
-import pytest
+from safety.secret_detection.detect import redact_secrets
+from safety.secret_detection.kinds import Level
+from tests.support.for_each import for_each
 
-from safety.secret_detection.detect import Level, redact_secrets
 
-
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         ("my password is hunter2", "hunter2"),
@@ -43,7 +43,7 @@ def test_what_the_words_tell_is_removed_and_told(text: str, secret: str) -> None
     assert {finding.kind.level for finding in redaction.findings} == {Level.PROBABLE}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The password is required",

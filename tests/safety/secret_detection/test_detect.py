@@ -4,7 +4,9 @@ import time
 
 import pytest
 
-from safety.secret_detection.detect import KINDS, Level, find_secrets
+from safety.secret_detection.detect import KINDS, find_secrets
+from safety.secret_detection.kinds import Level
+from tests.support.for_each import for_each
 
 A36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEYS = {
@@ -26,7 +28,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("name", KEYS)
+@for_each("name", KEYS)
 def test_a_definite_secret_is_found_with_its_place(name: str) -> None:
     text = f"before {KEYS[name]} after"
     (finding,) = [f for f in find_secrets(text) if f.kind.name == name]

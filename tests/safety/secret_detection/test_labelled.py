@@ -2,7 +2,9 @@
 
 import pytest
 
-from safety.secret_detection.detect import Level, find_secrets, redact_secrets
+from safety.secret_detection.detect import find_secrets, redact_secrets
+from safety.secret_detection.kinds import Level
+from tests.support.for_each import for_each
 
 PASSWORD = "Tr0ub4dor9x"
 KEY = "q8Zk3Vt7Lm2Xw9Rb5Nc1Hd6J"
@@ -101,20 +103,20 @@ X-API-Key: {}
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("text", [*SENTENCES, *ASSIGNED])
+@for_each("text", [*SENTENCES, *ASSIGNED])
 def test_a_password_that_a_word_tells_goes(text: str) -> None:
     left = redact_secrets(text.format(PASSWORD)).text
     assert PASSWORD not in left
     assert "[SECRET_REDACTED]" in left
 
 
-@pytest.mark.parametrize("text", KEYS)
-@pytest.mark.parametrize("key", [KEY, HEX])
+@for_each("text", KEYS)
+@for_each("key", [KEY, HEX])
 def test_a_key_that_a_word_tells_goes(text: str, key: str) -> None:
     assert key not in redact_secrets(text.format(key)).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "secret"),
     [
         *(("my PIN is 4711", "4711"), ("PIN: 471199", "471199"), ("мой пин-код 4711", "4711")),
@@ -186,7 +188,7 @@ docker run -p 8080:80 nginx
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@for_each("text", ORDINARY)
 def test_ordinary_text_stays(text: str) -> None:
     assert redact_secrets(text).text == text
 

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from safety.secret_detection.detect import find_secrets, redact_secrets
+from tests.support.for_each import for_each
 
 CODES = r"""
 otp: 482911
@@ -373,14 +374,14 @@ def written(line: str) -> str:
     return line.replace("\\n", "\n").replace("\\t", "\t")
 
 
-@pytest.mark.parametrize("line", [*CODES, *TOKENS, *CELLS])
+@for_each("line", [*CODES, *TOKENS, *CELLS])
 def test_digits_that_a_word_tells_go(line: str) -> None:
     left = redact_secrets(written(line)).text
     assert "[SECRET_REDACTED]" in left
     assert _SECRET.search(left) is None
 
 
-@pytest.mark.parametrize("line", ORDINARY)
+@for_each("line", ORDINARY)
 def test_other_numbers_stay(line: str) -> None:
     assert redact_secrets(written(line)).text == written(line)
 
@@ -392,7 +393,7 @@ def test_a_code_goes_whole(code: str) -> None:
     assert (finding.kind.name, text[finding.start : finding.end]) == ("one_time_code", code)
 
 
-@pytest.mark.parametrize("count", ["15", "4096", "128000", "1500000", "48291037", "1000000000"])
-@pytest.mark.parametrize("line", ["token: {}", "tokens: {}", '"token": {},', "token|{}"])
+@for_each("count", ["15", "4096", "128000", "1500000", "48291037", "1000000000"])
+@for_each("line", ["token: {}", "tokens: {}", '"token": {},', "token|{}"])
 def test_a_count_of_tokens_stays(count: str, line: str) -> None:
     assert redact_secrets(line.format(count)).text == line.format(count)

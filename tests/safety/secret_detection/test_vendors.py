@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from safety.secret_detection.detect import KINDS, find_secrets, redact_secrets
 from safety.secret_detection.kinds import Level
+from tests.support.for_each import for_each
 
 ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -26,7 +27,7 @@ def h(length: int) -> str:
     return made("0123456789abcdef", length)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "secret",
     [
         f"sk-ant-admin01-{a(93)}AA",
@@ -76,7 +77,7 @@ def h(length: int) -> str:
         f"GOCSPX-{a(28)}",
     ],
 )
-@pytest.mark.parametrize("around", ["{}", "see {}, please", 'key="{}"', "```\n{}\n```", "({})."])
+@for_each("around", ["{}", "see {}, please", 'key="{}"', "```\n{}\n```", "({})."])
 def test_a_key_goes_completely(secret: str, around: str) -> None:
     redaction = redact_secrets(around.format(secret))
     assert redaction.text.count("[SECRET_REDACTED]") == 1
@@ -171,7 +172,7 @@ def test_twice_is_once_and_findings_are_in_order(text: str) -> None:
         ends = finding.end
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@for_each("kind", KINDS)
 def test_every_kind_contains_its_anchor(kind: object) -> None:
     pattern = kind.pattern  # type: ignore[attr-defined]
     fixed = "".join(

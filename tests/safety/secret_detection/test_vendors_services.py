@@ -3,9 +3,8 @@
 import random
 from base64 import b64encode
 
-import pytest
-
 from safety.secret_detection.detect import redact_secrets
+from tests.support.for_each import for_each
 
 ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -79,7 +78,7 @@ AROUND = [
 ]
 
 
-@pytest.mark.parametrize("secret", [*KEYS, *SHAPED], ids=lambda secret: secret[:14])
+@for_each("secret", [*KEYS, *SHAPED])
 def test_a_key_goes_wherever_it_stands(secret: str) -> None:
     for around in AROUND:
         if "/" in secret and "://" in around:
@@ -89,7 +88,7 @@ def test_a_key_goes_wherever_it_stands(secret: str) -> None:
         assert not any(secret[i : i + 9] in left for i in range(middle, len(secret) - 9)), left
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "zorble_some_long_name_of_a_variable_that_goes_on_and_on",
@@ -111,7 +110,7 @@ def test_names_and_ids_stay(text: str) -> None:
     assert redact_secrets(text).text == text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         f"SNYK_TOKEN={UUID}",
@@ -155,7 +154,7 @@ def test_what_the_words_around_tell_goes(text: str) -> None:
     assert "[SECRET_REDACTED]" in redact_secrets(text).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         *(f"the secret: {UUID}", "twitter: @somebody_with_a_long_name", "okta = True"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from simulators.anthropic.checks import Refused, check_request
+from tests.support.for_each import for_each
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and so on").decode()
 TOOL = {"name": "add", "input_schema": {"type": "object"}}
@@ -51,7 +52,7 @@ def test_what_the_service_takes_is_taken(body: dict[str, Any]) -> None:
     assert check_request(body) is body
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "message"),
     [
         ({}, "model: Field required"),

@@ -5,27 +5,20 @@ from typing import Any
 import pytest
 
 from simulators.anthropic.prompt_cache import PromptCache, Split
+from tests.support.clock import FakeClock
 
 MARK = {"type": "ephemeral"}
 LONG = "a rule to follow " * 1_000
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def cache(clock: Clock) -> PromptCache:
-    return PromptCache(clock)
+def cache(clock: FakeClock) -> PromptCache:
+    return PromptCache(clock.monotonic)
 
 
 def text(words: str, *, marked: bool = False) -> dict[str, Any]:
@@ -60,14 +53,14 @@ def test_a_prefix_below_4096_tokens_is_not_kept(cache: PromptCache) -> None:
 
 
 def test_a_prefix_is_kept_for_five_minutes_from_its_last_use(
-    cache: PromptCache, clock: Clock
+    cache: PromptCache, clock: FakeClock
 ) -> None:
     cache.split(request(text("one")))
-    clock.now = 299
+    clock.skip(299)
     assert cache.split(request(text("two"))).read
-    clock.now = 299 + 299
+    clock.skip(299)
     assert cache.split(request(text("three"))).read
-    clock.now = 299 + 299 + 301
+    clock.skip(301)
     assert not cache.split(request(text("four"))).read
 
 

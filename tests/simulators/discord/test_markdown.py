@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulators.discord.markdown import look
+from tests.support.for_each import for_each
 
 ALLOWED = {
     "p", "br", "strong", "em", "u", "s", "code", "pre", "blockquote", "h1", "h2", "h3", "a",
@@ -18,7 +19,7 @@ def name(kind: str, value: str) -> str:
     return f"{kind}{value}"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "html"),
     [
         ("**a** *b* _c_", "<p><strong>a</strong> <em>b</em> <em>c</em></p>"),

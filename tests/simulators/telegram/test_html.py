@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from simulators.telegram.entities import Entity, find_entities, to_html, utf16_length
 from simulators.telegram.html import HtmlRejected, parse_html
+from tests.support.for_each import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "problem"),
     [
         ("<b>open", 'Can\'t find end tag corresponding to start tag "b"'),
@@ -35,7 +36,7 @@ def test_what_telegram_refuses(source: str, problem: str) -> None:
     assert str(caught.value).startswith(problem)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("source", "text", "entities"),
     [
         ("plain &lt;&amp;&gt; &quot; &#39; &copy;", "plain <&> \" ' &copy;", []),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from simulators.whatsapp.checks import Draft, ReadMark, check
 from simulators.whatsapp.errors import GraphError
+from tests.support.for_each import for_each
 
 HEAD: dict[str, Any] = {"messaging_product": "whatsapp", "to": "4915550000042"}
 
@@ -65,7 +66,7 @@ def test_what_meta_takes_is_taken(body: dict[str, Any]) -> None:
     assert isinstance(check(body), Draft)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "code"),
     [
         ({"to": "4915550000042", "type": "text", "text": {"body": "x"}}, 100),

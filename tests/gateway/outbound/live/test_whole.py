@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.message import Outbound, Part, Place, Receipt
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
-from gateway.outbound.fallback import REPEAT_NOTE
 from gateway.outbound.live.answer import (
     HELD,
     HELD_AFTER,
@@ -22,10 +21,11 @@ from gateway.outbound.live.answer import (
     LiveTarget,
 )
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.send import REPEAT_NOTE
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render
-from gateway.storage.sqlite.adapter_state import SqliteAdapterStates
-from gateway.storage.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.outbox import SqliteOutbox
 from tests.support.clock import FakeClock, InlineThreads, settle
 from tests.support.databases import sqlite_database
 from tests.support.messages import place

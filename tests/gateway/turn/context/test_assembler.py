@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import (
     ANSWER_RANKS,
     CHAT_RANKS,
@@ -20,7 +21,6 @@ from gateway.turn.context import knowledge
 from gateway.turn.context.assembler import OwnTextTooLong, assemble
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.context.delimiters import tagged
-from gateway.turn.tokens import estimate
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
 BUDGET = budget_for(8_192)

@@ -4,11 +4,11 @@ import json
 
 from hypothesis import given
 
+from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, Section
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.block_usage import figures_in, usage_data, warnings
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.tokens import estimate
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
 BUDGET = budget_for(8_192)

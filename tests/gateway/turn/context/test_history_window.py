@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from gateway.authorship import Material
 from gateway.conversation import ContextLimits
+from gateway.llm.tokens import estimate
 from gateway.people import Audience
-from gateway.ports.conversation_notes import ConversationSummary
-from gateway.ports.stores import StoredTurn
+from gateway.ports.conversations import ConversationSummary, StoredTurn
 from gateway.turn.context.history_window import (
     MAX_PERSONS,
     SHOWN,
@@ -20,7 +20,6 @@ from gateway.turn.context.history_window import (
     summary_in_time,
 )
 from gateway.turn.history import dialogue_turns
-from gateway.turn.tokens import estimate
 from tests.gateway.turn.context.making import AT
 
 LIMITS = ContextLimits(max_messages=10, max_tokens=2_000, ttl=timedelta(hours=24))

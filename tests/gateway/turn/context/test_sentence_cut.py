@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.llm.tokens import estimate
 from gateway.turn.context.sentence_cut import sentences, shortened
-from gateway.turn.tokens import estimate
 
 
 def test_a_text_falls_into_whole_sentences() -> None:

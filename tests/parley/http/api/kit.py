@@ -9,9 +9,9 @@ from typing import Any
 
 import aiohttp
 
-from gateway.clock import SystemClock
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
+from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.service.handle import MemoryHandle
 from parley.app import App

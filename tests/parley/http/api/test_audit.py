@@ -11,7 +11,7 @@ import pytest
 
 from gateway.observe.logs import configure_logs
 from memory.audit import first_broken
-from memory.ports import AuditEntry
+from memory.ports.audit import AuditEntry
 from parley.security.audit_key import audit_key
 from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import running as connected

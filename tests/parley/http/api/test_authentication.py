@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.ports.api_tokens import ApiToken
 from parley.http.api.app import OPERATIONS
 from parley.security.token_key import token_key

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from gateway.clock import SystemClock
 from gateway.people import KnownIds, PersonId
 from gateway.ports import keep_ids
-from memory.ports import LinkSide
+from gateway.ports.clock import SystemClock
+from memory.ports.links import LinkSide
 from parley.app import App
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator

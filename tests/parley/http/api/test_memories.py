@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
 from memory.model.record import Draft, Kind
 from parley.http.api.app import OPERATIONS
 from tests.parley.http.api.kit import PROJECT, ApiClient, Program, running, settings_in
@@ -116,8 +116,8 @@ async def test_a_members_word_for_everybody_waits_for_an_operator(
 
 async def test_what_waits_is_decided_once(ada: ApiClient) -> None:
     handle = await ada.in_private()
-    kept = await handle.infer(Draft("Ada likes the sea.", Kind.FACT))
-    left = await handle.infer(Draft("Ada owns a blue boat.", Kind.FACT))
+    kept = await handle.write.infer(Draft("Ada likes the sea.", Kind.FACT))
+    left = await handle.write.infer(Draft("Ada owns a blue boat.", Kind.FACT))
     waiting = (await ada("GET", "/brain/reviews")).json["reviews"]
     assert [each["id"] for each in waiting] == [kept.review_id, left.review_id]
     assert len((await ada("GET", "/brain/reviews?limit=1")).json["reviews"]) == 1
@@ -137,7 +137,7 @@ async def test_what_is_somebody_elses_is_as_if_it_were_not_there(
     memory = await remember(ada, "My sister is called Zelda.")
     await ada("PUT", "/brain/soul", {"content": "I fly kites."})
     review = (
-        await (await ada.in_private()).infer(Draft("Ada likes the sea.", Kind.FACT))
+        await (await ada.in_private()).write.infer(Draft("Ada likes the sea.", Kind.FACT))
     ).review_id
     body = {"content": "Other words.", "supersedes": memory}
     none = {"content": "More words yet.", "supersedes": "mem-none"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
+from gateway.ports.clock import SystemClock
 from memory.model.record import Draft, Kind
 from memory.ports.api_tokens import ApiToken
 from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
@@ -98,7 +98,7 @@ async def test_what_waits_is_decided_once_by_its_owner(program: Program) -> None
     ada, eve = program.api_client("ada"), program.api_client("eve")
     handle = await ada.in_private()
     for thing in ("boat", "kite"):
-        await handle.infer(Draft(f"Ada owns a {thing}.", Kind.FACT))
+        await handle.write.infer(Draft(f"Ada owns a {thing}.", Kind.FACT))
     first, second = (each["id"] for each in (await ada("GET", "/brain/reviews")).json["reviews"])
     assert (await eve("POST", f"/brain/reviews/{first}/approve")).status == 404
     assert (await ada("POST", f"/brain/reviews/{first}/approve")).status == 200

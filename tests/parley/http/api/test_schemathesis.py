@@ -30,7 +30,7 @@ async def run_schemathesis(program: Program, folder: Path, *options: str) -> tup
     handle = await olga.in_private()
     await program.app.memory.commands.run("project", "1", olga.caller(handle.request.place))
     for thing in ("boat", "kite", "drum", "lamp", "harp"):
-        await handle.infer(Draft(f"Olga owns a {thing}.", Kind.FACT))
+        await handle.write.infer(Draft(f"Olga owns a {thing}.", Kind.FACT))
     config = folder / "schemathesis.toml"
     config.write_text(CONFIG, "utf-8")
     process = await asyncio.create_subprocess_exec(

@@ -1,9 +1,10 @@
 """What a person spent, what they decided, and their conversations, over HTTP."""
 
-from gateway.clock import SystemClock
 from gateway.conversation import ConversationKey
 from gateway.ports import Usage
-from gateway.ports.stores import StoredTurn, UsageRow
+from gateway.ports.clock import SystemClock
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.usage import UsageRow
 from memory.model.record import Draft, Kind
 from tests.parley.http.api.kit import ApiClient, Program
 
@@ -24,7 +25,7 @@ async def test_a_person_sees_what_they_spent_and_nobody_elses(
 
 async def test_what_was_decided_is_told_without_its_text(ada: ApiClient, eve: ApiClient) -> None:
     handle = await ada.in_private()
-    waiting = await handle.infer(Draft("Ada may own a boat", Kind.FACT))
+    waiting = await handle.write.infer(Draft("Ada may own a boat", Kind.FACT))
     assert (await ada("GET", "/brain/decisions")).json == {"decisions": []}
     await ada("POST", f"/brain/reviews/{waiting.review_id}/reject", {"reason": "no boat"})
     (decision,) = (await ada("GET", "/brain/decisions")).json["decisions"]

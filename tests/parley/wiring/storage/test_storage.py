@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.clock import SystemClock
-from gateway.errors import StoreUnavailable
+from db.errors import StoreUnavailable
+from gateway.ports.clock import SystemClock
 from parley.config import Settings, from_mapping
 from parley.wiring.storage import Storage
 

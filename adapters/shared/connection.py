@@ -1,0 +1,101 @@
+"""The base of the adapter classes: properties, connecting, the end of a connection."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from typing import ClassVar, Generic, TypeVar
+
+from adapters.shared.settings import CredentialSettings
+from gateway.errors import StartError
+from gateway.ports import AdapterContext, AdapterManifest, Capabilities, EventSink
+
+S = TypeVar("S", bound=CredentialSettings)
+
+
+class AccountAdapter(ABC, Generic[S]):
+    """One account of the platform that `manifest` describes."""
+
+    manifest: ClassVar[AdapterManifest]
+
+    def __init__(self, settings: S, context: AdapterContext) -> None:
+        self._settings = settings
+        self._context = context
+        self._ended = asyncio.Event()
+        self._ended.set()
+        self._failure: BaseException | None = None
+
+    @property
+    def platform(self) -> str:
+        """The platform's name, in lower case."""
+        return self.manifest.platform
+
+    @property
+    def account(self) -> str:
+        """The name of this account in the configuration."""
+        return self._context.account
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The capabilities of the manifest."""
+        return self.manifest.capabilities
+
+    @property
+    def webhook_path(self) -> str:
+        """The path on the public listener: the account "main" has the short one."""
+        path = f"/webhook/{self.platform}"
+        return path if self.account == "main" else f"{path}/{self.account}"
+
+    async def connect(self, sink: EventSink) -> None:
+        """Connect, and hand events to `sink` from then on. Raises `StartError`."""
+        await self.disconnect()
+        if absent := self._settings.absent():
+            names = ", ".join(f"platforms.{self.platform}.{name}" for name in absent)
+            raise StartError(
+                f"Missing settings: {names}.",
+                f"Set them (docs/platforms/{self.platform}.md), or run `parley init`.",
+                permanent=True,
+            )
+        self._failure = None
+        self._ended.clear()
+        try:
+            await self._open(sink)
+        except BaseException:
+            await self.disconnect()
+            raise
+
+    async def wait_closed(self) -> None:
+        """Return after `disconnect`. Raises `StartError` when the connection is lost for good."""
+        await self._ended.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    async def disconnect(self) -> None:
+        """Stop receiving and close everything. Safe to call twice, and before `connect`."""
+        self._end(None)
+        await self._close()
+
+    def _end(self, failure: BaseException | None) -> None:
+        """Let `wait_closed` return, or raise `failure`. Only the first call counts."""
+        if not self._ended.is_set():
+            self._failure = failure
+            self._ended.set()
+
+    def _end_with(self, task: asyncio.Task[None]) -> None:
+        """End the connection when this task ends."""
+        task.add_done_callback(
+            lambda task: self._end(None if task.cancelled() else task.exception())
+        )
+
+    @abstractmethod
+    async def _open(self, sink: EventSink) -> None:
+        """Connect. Raises `StartError`; `disconnect` follows any failure."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """Close everything. Called several times, also before `_open`."""
+
+
+async def stop(task: "asyncio.Task[None] | None") -> None:
+    """Cancel a task and wait for its end."""
+    if task is not None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

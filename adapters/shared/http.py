@@ -1,0 +1,53 @@
+"""Requests over aiohttp: bounded bodies, and the meaning of a missing answer."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import aiohttp
+
+from gateway.errors import Ambiguous, BadInput, DeliveryError, Transient
+from gateway.message import Attachment
+
+CHUNK: Final = 64 * 1024
+MAX_RETRY_AFTER: Final = 86_400.0
+
+
+async def read_body(response: aiohttp.ClientResponse, limit: int, name: str) -> bytes:
+    """The body. Raises `BadInput` when it has more than `limit` bytes."""
+    body = bytearray()
+    async for chunk in response.content.iter_chunked(CHUNK):
+        body += chunk
+        if len(body) > limit:
+            raise BadInput(f"{name} is larger than {limit} bytes")
+    return bytes(body)
+
+
+def check_size(attachment: Attachment, limit: int) -> None:
+    """Raise `BadInput` when the platform says that a file has more than `limit` bytes."""
+    if attachment.size is not None and attachment.size > limit:
+        name = attachment.name or "the file"
+        raise BadInput(f"{name} has {attachment.size} bytes, more than {limit}")
+
+
+def check_status(platform: str, status: int, headers: Mapping[str, str]) -> None:
+    """Raise `Transient` for a status after which the same request may succeed later."""
+    if status == 429 or status >= 500:
+        raise Transient(f"{platform} answered with status {status}", retry_after(headers))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that the header Retry-After names; None without a valid one."""
+    try:
+        seconds = float(headers.get("Retry-After", ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= MAX_RETRY_AFTER else None
+
+
+def no_answer(platform: str, error: Exception, *, repeatable: bool) -> DeliveryError:
+    """The meaning of a request without an answer. `repeatable`: a second one does no harm."""
+    kind = type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+        return Transient(f"{platform} cannot be reached ({kind})")
+    reason = f"{platform} did not answer ({kind})"
+    return Transient(reason) if repeatable else Ambiguous(reason)

@@ -1,0 +1,138 @@
+"""How far the estimates of tokens are off for a model, learned from what its service counts.
+
+Each script has a ratio of its own, because tokenizers differ most in how they cut those that are
+not Latin; a constant stands for what the service adds to every prompt. A sample says only how many
+tokens a whole prompt had, so the error is shared out by how uncertain each figure is and how much
+of the prompt it explains: a Kalman filter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+LEAST_RATIO: Final = 0.5
+MOST_RATIO: Final = 3.0
+MOST_CONSTANT: Final = 2_000.0
+SMALLEST: Final = 50
+"""Tokens of a prompt that says anything about the ratio."""
+NOISE: Final = 0.01
+"""How far a count is off by itself: the mix of words is not the same in every prompt."""
+ALWAYS: Final = 32
+"""So many samples are all learned from, afterwards one in as many: the rest says nothing new."""
+AGEING: Final = 1.1
+"""By which what another process wrote is less sure each time that it is taken over."""
+_UNSURE: Final = (0.2**2, 0.3**2, 0.3**2, 0.5**2, 300.0**2)
+"""Variances of the four ratios and the constant, before anything was seen."""
+_DRIFT: Final = tuple(variance / 1_000 for variance in _UNSURE)
+"""What each grows by with every sample, so that it never stops to learn."""
+
+
+def _independent(variances: Sequence[float]) -> tuple[tuple[float, ...], ...]:
+    """The covariance of figures that tell nothing about each other."""
+    return tuple(
+        tuple(variance if row == column else 0.0 for column in range(len(variances)))
+        for row, variance in enumerate(variances)
+    )
+
+
+_FIRST: Final = _independent(_UNSURE)
+Scripts = tuple[float, float, float, float]
+"""Tokens by script, estimated: Latin letters with digits and signs; scripts of two bytes (Cyrillic,
+Greek, Arabic, Hebrew); of three (Chinese, Japanese, Korean, India's); of four (emoji)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was counted over what was estimated, by script. `constant` is in tokens a prompt."""
+
+    latin: float = 1.0
+    two: float = 1.0
+    three: float = 1.0
+    four: float = 1.0
+    constant: float = 0.0
+    covariance: tuple[tuple[float, ...], ...] = _FIRST
+    samples: int = 0
+
+    @property
+    def figures(self) -> tuple[float, float, float, float, float]:
+        """The four ratios and the constant."""
+        return self.latin, self.two, self.three, self.four, self.constant
+
+    @property
+    def learns(self) -> bool:
+        """Whether the next sample is worth looking at."""
+        return self.samples < ALWAYS or self.samples % ALWAYS == 0
+
+    def passed_over(self) -> "Calibration":
+        """One more sample, which is not learned from."""
+        known = self.latin, self.two, self.three, self.four, self.constant, self.covariance
+        return Calibration(*known, self.samples + 1)
+
+    def predict(self, scripts: Scripts, frames: int) -> float:
+        """Tokens of a prompt: its text by script, and `frames` that are no text."""
+        latin, two, three, four = scripts
+        text = latin * self.latin + two * self.two + three * self.three + four * self.four
+        return text + frames + self.constant
+
+    def beside(self, other: "Calibration") -> "Calibration":
+        """This and what another process learned meanwhile: each figure from whoever is surer of it.
+
+        The other's was written earlier and counts as older, so that what held once cannot stay for
+        ever.
+        """
+        unsure = [row[place] for place, row in enumerate(self.covariance)]
+        older = [row[place] * AGEING for place, row in enumerate(other.covariance)]
+        better = [that < this for this, that in zip(unsure, older, strict=True)]
+        if not any(better):
+            return self
+        latin, two, three, four, constant = (
+            there if take else here
+            for here, there, take in zip(self.figures, other.figures, better, strict=True)
+        )
+        covariance = _independent(list(map(min, unsure, older)))
+        samples = max(self.samples, other.samples)
+        return Calibration(latin, two, three, four, constant, covariance, samples)
+
+    def observe(self, scripts: Scripts, frames: int, counted: int) -> "Calibration":
+        """Learn from one prompt. The ratios stay within 0.5 to 3."""
+        if sum(scripts) + frames < SMALLEST or counted <= 0:
+            return self
+        explained = (*scripts, 1.0)
+        spread = [
+            sum(each * x for each, x in zip(row, explained, strict=True)) for row in self.covariance
+        ]
+        whole = sum(each * x for each, x in zip(spread, explained, strict=True))
+        whole += (NOISE * counted) ** 2 + 1.0
+        error = counted - self.predict(scripts, frames)
+        steps = [each / whole * error for each in spread]
+        return Calibration(
+            _ratio(self.latin + steps[0]),
+            _ratio(self.two + steps[1]),
+            _ratio(self.three + steps[2]),
+            _ratio(self.four + steps[3]),
+            min(MOST_CONSTANT, max(0.0, self.constant + steps[4])),
+            _narrowed(self.covariance, spread, whole),
+            self.samples + 1,
+        )
+
+
+def _narrowed(
+    covariance: Sequence[Sequence[float]], spread: Sequence[float], whole: float
+) -> tuple[tuple[float, ...], ...]:
+    """How uncertain the figures still are after a sample, and a little more for the time since."""
+    return tuple(
+        tuple(
+            max(_DRIFT[row], value - spread[row] * spread[column] / whole) + _DRIFT[row]
+            if row == column
+            else value - spread[row] * spread[column] / whole
+            for column, value in enumerate(values)
+        )
+        for row, values in enumerate(covariance)
+    )
+
+
+def _ratio(value: float) -> float:
+    return min(MOST_RATIO, max(LEAST_RATIO, value))
+
+
+EXACT: Final = Calibration()

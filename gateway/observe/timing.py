@@ -1,0 +1,75 @@
+"""Timing of stages and model calls."""
+
+from asyncio import CancelledError
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar, Token
+from typing import cast
+
+from gateway.ports import Clock, LLMProvider, ModelEvent, ModelRequest
+from gateway.ports.observer import Timing
+
+MAX_TIMINGS = 100
+"""Timings that are kept per exchange."""
+_timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
+
+
+class collect_timings:  # noqa: N801 - reads as what it is: with collect_timings(timings)
+    """A context in which the results of `timed` are added to `timings`."""
+
+    __slots__ = ("_timings", "_token")
+
+    def __init__(self, timings: list[Timing]) -> None:
+        self._timings = timings
+
+    def __enter__(self) -> None:
+        self._token: Token[list[Timing] | None] = _timings.set(self._timings)
+
+    def __exit__(self, *_: object) -> None:
+        _timings.reset(self._token)
+
+
+def note(timing: Timing) -> None:
+    """Add a timing to the running exchange, if there is one."""
+    timings = _timings.get()
+    if timings is not None and len(timings) < MAX_TIMINGS:
+        timings.append(timing)
+
+
+@contextmanager
+def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
+    """Measure a block of code, also if it fails."""
+    began, ended = clock.monotonic(), "ok"
+    try:
+        yield
+    except (CancelledError, GeneratorExit):
+        ended = "stopped"
+        raise
+    except Exception as error:
+        ended = type(error).__name__
+        raise
+    finally:
+        note(Timing(kind, name, began, clock.monotonic() - began, ended))
+
+
+class TimedProvider:
+    """Implements `LLMProvider` around another; the running exchange records the duration of each
+    call, from the request to the end of the answer."""
+
+    def __init__(self, provider: LLMProvider, clock: Clock) -> None:
+        self._provider = provider
+        self._clock = clock
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        stream = cast("AsyncGenerator[ModelEvent, None]", self._provider.stream(request))
+        with timed("model", request.model or self._provider.name, self._clock):
+            async with aclosing(stream) as events:
+                async for event in events:
+                    yield event
+
+    async def close(self) -> None:
+        await self._provider.close()

@@ -1,0 +1,75 @@
+"""The inbox: accepted events, and their delivery to worker processes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from gateway.message import ChatMessage, CommandInvoked, InboundEvent, MessageReceived, Outbound
+
+
+@dataclass(frozen=True, slots=True)
+class InboxEntry:
+    """An accepted event that waits for its answer. `lane` is its conversation, a
+    `str(ConversationKey)`; `reason` says why it addresses the assistant, empty where its kind says
+    so. A message's content is the author's own text, without a prefix."""
+
+    id: str
+    lane: str
+    event: InboundEvent
+    received_at: datetime
+    reason: str = ""
+
+    @property
+    def message(self) -> ChatMessage | None:
+        """The message to answer; None where the event is something else."""
+        event = self.event
+        return event.message if isinstance(event, MessageReceived | CommandInvoked) else None
+
+
+class Inbox(Protocol):
+    """Accepted events, each stored once."""
+
+    async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
+        """Store an event; False if its id is known. The id is known for `hold` from now on."""
+
+    async def unfinished(self, limit: int) -> list[InboxEntry]:
+        """Return unfinished events, oldest first, to continue with after a restart."""
+
+    async def finish(
+        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
+    ) -> bool:
+        """Mark events as answered by these sends, both in one step. The send with the key `begun`
+        is stored as begun, see `Outbox.begin`.
+
+        False if another worker finished all of them before: nothing is queued then, and nothing may
+        be sent.
+        """
+
+    async def prune(self) -> int:
+        """Delete some expired events; returns how many, 0 at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueDepths:
+    """The load of a shared store: accepted events, sends, dead letters, and living workers."""
+
+    events: int
+    sends: int
+    dead: int
+    workers: int
+
+
+class WorkSource(Protocol):
+    """Passes accepted events to a worker process.
+
+    Events of one conversation come in order, and one worker at a time processes a conversation. The
+    work of a dead worker passes to another one when its lease expires.
+    """
+
+    async def run(self, take: Callable[[InboxEntry], None], has_room: Callable[[], bool]) -> None:
+        """Call `take` for every event while `has_room()`; until cancelled. Continues after outages
+        of the store."""
+
+    async def release(self) -> None:
+        """After `run` ended: let another process continue at once. Never raises."""

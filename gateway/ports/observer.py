@@ -1,0 +1,85 @@
+"""Observers of the gateway: metrics and traces."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from gateway.message import Outbound
+from gateway.ports.traces import Trace
+from gateway.ports.usage import UsageRow
+
+
+class Timing(NamedTuple):
+    """The duration of a stage ("stage", its name) or of a call ("model", the model's name).
+
+    `began` and `seconds` are of the injected clock's monotonic time; `ended` is a reason code. A
+    tuple, because a dozen are created for every message (0.3 µs each, 1.2 as a frozen dataclass).
+    """
+
+    kind: str
+    name: str
+    began: float
+    seconds: float
+    ended: str = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTurn:
+    """A finished exchange. Its (last) event was `stored`, and its turn `began`, at these monotonic
+    seconds; `last_key` is the send that ends it, empty if nothing is sent."""
+
+    trace: Trace
+    timings: Sequence[Timing]
+    usage: Sequence[UsageRow]
+    stored: float
+    began: float
+    last_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendAttempt:
+    """One attempt of a send; `failed` is the error's type, empty for success."""
+
+    outbound: Outbound
+    began: float
+    seconds: float
+    failed: str = ""
+
+
+class Observer(Protocol):
+    """Receives events of the gateway. Must neither wait nor raise."""
+
+    def arrived(self, platform: str, kind: str) -> None:
+        """An event was received, whatever becomes of it."""
+
+    def stored(self, seconds: float) -> None:
+        """The inbox stored an event, within `seconds`."""
+
+    def answered(self, answered: FinishedTurn) -> None:
+        """An exchange ended; its answer is queued."""
+
+    def attempted(self, attempt: SendAttempt) -> None:
+        """A send was attempted."""
+
+
+class CombinedObserver:
+    """Implements `Observer` for any number of others."""
+
+    def __init__(self, *observers: Observer) -> None:
+        self._observers = observers
+
+    def arrived(self, platform: str, kind: str) -> None:
+        for observer in self._observers:
+            observer.arrived(platform, kind)
+
+    def stored(self, seconds: float) -> None:
+        for observer in self._observers:
+            observer.stored(seconds)
+
+    def answered(self, answered: FinishedTurn) -> None:
+        for observer in self._observers:
+            observer.answered(answered)
+
+    def attempted(self, attempt: SendAttempt) -> None:
+        for observer in self._observers:
+            observer.attempted(attempt)

@@ -1,0 +1,106 @@
+"""The outbox: queued sends, dead letters, and their delivery to connected processes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from gateway.message import Outbound, Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """A queued send. `seq` orders the sends; `attempts` counts the attempts that ended.
+
+    `begun`: the last attempt may have reached the platform, because its result was not recorded or
+    not told. The platform wants no further attempt before `not_before`.
+    """
+
+    seq: int
+    outbound: Outbound
+    attempts: int
+    created_at: datetime
+    begun: bool = False
+    not_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A send that was given up at `at`, with the reason."""
+
+    entry: OutboxEntry
+    reason: str
+    at: datetime
+
+
+class Outbox(Protocol):
+    """Answers that wait to be sent. Every entry is sent, or reported as dead."""
+
+    async def add(self, outbound: Sequence[Outbound]) -> None:
+        """Queue sends; a known key is left unchanged."""
+
+    async def waiting(self, limit: int) -> list[OutboxEntry]:
+        """Return unsent entries, oldest first."""
+
+    async def begin(self, key: str) -> None:
+        """Record that an attempt starts; without a later result it is unknown if it happened."""
+
+    async def tried(
+        self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
+    ) -> None:
+        """Record a failed attempt, or one with an unknown result (`unsure`); it is repeated, not
+        before the time that the platform named."""
+
+    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
+        """Record the platform's confirmation. `stands_at` is `gateway.ports.feedback.stands_at` of
+        the message."""
+
+    async def reply_at(self, stands_at: str) -> str:
+        """Return the key of the send at this address while its receipt is kept; empty if
+        unknown."""
+
+    async def dead(self, keys: Sequence[str], reason: str) -> None:
+        """Give these sends up."""
+
+
+class DeadLetters(Protocol):
+    """Operations on sends that were given up."""
+
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """Return the latest, newest first."""
+
+    async def requeue(self, keys: Sequence[str]) -> int:
+        """Queue these again with a new lifetime; returns how many. A single process finds them
+        within seconds; other processes are notified."""
+
+    async def drop(self, keys: Sequence[str]) -> int:
+        """Delete these with their content; returns how many."""
+
+
+class OutboxReader(Protocol):
+    """Reads an outbox in which other processes queue sends too."""
+
+    async def waiting_keys(self, limit: int) -> list[str]:
+        """Return the keys of unsent entries, oldest first."""
+
+    async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
+        """Return the unsent entries among these, oldest first."""
+
+
+class SendSource(Protocol):
+    """Passes queued sends to the process that is connected to their account.
+
+    One process at a time handles the sends of an account, oldest first.
+    """
+
+    async def run(
+        self,
+        accounts: Sequence[tuple[str, str]],
+        take: Callable[[Sequence[OutboxEntry]], None],
+        has_room: Callable[[], bool],
+    ) -> None:
+        """Call `take` for the sends of these (platform, account) pairs while `has_room()`; until
+        cancelled. Continues after outages of the store."""
+
+    async def release(self) -> None:
+        """After `run` ended: let another process continue at once. Never raises."""

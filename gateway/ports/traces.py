@@ -1,0 +1,60 @@
+"""Traces: the decisions about every message."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Protocol
+from zlib import crc32
+
+from gateway.policy.decision import Decision
+
+NO_CONVERSATION: Final = '["", "", "", "", "", ""]'
+"""The conversation of a trace without one, because its person was erased."""
+RING_SENDERS: Final = 256
+RING_EACH: Final = 4
+"""Traces of refusals that are kept per sender; in total `RING_SENDERS` times as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All decisions about one message, and the duration in milliseconds.
+
+    A refusal has a `slot` in a ring, see `ring_slot`: its trace replaces the earlier one in that
+    slot.
+    """
+
+    id: str
+    message_id: str
+    platform: str
+    account: str
+    conversation: str
+    kind: str
+    at: datetime
+    decisions: tuple[Decision, ...]
+    outcome: str
+    milliseconds: float
+    slot: int | None = field(default=None, compare=False)
+
+
+def ring_slot(sender: str, trace_id: str) -> int:
+    """Return the slot of a refusal's trace; the same trace always has the same slot."""
+    mine = crc32(sender.encode("utf-8", "replace")) % RING_SENDERS
+    return mine * RING_EACH + crc32(trace_id.encode("utf-8", "replace")) % RING_EACH
+
+
+class Traces(Protocol):
+    """The decisions about every message. Ids only, no content."""
+
+    async def add(self, trace: Trace) -> None: ...
+
+    async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
+        """Return the traces of a platform's message id, newest first."""
+
+    async def recent(self, limit: int = 50) -> list[Trace]:
+        """Return the latest traces, newest first."""
+
+    async def ended(self, outcome: str, limit: int) -> list[Trace]:
+        """Return the latest traces with this outcome, newest first; searches all that are kept."""
+
+    async def prune(self, before: datetime, refused: datetime) -> int:
+        """Delete some traces from before then, and of refusals from before `refused`; returns how
+        many, 0 at the end."""

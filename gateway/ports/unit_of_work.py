@@ -1,0 +1,50 @@
+"""Completion of a turn in one unit of work."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.conversation import ConversationKey
+from gateway.message import Outbound
+from gateway.policy.budgets import Account
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.memory import WaitingTurn
+from gateway.ports.traces import Trace
+from gateway.ports.usage import UsageRow
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedTurn:
+    """A finished turn: the rows to store and the sends to queue."""
+
+    key: ConversationKey
+    turns: tuple[StoredTurn, ...]
+    usage: tuple[UsageRow, ...]
+    accounts: tuple[Account, ...]
+    trace: Trace
+    inbox_ids: tuple[str, ...]
+    outbound: tuple[Outbound, ...]
+    waiting: WaitingTurn | None = None
+    """The turn for memory to process later."""
+    begun: str = ""
+    """The key of the send that starts as soon as this is stored."""
+    traced: bool = True
+    """True if the trace is stored."""
+
+
+class UnitOfWork(Protocol):
+    """Completes a turn."""
+
+    async def complete(self, done: CompletedTurn) -> bool:
+        """Store everything of a turn, in one transaction where one database holds all of it.
+
+        Otherwise the long-lived rows come first, which is harmless to repeat, and then the events
+        are finished and the answer is queued in one step. False if another worker finished them
+        before: nothing may be sent.
+        """
+
+
+class TurnWriter(Protocol):
+    """The long-lived half of a `UnitOfWork`."""
+
+    async def keep(self, done: CompletedTurn) -> None:
+        """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""

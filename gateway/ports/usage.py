@@ -1,0 +1,61 @@
+"""The usage ledger: tokens, cost and budgets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from gateway.policy.budgets import Account, BudgetDecision
+from gateway.ports import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """The cost of one turn. `micros` is in millionths of a dollar."""
+
+    tenant: str
+    person: str
+    workspace: str
+    model: str
+    usage: Usage
+    micros: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """The total cost of the calls of one model, in millionths of a dollar."""
+
+    model: str
+    calls: int
+    usage: Usage
+    micros: int
+
+
+class UsageLedger(Protocol):
+    """Tokens and money."""
+
+    async def reserve(
+        self, turn: str, accounts: Sequence[Account], estimate: int
+    ) -> BudgetDecision:
+        """Reserve `estimate` in every account, or in none; atomic. It replaces the turn's earlier
+        reservation, which stays if the answer is no."""
+
+    async def settle(
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+    ) -> None:
+        """Replace the reservation of an ended turn by its cost. If the turn is repeated later, both
+        count."""
+
+    async def spent(self, accounts: Sequence[Account]) -> list[int]:
+        """Return settled plus reserved amounts, in the order of the accounts."""
+
+    async def totals(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[UsageTotal]:
+        """Return sums by model since then, most expensive first: of these people (`str(PersonId)`),
+        or with None of the tenant, including the program's own calls."""
+
+    async def prune(self, before: datetime) -> int:
+        """Delete some rows from before then, and sums that started before then; returns how many, 0
+        at the end. `before` is further back than the longest period."""

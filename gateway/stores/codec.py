@@ -1,0 +1,86 @@
+"""JSON for events and sends, as the inbox and the outbox store them."""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar
+
+import structlog
+from pydantic import Discriminator, TypeAdapter, ValidationError
+
+from gateway.authorship import Material
+from gateway.message import (
+    ButtonPressed,
+    CommandInvoked,
+    InboundEvent,
+    InlineQueried,
+    MembershipChanged,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    Outbound,
+    ReactionChanged,
+)
+
+T = TypeVar("T")
+log = structlog.get_logger(__name__)
+
+_EVENTS: TypeAdapter[InboundEvent] = TypeAdapter(
+    Annotated[
+        MessageReceived
+        | MessageEdited
+        | MessageDeleted
+        | ButtonPressed
+        | CommandInvoked
+        | ReactionChanged
+        | MembershipChanged
+        | InlineQueried,
+        Discriminator("kind"),
+    ]
+)
+_OUTBOUND: TypeAdapter[Outbound] = TypeAdapter(Outbound)
+_MATERIAL: TypeAdapter[tuple[Material, ...]] = TypeAdapter(tuple[Material, ...])
+
+
+def event_to_json(event: InboundEvent) -> bytes:
+    return _EVENTS.dump_json(event)
+
+
+def event_from_json(data: bytes | str) -> InboundEvent:
+    """Parse an event; raises pydantic's ValidationError on anything else."""
+    return _EVENTS.validate_json(data)
+
+
+def outbound_to_json(outbound: Outbound) -> bytes:
+    return _OUTBOUND.dump_json(outbound)
+
+
+def outbound_from_json(data: bytes | str) -> Outbound:
+    """Parse a send; raises pydantic's ValidationError on anything else."""
+    return _OUTBOUND.validate_json(data)
+
+
+def material_to_json(material: tuple[Material, ...]) -> str:
+    """Return the material of a message as JSON, empty for none."""
+    return _MATERIAL.dump_json(material).decode() if material else ""
+
+
+def material_from_json(data: str) -> tuple[Material, ...]:
+    """Parse material. Content of another version that cannot be read is left out."""
+    if not data:
+        return ()
+    try:
+        return _MATERIAL.validate_json(data)
+    except ValidationError as error:
+        log.error("material_unreadable", problems=error.error_count())
+        return ()
+
+
+def readable(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[T]:
+    """Return the result of `read` for each row. An unreadable row (written by another version) is
+    logged by its first column and skipped, so that the rest can be used."""
+    results = []
+    for row in rows:
+        try:
+            results.append(read(*row))
+        except ValidationError as error:
+            log.error("row_unreadable", row=str(row[0]), problems=error.error_count())
+    return results

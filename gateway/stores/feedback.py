@@ -1,0 +1,59 @@
+"""Feedback on answers."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from db import Database, Statement, among
+from db.pruning import delete_some, deleting_some
+from db.times import micros
+from db.values import storable
+from gateway.ports.feedback import Feedback, Rating, Thumbs
+
+PUT: Final = Statement("""
+    INSERT INTO feedback (stands_at, person, tenant, exchange, rating, at)
+    VALUES (:stands_at, :person, :tenant, :exchange, :rating, :at)
+    ON CONFLICT (stands_at, person) DO UPDATE SET tenant = excluded.tenant,
+        exchange = excluded.exchange, rating = excluded.rating, at = excluded.at
+""")
+TAKE_BACK: Final = Statement("""
+    DELETE FROM feedback WHERE stands_at = :stands_at AND person = :person AND rating <> :opposite
+""")
+OF: Final = Statement(f"""
+    SELECT exchange, count(*) FILTER (WHERE rating > 0), count(*) FILTER (WHERE rating < 0)
+    FROM feedback WHERE {among("exchange", "exchanges")} GROUP BY exchange
+""")  # noqa: S608 - constants
+PRUNE: Final = deleting_some("feedback", "stands_at, person", "at < :before", "at")
+
+
+class SqlFeedback:
+    """Implements `gateway.ports.feedback.FeedbackStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, feedback: Feedback) -> None:
+        params = {
+            "stands_at": storable(feedback.stands_at),
+            "person": storable(feedback.person),
+            "tenant": storable(feedback.tenant),
+            "exchange": storable(feedback.exchange),
+            "rating": feedback.rating,
+            "at": micros(feedback.at),
+        }
+        await self._database.change(PUT, params)
+
+    async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
+        params = {
+            "stands_at": storable(stands_at),
+            "person": storable(person),
+            "opposite": -(rating or 0),
+        }
+        await self._database.change(TAKE_BACK, params)
+
+    async def of(self, exchanges: Sequence[str]) -> dict[str, Thumbs]:
+        rows = await self._database.fetch(OF, {"exchanges": list(exchanges)})
+        return {exchange: Thumbs(up, down) for exchange, up, down in rows}
+
+    async def prune(self, before: datetime) -> int:
+        return await delete_some(self._database, PRUNE, {"before": micros(before)})

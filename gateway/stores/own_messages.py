@@ -1,0 +1,92 @@
+"""A person's own texts in stored conversations: search and deletion."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from db import Database, Row, Statement, Work, among, execute, together
+from db.times import time_of
+from db.work import Fetch
+from gateway.conversation import channel_of_name
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.history import Spoken, SpokenKind, SpokenRef, Whose, unchanged
+from gateway.stores.codec import material_from_json
+from gateway.stores.conversation_notes import NO_SUMMARY, NO_TASK
+from gateway.stores.personal_data import OWN_TASK, OWN_TENANT, SPOKE, TURNS
+
+MAX_SEARCHED: Final = 10_000
+"""Texts that a deletion compares."""
+HERE: Final = "(:conversation = '' OR conversation = :conversation)"
+SAID: Final = Statement(f"""
+    SELECT id, conversation, channel, message_id, role, text, at, answers, material FROM turns
+    WHERE {HERE} AND {TURNS} ORDER BY id DESC LIMIT :limit
+""")  # noqa: S608 - constants
+NOTED: Final = Statement(f"""
+    SELECT conversation, channel, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END,
+        CASE WHEN summary <> '' AND {SPOKE} THEN summary ELSE '' END
+    FROM conversation_notes
+    WHERE {OWN_TENANT} AND {HERE} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE}))
+    ORDER BY at DESC LIMIT :limit
+""")  # noqa: S608 - constants
+DELETE: Final = Statement(f"DELETE FROM turns WHERE {among('id', 'ids')}")  # noqa: S608 - constants
+IN_SOME: Final = among("conversation", "conversations")
+FORGET_SUMMARIES: Final = Statement(
+    f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {IN_SOME}"  # noqa: S608 - constants
+)
+FORGET_TASKS: Final = Statement(
+    f"UPDATE conversation_notes SET {NO_TASK} WHERE {IN_SOME}"  # noqa: S608 - constants
+)
+Found = tuple[int, str, Spoken]
+"""The id of a turn (0 for a note), the name of its conversation, and the text."""
+
+
+class SqlHistory:
+    """Implements `gateway.ports.history.History`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def spoken(self, whose: Whose, limit: int) -> list[Spoken]:
+        rows = await self._database.run(lambda: _found(whose, limit))
+        return [text for _, _, text in rows]
+
+    async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
+        return await self._database.run(lambda: _forget(whose, refs)) if refs else []
+
+
+def _forget(whose: Whose, refs: Sequence[SpokenRef]) -> Work[list[SpokenRef]]:
+    rows = yield from _found(whose, MAX_SEARCHED)
+    gone = {text.ref for text in unchanged([text for _, _, text in rows], refs)}
+    deleted = [(id_, place, text) for id_, place, text in rows if text.ref in gone]
+    summaries = {place for id_, place, text in deleted if id_ or text.kind == "summary"}
+    tasks = [place for _, place, text in deleted if text.kind == "task"]
+    yield from execute(FORGET_SUMMARIES, {"conversations": sorted(summaries)})
+    yield from execute(FORGET_TASKS, {"conversations": tasks})
+    yield from execute(DELETE, {"ids": [id_ for id_, _, _ in deleted if id_]})
+    return sorted(gone, key=lambda ref: (ref.kind, ref.channel, ref.id))
+
+
+def _found(whose: Whose, limit: int) -> Work[list[Found]]:
+    params = {
+        "tenant": whose.tenant,
+        "persons": [person for person in whose.persons if person],
+        "conversation": whose.conversation,
+        "limit": limit,
+    }
+    turns, notes = yield from together(Fetch(SAID, params), Fetch(NOTED, params))
+    rows = [(int(row[0]), str(row[1]), _turn(row, whose.tenant)) for row in turns]
+    for conversation, name, at, task, summary in notes:
+        channel, when = channel_of_name(whose.tenant, name), time_of(at)
+        if task:
+            rows.append((0, conversation, Spoken("task", channel, conversation, task, when)))
+        if summary:
+            text = Spoken("summary", channel, conversation, summary, when)
+            rows.append((0, conversation, text))
+    return rows
+
+
+def _turn(row: Row, tenant: str) -> Spoken:
+    _, _, name, message_id, role, text, at, answers, material = row
+    turn = StoredTurn(message_id, "user", text, time_of(at), material=material_from_json(material))
+    kind: SpokenKind = "answer" if role == "assistant" else "message"
+    channel = channel_of_name(tenant, name)
+    return Spoken(kind, channel, message_id, turn.whole, turn.at, answers)

@@ -1,0 +1,208 @@
+"""A person's conversations, spending and traces: export and erasure.
+
+Usage rows only lose the name: the amounts stay. The person's sums of the current day and month stay
+too, because erasure would otherwise renew a budget.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from db import Database, Row, Statement, Work, among, together
+from db.fragments import begins, contains, json_item, json_values, listed
+from db.times import time_of
+from db.work import Change, Fetch
+from gateway.ports import Clock
+from gateway.stores.conversation_notes import NO_SUMMARY, NO_TASK
+
+MAX_ROWS: Final = 100_000
+"""Rows of one table that are exported."""
+PERSON: Final = among("person", "persons")
+OWN_TENANT: Final = f"{json_item('conversation', 0)} = :tenant"
+# A turn of the assistant is about the person whose message it answers.
+TURNS: Final = f"""
+    {OWN_TENANT} AND ({PERSON} OR (
+        role = 'assistant' AND (channel, answers) IN (
+            SELECT channel, answers FROM turns
+            WHERE role = 'user' AND {PERSON} AND {OWN_TENANT})))
+"""  # noqa: S608 - constants
+USAGE: Final = f"tenant = :tenant AND {PERSON}"
+ACCOUNT: Final = "platform || ':' || account || ':'"
+# Ids of commands and presses are composed of several ids, the person's among them (Slack).
+ID_INSIDE: Final = contains(
+    "':' || message_id || ':'", "substr(p.value, length(platform) + length(account) + 2) || ':'"
+)
+NAMED: Final = f"""
+    ({contains("message_id", "':'")} AND EXISTS (
+        SELECT 1 FROM {listed("persons", "p")}
+        WHERE {begins("p.value", f"({ACCOUNT})")} AND {ID_INSIDE}))
+"""  # noqa: S608 - constants
+AUTHOR: Final = f"({ACCOUNT} || {json_item('conversation', 4)})"
+TRACES: Final = f"""
+    {OWN_TENANT} AND (
+        id IN (SELECT turn FROM usage WHERE {USAGE})
+        OR (conversation, message_id) IN (SELECT conversation, message_id FROM turns WHERE {PERSON})
+        OR {among(AUTHOR, "persons")}
+        OR {NAMED})
+"""  # noqa: S608 - constants
+KEY_BEGINS: Final = begins("spent.key", "('user:' || :tenant || ':' || p.value || ':')")
+SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"  # noqa: S608 - constants
+PAST: Final = f"""
+    {SPENT} AND substr(spent.key, length(spent.key) - 9) <> :day
+        AND substr(spent.key, length(spent.key) - 7) <> :month
+"""
+OWN_TASK: Final = f"(task <> '' AND {among('task_person', 'persons')})"
+SPOKE: Final = f"""
+    EXISTS (SELECT 1 FROM {json_values("persons", "said")} WHERE {among("said.value", "persons")})
+"""  # noqa: S608 - constants
+# '*' stands for material that the person showed.
+ALONE: Final = f"""
+    NOT EXISTS (SELECT 1 FROM {json_values("persons", "said")}
+        WHERE said.value <> '*' AND NOT {among("said.value", "persons")})
+"""  # noqa: S608 - constants
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table with a person's rows and its exported columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    select: Statement
+
+    def rows(self, rows: Sequence[Row]) -> list[dict[str, object]]:
+        """Return the rows by column name."""
+        return [
+            {"table": self.name}
+            | {name: _plain(name, value) for name, value in zip(self.columns, row, strict=True)}
+            for row in rows
+        ]
+
+
+def _table(name: str, columns: str, where: str) -> _Table:
+    names = tuple(column.strip() for column in columns.split(","))
+    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608 - constants
+    return _Table(name, names, Statement(sql))
+
+
+# Others' words in a summary are theirs to ask for; it is erased with anybody's in it.
+NOTES: Final = _Table(
+    "conversation_notes",
+    ("conversation", "at", "task", "summary"),
+    Statement(f"""
+        SELECT conversation, at, CASE WHEN {OWN_TASK} THEN task ELSE '' END AS task,
+            CASE WHEN {SPOKE} AND {ALONE} THEN summary ELSE '' END AS summary
+        FROM conversation_notes
+        WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
+    """),  # noqa: S608 - constants
+)
+WORKING: Final = (
+    _table(
+        "turns",
+        "id, conversation, channel, message_id, answers, role, text, at, person, speaker, material",
+        TURNS,
+    ),
+    NOTES,
+)
+ALL: Final = (
+    *WORKING,
+    _table(
+        "usage",
+        "id, turn, tenant, person, workspace, model, input_tokens, output_tokens,"
+        " cache_read_tokens, cache_write_tokens, micros, at, position",
+        USAGE,
+    ),
+    _table(
+        "traces",
+        "id, message_id, platform, account, conversation, kind, at, decisions, outcome,"
+        " milliseconds, slot",
+        TRACES,
+    ),
+    _table("spent", "key, micros, since", SPENT),
+    _table("feedback", "stands_at, person, tenant, exchange, rating, at", USAGE),
+)
+CLEAR: Final = tuple(
+    map(
+        Statement,
+        (
+            # Notes before turns, as everywhere: in PostgreSQL two changes at once would otherwise
+            # wait for each other.
+            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608 - constants
+            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608 - constants
+            # The rows are named first: a deletion must not change the answer meanwhile.
+            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608 - constants
+        ),
+    )
+)
+ERASE: Final = (
+    Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants
+    *CLEAR,
+    Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants
+    Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants
+)
+
+
+class SqlPersonalData:
+    """Turns, notes, usage, traces and feedback. Implements `memory.ports.WorkingMemory`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Return everything of these identities, row by row."""
+        return await self._read(ALL, tenant, persons)
+
+    async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
+        """Return turns and notes only."""
+        return await self._read(WORKING, tenant, persons)
+
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
+        """Delete turns, notes, traces and feedback, and remove the name from the usage; returns the
+        number of rows."""
+        return await self._change(ERASE, tenant, persons)
+
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete turns and notes only; returns the number of rows."""
+        return await self._change(CLEAR, tenant, persons)
+
+    async def _read(
+        self, tables: Sequence[_Table], tenant: str, persons: Sequence[str]
+    ) -> list[dict[str, object]]:
+        params = self._params(tenant, persons)
+
+        def work() -> Work[list[list[Row]]]:
+            return (yield from together(*(Fetch(one.select, params) for one in tables), last=True))
+
+        results = await self._database.run(work)
+        return [
+            row for table, rows in zip(tables, results, strict=True) for row in table.rows(rows)
+        ]
+
+    async def _change(
+        self, statements: Sequence[Statement], tenant: str, persons: Sequence[str]
+    ) -> int:
+        params = self._params(tenant, persons)
+
+        def work() -> Work[int]:
+            return sum((yield from together(*(Change(one, params) for one in statements))))
+
+        return await self._database.run(work)
+
+    def _params(self, tenant: str, persons: Sequence[str]) -> Mapping[str, object]:
+        now = self._clock.now()
+        return {
+            "tenant": tenant,
+            "persons": [person for person in persons if person],
+            "day": now.strftime("%Y-%m-%d"),
+            "month": now.strftime(":%Y-%m"),
+        }
+
+
+def _plain(name: str, value: object) -> object:
+    """Convert a value for export: times to seconds, JSON to values."""
+    if name in ("at", "since") and isinstance(value, int):
+        return time_of(value).timestamp()
+    return json.loads(value) if name == "decisions" and isinstance(value, str) else value

@@ -1,0 +1,191 @@
+"""The connection to Redis: bounded pools, scripts, and one error type.
+
+All keys share the hash tag `{hot}`, so that a script may use any of them: in a cluster they are on
+one node. Data survives a crash of Redis with `appendonly yes`: with `appendfsync everysec` all but
+the last second or two, with `always` everything.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import structlog
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError, RedisError
+
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
+
+MINIMUM_VERSION = (6, 2)
+CONNECTIONS = 32
+"""Connections for commands that return at once."""
+WAITING_CONNECTIONS = 128
+"""Connections that block: for a notification or a reply."""
+TIMEOUT = 5.0
+"""Seconds until a command that does not return counts as failed."""
+LONGEST_WAIT = 2.0
+"""Seconds that one blocking command waits; less than `TIMEOUT`."""
+HEALTH_CHECK = 15
+"""Idle seconds after which a connection is checked before use."""
+REPEAT_PAUSES = (0.05, 0.25)
+"""Seconds before a repeatable script is run a second and a third time."""
+Argument = str | bytes | int | float
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Lua script with its hash."""
+
+    text: str
+    sha: str
+
+    @classmethod
+    def of(cls, text: str) -> "Script":
+        return cls(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+class RedisClient:
+    """A client for one Redis. Every method raises `StoreUnavailable` if it does not answer, or
+    answers with an error; nothing is retried unless stated."""
+
+    def __init__(self, url: str, *, prefix: str = "parley") -> None:
+        """`url` is redis://, rediss:// or unix://; `prefix` keeps installations apart."""
+        self._prefix = f"{prefix}:{{hot}}:"
+        try:
+            self._quick = _connect(url, CONNECTIONS)
+            self._waiting = _connect(url, WAITING_CONNECTIONS)
+        except ValueError as error:
+            raise ConfigurationError(
+                f"storage.url: {error}; write redis://HOST:PORT/DATABASE"
+            ) from error
+        self._closed = False
+
+    async def start(self) -> None:
+        """Connect, and refuse servers that are too old."""
+        server = await self.command("INFO")
+        version = str(server.get("redis_version", "0"))
+        if tuple(int(part) for part in version.split(".")[:2]) < MINIMUM_VERSION:
+            raise StoreUnavailable(
+                f"Redis {version} is too old: Parley needs 6.2 or newer (or any Valkey)"
+            )
+        policy = server.get("maxmemory_policy", "noeviction")
+        if policy != "noeviction":
+            log.warning(
+                "redis_eviction_enabled",
+                maxmemory_policy=policy,
+                advice="set maxmemory-policy noeviction",
+            )
+        if not server.get("aof_enabled", 1):
+            log.warning("redis_persistence_disabled", advice="set appendonly yes")
+
+    async def stop(self) -> None:
+        """Close every connection. Safe to call twice."""
+        self._closed = True
+        for redis in (self._quick, self._waiting):
+            await redis.aclose()
+            await redis.connection_pool.aclose()
+
+    def key(self, *parts: str) -> str:
+        """Return the name of a key. External parts go through `quoted` first."""
+        return self._prefix + ":".join(parts)
+
+    async def command(self, *arguments: Argument) -> Any:
+        """Run one command."""
+        return await self._ask(self._quick, *arguments)
+
+    async def pop(self, key: str, seconds: float) -> bytes | None:
+        """Pop the first item of a list; waits at most `seconds` and at most `LONGEST_WAIT`."""
+        wait = max(0.01, min(seconds, LONGEST_WAIT))
+        answer = await self._ask(self._waiting, "BLPOP", key, wait)
+        return None if answer is None else bytes(answer[1])
+
+    async def batch(self, commands: Sequence[tuple[Argument, ...]]) -> list[Any]:
+        """Send several commands together, without a transaction."""
+        if not commands:
+            return []
+        self._check_open()
+        pipeline = self._quick.pipeline(transaction=False)
+        for command in commands:
+            pipeline.execute_command(*command)
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                return list(await pipeline.execute())
+        except (RedisError, OSError, TimeoutError) as error:
+            raise _unavailable(error) from error
+
+    async def run(
+        self,
+        script: Script,
+        keys: Sequence[str],
+        arguments: Sequence[Argument] = (),
+        *,
+        repeatable: bool = False,
+    ) -> Any:
+        """Run a script. A `repeatable` one is idempotent, so it is retried if the connection
+        breaks."""
+        for pause in REPEAT_PAUSES if repeatable else ():
+            try:
+                return await self._run(script, keys, arguments)
+            except StoreUnavailable:
+                await asyncio.sleep(pause)
+        return await self._run(script, keys, arguments)
+
+    async def _run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
+        rest = (len(keys), *keys, *arguments)
+        self._check_open()
+        try:
+            return await _execute(self._quick, "EVALSHA", script.sha, *rest)
+        except NoScriptError:
+            return await self.command("EVAL", script.text, *rest)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise _unavailable(error) from error
+
+    async def _ask(self, redis: "Redis", *arguments: Argument) -> Any:
+        self._check_open()
+        try:
+            return await _execute(redis, *arguments)
+        except (RedisError, OSError, TimeoutError) as error:
+            raise _unavailable(error) from error
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("Redis: the connection is closed")
+
+
+def quoted(*parts: str) -> str:
+    """Join parts of a name unambiguously."""
+    return ":".join(quote(part, safe="") for part in parts)
+
+
+def milliseconds(seconds: float) -> int:
+    """Return a time to live for Redis, at least 1."""
+    return max(1, round(seconds * 1000))
+
+
+def _connect(url: str, connections: int) -> "Redis":
+    pool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=connections,
+        timeout=TIMEOUT,
+        socket_timeout=None,  # redis-py would use asyncio.wait_for, which swallows cancellations
+        socket_connect_timeout=TIMEOUT,
+        health_check_interval=HEALTH_CHECK,
+        retry=Retry(NoBackoff(), 0),  # a repeated script could take effect twice
+        protocol=2,
+    )
+    return Redis(connection_pool=pool)
+
+
+async def _execute(redis: "Redis", *arguments: Argument) -> Any:
+    async with asyncio.timeout(TIMEOUT):
+        return await redis.execute_command(*arguments)  # type: ignore[no-untyped-call]  # in redis-py
+
+
+def _unavailable(error: Exception) -> StoreUnavailable:
+    return StoreUnavailable(f"Redis: {str(error) or type(error).__name__}")

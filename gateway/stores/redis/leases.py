@@ -1,0 +1,139 @@
+"""Leases on streams: they decide which process reads, and expire when their holder dies.
+
+Every holder calls `renew` a few times per lease. Redis' own clock measures it, and the script that
+reads a stream checks the lease first, so a process that was suspended for too long reads nothing
+more.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from gateway.stores.redis.client import RedisClient, Script, milliseconds
+from gateway.stores.redis.keys import Keys
+
+RENEW = Script.of("""
+local worker, lease, shared = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+redis.call('ZADD', KEYS[1], now, worker)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - lease)
+redis.call('PEXPIRE', KEYS[1], 10 * lease)
+local share = #KEYS - 1
+if shared then share = math.ceil(share / redis.call('ZCARD', KEYS[1])) end
+local kept, free, gained = {}, {}, {}
+for i = 2, #KEYS do
+  local owner = redis.call('GET', KEYS[i])
+  if owner == worker then
+    redis.call('PEXPIRE', KEYS[i], lease)
+    kept[#kept + 1] = i - 2
+  elseif not owner then
+    free[#free + 1] = i
+  end
+end
+for _, i in ipairs(free) do
+  if #kept + #gained >= share then break end
+  redis.call('SET', KEYS[i], worker, 'PX', lease)
+  gained[#gained + 1] = i - 2
+end
+return {share, kept, gained}
+""")
+
+# The others look at once whether something is free now.
+RELEASE = Script.of("""
+local worker, bells, leaving = ARGV[1], ARGV[2], ARGV[3] == '1'
+for i = 2, #KEYS do
+  if redis.call('GET', KEYS[i]) == worker then redis.call('DEL', KEYS[i]) end
+end
+if leaving then
+  redis.call('ZREM', KEYS[1], worker)
+  redis.call('DEL', bells .. worker)
+end
+for _, other in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  if other ~= worker then
+    redis.call('LPUSH', bells .. other, 'leases')
+    redis.call('LTRIM', bells .. other, 0, 3)
+    redis.call('PEXPIRE', bells .. other, 60000)
+  end
+end
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseChange:
+    """The result of a renewal: positions of streams."""
+
+    gained: frozenset[int]
+    lost: frozenset[int]
+
+
+class StreamLeases:
+    """The leases of one process on streams of one kind, by their position in `names`.
+
+    `shared`: every living process gets an equal share; otherwise the first one gets all.
+    """
+
+    def __init__(
+        self,
+        client: RedisClient,
+        kind: str,
+        worker: str,
+        names: Sequence[str],
+        *,
+        seconds: float,
+        shared: bool,
+    ) -> None:
+        keys = Keys(client)
+        self._client = client
+        self._worker = worker
+        self._seconds = seconds
+        self._shared = shared
+        self._workers = keys.workers(kind)
+        self._bells = keys.bell(kind)
+        self._valid_until = 0.0
+        self.names = [keys.lease(kind, name) for name in names]
+        self.owned: set[int] = set()
+        self.share = len(names)
+
+    @property
+    def valid(self) -> bool:
+        """False once the leases may have expired."""
+        return time.monotonic() < self._valid_until
+
+    @property
+    def surplus(self) -> int:
+        """The number of streams above this process's share."""
+        return max(0, len(self.owned) - self.share)
+
+    async def renew(self) -> LeaseChange:
+        """Report that this process lives, extend its leases, and take free streams up to its
+        share."""
+        began = time.monotonic()
+        self.share, kept, gained = await self._client.run(
+            RENEW,
+            [self._workers, *self.names],
+            [self._worker, milliseconds(self._seconds), int(self._shared)],
+        )
+        before = self.owned
+        self.owned = {*kept, *gained}
+        self._valid_until = began + self._seconds
+        # A lease that ran out and came back may have been somebody else's in between.
+        return LeaseChange(
+            frozenset(gained) | (self.owned - before), frozenset(before - self.owned)
+        )
+
+    async def release(self, positions: Collection[int]) -> None:
+        """Release streams."""
+        self.owned -= set(positions)
+        await self._release(positions, leaving=False)
+
+    async def leave(self) -> None:
+        """Release everything and deregister."""
+        self.owned = set()
+        await self._release(range(len(self.names)), leaving=True)
+
+    async def _release(self, positions: Collection[int], *, leaving: bool) -> None:
+        keys = [self._workers, *(self.names[position] for position in positions)]
+        await self._client.run(
+            RELEASE, keys, [self._worker, self._bells, int(leaving)], repeatable=True
+        )

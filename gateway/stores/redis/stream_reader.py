@@ -1,0 +1,246 @@
+"""Reads the streams of which it holds the lease, in order, and passes their entries on.
+
+The consumer group of a stream remembers delivered, unfinished entries. It has one consumer, because
+the lease decides who reads: a new holder reads the unfinished entries first, oldest first, and then
+new ones. A notification list on which the process blocks says when to read.
+"""
+
+import asyncio
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import structlog
+
+from db.errors import StoreUnavailable
+from gateway.stores.redis.client import LONGEST_WAIT, RedisClient, Script
+from gateway.stores.redis.keys import GROUP, Keys
+from gateway.stores.redis.leases import StreamLeases
+
+T = TypeVar("T")
+AT_ONCE = 200
+"""Entries per read."""
+ROOM_PAUSE = 0.02
+"""Seconds until `has_room` is called again."""
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 2.0
+"""Seconds between attempts while Redis is unavailable; doubled each time."""
+FROM_START = "0"
+NEW = ">"
+
+# A stream comes into being with its first entry, its group with the first reader.
+READ = Script.of("""
+local worker, group, left = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local rows = {}
+for i = 1, #KEYS / 2 do
+  if left <= 0 then break end
+  local stream, from = KEYS[2 * i], ARGV[i + 3]
+  if redis.call('GET', KEYS[2 * i - 1]) ~= worker then
+    rows[#rows + 1] = {i - 1, 'lost', {}}
+  else
+    local function read()
+      return redis.pcall('XREADGROUP', 'GROUP', group, 'owner', 'COUNT', left,
+                         'STREAMS', stream, from)
+    end
+    local found = read()
+    if found and found.err and found.err:find('NOGROUP') then
+      found = nil
+      if redis.call('EXISTS', stream) == 1 then
+        redis.call('XGROUP', 'CREATE', stream, group, '0')
+        found = read()
+      end
+    end
+    if found and found.err then return found end
+    local entries = found and found[1] and found[1][2] or {}
+    if #entries > 0 or from ~= '>' then
+      rows[#rows + 1] = {i - 1, #entries < left and 'all' or 'part', entries}
+      left = left - #entries
+    end
+  end
+end
+return rows
+""")
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamItem(Generic[T]):
+    """An entry of a stream with the id under which it is reported as done."""
+
+    id: str
+    value: T
+
+
+Load = Callable[[Sequence[dict[bytes, bytes]]], Awaitable[Sequence[StreamItem[T]]]]
+"""Parses the fields of entries; leaves out unreadable ones."""
+
+
+class StreamReader(Generic[T]):
+    """Passes on the entries of `streams`, those of one stream in order, each once per process."""
+
+    def __init__(
+        self,
+        client: RedisClient,
+        kind: str,
+        worker: str,
+        streams: Sequence[tuple[str, str]],
+        load: Load[T],
+        *,
+        lease: float,
+        shared: bool,
+    ) -> None:
+        """`streams` are pairs of a name and a key; `lease` is in seconds."""
+        self._client = client
+        self._worker = worker
+        self._streams = [key for _, key in streams]
+        self._load = load
+        self._lease = lease
+        self._leases = StreamLeases(
+            client, kind, worker, [name for name, _ in streams], seconds=lease, shared=shared
+        )
+        self._bell = Keys(client).bell(kind, worker)
+        self._from: dict[int, str] = {}
+        self._draining: set[int] = set()
+        self._waiting: deque[tuple[int, StreamItem[T]]] = deque()
+        self._in_hand: dict[str, int] = {}
+        self._held: Counter[int] = Counter()
+        self._done_meanwhile: set[str] = set()
+        self._renew_at = 0.0
+
+    @property
+    def owned(self) -> int:
+        """The number of streams that this process reads."""
+        return len(self._leases.owned)
+
+    @property
+    def in_hand(self) -> int:
+        """The number of entries that were taken and are not finished."""
+        return len(self._in_hand)
+
+    def done(self, ids: Iterable[str]) -> None:
+        """Record that this or another process finished these entries."""
+        done = {id_ for id_ in ids if id_ in self._in_hand}
+        self._let_go(done)
+        self._done_meanwhile |= done  # what is being read may still hold them
+
+    async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
+        """Pass on entries until cancelled; continues after outages of Redis."""
+        self._renew_at, pause = 0.0, FIRST_PAUSE
+        self._from = dict.fromkeys(self._leases.owned, FROM_START)
+        while True:
+            try:
+                await self._round(hand, has_room)
+            except StoreUnavailable as error:
+                if pause == FIRST_PAUSE:
+                    log.warning("redis_unavailable", reading=self._bell, error=str(error))
+                await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads tries
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                if pause != FIRST_PAUSE:
+                    log.warning("redis_available", reading=self._bell)
+                    pause = FIRST_PAUSE
+
+    async def leave(self) -> None:
+        """Release everything after `run` ended, so that another process continues at once. If Redis
+        is unavailable, the leases expire."""
+        for position in set(self._from):
+            self._forget(position)
+        try:
+            await self._leases.leave()
+        except StoreUnavailable as error:
+            log.warning("leases_not_released", reading=self._bell, error=str(error))
+
+    async def _round(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
+        if time.monotonic() >= self._renew_at:
+            await self._renew()
+        self._hand_on(hand, has_room)
+        if self._waiting:
+            await asyncio.sleep(ROOM_PAUSE)
+        elif not await self._read():
+            await self._wait()
+
+    def _hand_on(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
+        while self._waiting and self._leases.valid and has_room():
+            _, item = self._waiting.popleft()
+            try:
+                hand(item.value)
+            except Exception:  # one entry must not stop all the others; it stays unfinished
+                log.exception("entry_not_handled", id=item.id)
+
+    async def _renew(self) -> None:
+        change = await self._leases.renew()
+        for position in change.lost:
+            self._forget(position)
+        for position in change.gained:
+            self._put_back(position)
+        owned, surplus = self._leases.owned, self._leases.surplus
+        by_load = sorted(owned, key=lambda position: self._held[position])
+        self._draining = set(by_load[:surplus])
+        for position in self._draining:
+            self._put_back(position)
+        idle = [position for position in self._draining if not self._held[position]]
+        if idle:
+            await self._leases.release(idle)
+            for position in idle:
+                self._forget(position)
+        settled = not self._draining and len(owned) >= self._leases.share
+        self._renew_at = time.monotonic() + self._lease / (3 if settled else 12)
+
+    async def _read(self) -> bool:
+        """Read available entries; False if there were none."""
+        positions = [p for p in self._from if p in self._leases.owned and p not in self._draining]
+        random.shuffle(positions)  # a busy stream must not keep the others waiting
+        keys = [key for p in positions for key in (self._leases.names[p], self._streams[p])]
+        if not keys:
+            return False
+        starts = [self._from[p] for p in positions]
+        self._done_meanwhile.clear()
+        try:
+            rows = await self._client.run(READ, keys, [self._worker, GROUP, AT_ONCE, *starts])
+            for index, extent, entries in rows:
+                await self._take_up(positions[index], starts[index], extent, entries)
+        except (StoreUnavailable, asyncio.CancelledError):
+            for position in positions:  # the group may have given out what never came here
+                self._put_back(position)
+            raise
+        return bool(rows)
+
+    async def _take_up(self, position: int, start: str, extent: bytes, entries: Any) -> None:
+        if extent == b"lost":
+            self._leases.owned.discard(position)
+            self._forget(position)
+            return
+        if start != NEW and self._from.get(position) == start:
+            self._from[position] = NEW if extent == b"all" else entries[-1][0].decode()
+        rows = [dict(zip(row[::2], row[1::2], strict=True)) for _, row in entries if row]
+        for item in await self._load(rows):
+            if item.id not in self._in_hand and item.id not in self._done_meanwhile:
+                self._in_hand[item.id] = position
+                self._held[position] += 1
+                self._waiting.append((position, item))
+
+    async def _wait(self) -> None:
+        """Wait for a notification, or until the leases are due."""
+        seconds = min(self._renew_at - time.monotonic(), LONGEST_WAIT)
+        if seconds > 0 and await self._client.pop(self._bell, seconds) == b"leases":
+            self._renew_at = 0.0
+
+    def _put_back(self, position: int) -> None:
+        """Discard entries of a stream that were not passed on, and read it again from its start."""
+        self._from[position] = FROM_START
+        waiting = [item.id for p, item in self._waiting if p == position]
+        if waiting:
+            self._waiting = deque(entry for entry in self._waiting if entry[0] != position)
+            self._let_go(waiting)
+
+    def _let_go(self, ids: Iterable[str]) -> None:
+        for id_ in ids:
+            self._held[self._in_hand.pop(id_)] -= 1
+
+    def _forget(self, position: int) -> None:
+        self._put_back(position)
+        del self._from[position]

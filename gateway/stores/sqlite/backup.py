@@ -1,0 +1,148 @@
+"""Backup and restore of a database file while a gateway uses it.
+
+A backup is a snapshot: a read transaction is held on the source, which in WAL mode blocks no
+writer, and SQLite's online backup copies a bounded number of pages at a time. Meanwhile the log
+cannot be checkpointed, so `FILE-wal` grows by what is written.
+"""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from db.errors import StoreUnavailable
+from db.migrations import Schema, applied_in, missing
+from gateway.errors import BadInput
+from gateway.stores.sqlite.lock import GatewayLock
+
+PAGES: Final = 256
+"""Pages per step: a megabyte."""
+PAUSE_SECONDS: Final = 0.002
+"""The pause between two steps, which leaves the disk to the gateway."""
+BUSY_SECONDS: Final = 10.0
+"""How long either side waits for a lock."""
+MAX_FINDINGS: Final = 5
+"""Reported faults of a damaged file."""
+
+
+def back_up(
+    database: Path, target: Path, schemas: Sequence[Schema], *, overwrite: bool = False
+) -> int:
+    """Copy a database to `target`; returns the copy's size in bytes.
+
+    It holds everything that was committed before the call. The copy is verified before it gets its
+    name. Raises `BadInput` if there is no database or `target` exists, and `StoreUnavailable` if
+    the copy cannot be written.
+    """
+    if not database.is_file():
+        raise BadInput(f"there is no database at {database} yet")
+    _refuse_existing(target, overwrite)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with _explained(f"cannot copy {database} to {target}"):
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with closing(_opened(database, "ro")) as source, closing(_opened(part, "rw")) as copy:
+                _copy_moment(source, copy)
+            verify(part, schemas)
+            _make_durable(part)
+            part.replace(target)
+            _make_durable(target.parent)
+            return target.stat().st_size
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def verify(backup: Path, schemas: Sequence[Schema]) -> None:
+    """Check that a file is a sound database that this program can use.
+
+    Raises `BadInput` if it is missing, damaged, or not Parley's, and `StoreUnavailable` if a newer
+    Parley wrote it.
+    """
+    if not backup.is_file():
+        raise BadInput(f"there is no file {backup}")
+    try:
+        with closing(_opened(backup, "ro")) as connection:
+            rows = connection.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
+            steps = applied_in(connection)
+    except sqlite3.Error as error:
+        raise BadInput(f"{backup} is not a sound database: {error}") from error
+    faults = [str(row[0]) for row in rows if row[0] != "ok"]
+    if faults:
+        raise BadInput(f"{backup} is damaged: {'; '.join(faults)}")
+    if not steps:
+        raise BadInput(f"{backup} is a database, but none of Parley's")
+    missing(schemas, steps)
+
+
+def restore(
+    backup: Path, database: Path, schemas: Sequence[Schema], *, overwrite: bool = False
+) -> None:
+    """Replace a database by a backup, completely or not at all.
+
+    Raises `BadInput` if the backup cannot be used, or if there is a database and `overwrite` is not
+    set, and `StoreUnavailable` if a gateway is running on it or it cannot be written.
+    """
+    verify(backup, schemas)
+    with GatewayLock(database):
+        _refuse_existing(database, overwrite)
+        new = not database.exists()
+        try:
+            with _explained(f"cannot restore {database}"):
+                _put_back(backup, database)
+        except StoreUnavailable:
+            if new:
+                database.unlink(missing_ok=True)
+            raise
+
+
+def _put_back(backup: Path, database: Path) -> None:
+    """Restore in one transaction of the database: readers see the old content until it is
+    replaced."""
+    os.close(os.open(database, os.O_CREAT | os.O_WRONLY, 0o600))
+    with closing(_opened(backup, "ro")) as source, closing(_opened(database, "rw")) as copy:
+        copy.execute("PRAGMA synchronous=FULL")
+        source.backup(copy)
+        copy.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    _make_durable(database)
+
+
+def _copy_moment(source: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+    """Copy a snapshot of the source. Without the open transaction every write of another process
+    would restart the copy."""
+    source.execute("BEGIN")
+    source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    source.backup(copy, pages=PAGES, progress=lambda *_: time.sleep(PAUSE_SECONDS))
+    source.execute("COMMIT")
+    copy.execute("PRAGMA journal_mode=DELETE")
+
+
+def _opened(file: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _refuse_existing(file: Path, overwrite: bool) -> None:
+    if file.exists() and not overwrite:
+        raise BadInput(f"{file} exists already; --force replaces it")
+
+
+def _make_durable(path: Path) -> None:
+    """Flush a file, or the names in a folder, to the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def _explained(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StoreUnavailable(f"{what}: {error}") from error

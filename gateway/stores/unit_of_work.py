@@ -1,0 +1,112 @@
+"""Completion of a turn: the long-lived rows, then the finished events and the queued answer."""
+
+import sqlite3
+from dataclasses import replace
+from typing import Final
+
+from db import Database, Statement, Work, execute
+from db.sqlite import SqliteDatabase, drive
+from db.times import micros
+from db.values import json_list, storable
+from gateway.ports import Clock
+from gateway.ports.inbox import Inbox
+from gateway.ports.memory import WaitingTurn
+from gateway.ports.traces import NO_CONVERSATION
+from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.stores.conversations import add_turns
+from gateway.stores.sqlite.inbox import finish_events
+from gateway.stores.traces import add_trace
+from gateway.stores.usage import settle_usage
+
+PUT: Final = Statement("""
+    INSERT INTO waiting_turns (id, tenant, person, room, channel, message_ids, at, body)
+    VALUES (:id, :tenant, :person, :room, :channel, :message_ids, :at, :body)
+    ON CONFLICT (id) DO UPDATE SET body = excluded.body, message_ids = excluded.message_ids
+""")
+
+
+class TwoStepUnitOfWork:
+    """Implements `UnitOfWork` over two databases: the long-lived rows come first, because repeating
+    that is harmless."""
+
+    def __init__(self, keeper: TurnWriter, inbox: Inbox) -> None:
+        self._keeper = keeper
+        self._inbox = inbox
+
+    async def complete(self, done: CompletedTurn) -> bool:
+        await self._keeper.keep(done)
+        return await self._inbox.finish(done.inbox_ids, done.outbound, done.begun)
+
+
+def write_turn(done: CompletedTurn) -> Work[None]:
+    """Store turns, usage and trace; repeating it changes nothing."""
+    if done.usage or done.accounts:
+        yield from settle_usage(done.trace.id, done.usage, done.accounts)
+    if done.turns:
+        yield from add_turns(done.key, done.turns)
+    if done.traced:
+        yield from add_trace(done.trace)
+    if done.waiting is not None:
+        yield from put_waiting_turn(done.waiting)
+
+
+class SqlTurnWriter:
+    """Implements `gateway.ports.unit_of_work.TurnWriter`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def keep(self, done: CompletedTurn) -> None:
+        await self._database.run(lambda: write_turn(done))
+
+
+def put_waiting_turn(turn: WaitingTurn) -> Work[None]:
+    """Store a turn for memory; the same turn replaces itself."""
+    params = {
+        "id": turn.id,
+        "tenant": storable(turn.tenant),
+        "person": storable(turn.person),
+        "room": storable(turn.room),
+        "channel": storable(turn.channel),
+        "message_ids": json_list(turn.message_ids),
+        "at": micros(turn.at),
+        "body": turn.body,
+    }
+    yield from execute(PUT, params)
+
+
+class SqliteUnitOfWork:
+    """Implements `UnitOfWork` over the long-lived and the hot database."""
+
+    def __init__(self, long_lived: SqliteDatabase, hot: SqliteDatabase, clock: Clock) -> None:
+        self._long_lived = long_lived
+        self._hot = hot
+        self._clock = clock
+
+    async def complete(self, done: CompletedTurn) -> bool:
+        now = self._clock.now().timestamp()
+
+        def finish(db: sqlite3.Connection) -> bool:
+            return finish_events(db, done.inbox_ids, done.outbound, now, done.begun)
+
+        def everything(db: sqlite3.Connection) -> bool:
+            first = finish(db)
+            drive(db, write_turn(done if first else _without_person(done)))
+            return first
+
+        if self._hot is self._long_lived:
+            return await self._hot.run_job(everything)
+        await self._long_lived.run(lambda: write_turn(done))
+        return await self._hot.run_job(finish)
+
+
+def _without_person(done: CompletedTurn) -> CompletedTurn:
+    """Reduce a turn whose events were finished meanwhile, because its person was erased, to its
+    cost."""
+    return replace(
+        done,
+        turns=(),
+        waiting=None,
+        usage=tuple(replace(row, person="") for row in done.usage),
+        trace=replace(done.trace, message_id="", conversation=NO_CONVERSATION),
+    )

@@ -1,0 +1,160 @@
+"""Tokens and money: sums per period, reservations of running turns, and a row for each call.
+
+Limits are exact across processes: a reservation locks its accounts before it reads the sums and
+until it is stored.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from db import Database, Statement, Work, among, execute, lock, together
+from db.pruning import delete_some, deleting_some
+from db.times import micros
+from db.work import Fetch
+from gateway.policy.budgets import Account, BudgetDecision, decide_budget
+from gateway.ports import Clock, Usage
+from gateway.ports.usage import UsageRow, UsageTotal
+
+KEEP_RESERVED: Final = timedelta(hours=1)
+"""The age at which a reservation belongs to a dead turn and no longer counts."""
+OF_ENDED: Final = 1_000
+"""The first position of the calls of a turn that was ended. A shutdown ends it too, and the next
+start repeats it under the same id: those calls are additional."""
+DEAD_AT_ONCE: Final = 100
+"""Reservations of dead turns that one reservation deletes."""
+FORGET_DEAD: Final = deleting_some("reserved", "key, turn", "at <= :dead", "at")
+SUM: Final = Statement("""
+    SELECT COALESCE((SELECT micros FROM spent WHERE key = :key), 0) + COALESCE(
+        (SELECT SUM(micros) FROM reserved WHERE key = :key AND turn <> :turn AND at > :dead), 0)
+""")
+RESERVE: Final = Statement("""
+    INSERT INTO reserved (turn, key, micros, at) VALUES (:turn, :key, :micros, :at)
+    ON CONFLICT (key, turn) DO UPDATE SET micros = excluded.micros, at = excluded.at
+""")
+OWE: Final = Statement("""
+    INSERT INTO spent (key, micros, since)
+    SELECT :key, :micros, :since
+    WHERE NOT EXISTS (SELECT 1 FROM usage WHERE turn = :turn AND position = :position)
+    ON CONFLICT (key) DO UPDATE SET micros = spent.micros + excluded.micros
+""")
+"""Adds a call to an account, unless it is counted already. Run it before `COUNT`."""
+COUNT: Final = Statement("""
+    INSERT INTO usage (turn, position, tenant, person, workspace, model, input_tokens,
+        output_tokens, cache_read_tokens, cache_write_tokens, micros, at)
+    VALUES (:turn, :position, :tenant, :person, :workspace, :model, :input_tokens,
+        :output_tokens, :cache_read_tokens, :cache_write_tokens, :micros, :at)
+    ON CONFLICT (turn, position) DO NOTHING
+""")
+RELEASE: Final = Statement(f"""
+    DELETE FROM reserved WHERE turn = :turn AND {among("key", "keys")}
+""")  # noqa: S608 - constants
+TOTALS: Final = Statement(f"""
+    SELECT model, count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+        sum(cache_write_tokens), sum(micros)
+    FROM usage WHERE tenant IN (:tenant, '') AND at >= :since
+        AND (:everything OR {among("person", "persons")})
+    GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
+""")  # noqa: S608 - constants
+PRUNE_ROWS: Final = deleting_some("usage", "id", "at < :before", "at")
+PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")
+
+
+def settle_usage(
+    turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account], first: int = 0
+) -> Work[None]:
+    """Replace the reservation of a turn by its cost. A call that was counted before, at the same
+    position from `first` on, is not counted again."""
+    calls = [_call(turn, position, row) for position, row in enumerate(rows, start=first)]
+    if calls:
+        yield from lock(f"turn {turn}")
+        since = max(row.at for row in rows)
+        owed = [
+            {**call, "key": key, "since": micros(since)}
+            for key in sorted({account.key for account in accounts})  # no two wait for each other
+            for call in calls
+        ]
+        if owed:
+            yield from execute(OWE, *owed)
+        yield from execute(COUNT, *calls)
+    if accounts:
+        yield from execute(RELEASE, {"turn": turn, "keys": [account.key for account in accounts]})
+
+
+class SqlUsage:
+    """Implements `gateway.ports.usage.UsageLedger`."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def reserve(
+        self, turn: str, accounts: Sequence[Account], estimate: int
+    ) -> BudgetDecision:
+        if not accounts:
+            return decide_budget((), (), estimate)
+        now = self._clock.now()
+        dead = micros(now - KEEP_RESERVED)
+
+        def work() -> Work[BudgetDecision]:
+            yield from lock(*(f"account {account.key}" for account in accounts))
+            yield from execute(FORGET_DEAD, {"dead": dead, "most": DEAD_AT_ONCE})
+            outcome = decide_budget(accounts, (yield from _sums(accounts, dead, turn)), estimate)
+            if outcome.decision.allowed:
+                row = {"turn": turn, "micros": estimate, "at": micros(now)}
+                yield from execute(RESERVE, *({**row, "key": one.key} for one in accounts))
+            return outcome
+
+        return await self._database.run(work)
+
+    async def settle(
+        self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
+    ) -> None:
+        await self._database.run(lambda: settle_usage(turn, rows, accounts, OF_ENDED))
+
+    async def spent(self, accounts: Sequence[Account]) -> list[int]:
+        dead = micros(self._clock.now() - KEEP_RESERVED)
+        return await self._database.run(lambda: _sums(accounts, dead))
+
+    async def totals(
+        self, tenant: str, since: datetime, persons: Sequence[str] | None
+    ) -> list[UsageTotal]:
+        params = {
+            "tenant": tenant,
+            "since": micros(since),
+            "everything": persons is None,
+            "persons": [person for person in persons or () if person],
+        }
+        return [
+            UsageTotal(str(model), int(calls), Usage(*map(int, tokens)), int(cost))
+            for model, calls, *tokens, cost in await self._database.fetch(TOTALS, params)
+        ]
+
+    async def prune(self, before: datetime) -> int:
+        params = {"before": micros(before)}
+        rows = await delete_some(self._database, PRUNE_ROWS, params)
+        return rows + await delete_some(self._database, PRUNE_SUMS, params)
+
+
+def _sums(accounts: Sequence[Account], dead: int, without: str = "") -> Work[list[int]]:
+    questions = (
+        Fetch(SUM, {"key": account.key, "turn": without, "dead": dead}) for account in accounts
+    )
+    return [int(rows[0][0]) for rows in (yield from together(*questions))]
+
+
+def _call(turn: str, position: int, row: UsageRow) -> Mapping[str, object]:
+    return {
+        "turn": turn,
+        "position": position,
+        "tenant": row.tenant,
+        "person": row.person,
+        "workspace": row.workspace,
+        "model": row.model,
+        "input_tokens": row.usage.input_tokens,
+        "output_tokens": row.usage.output_tokens,
+        "cache_read_tokens": row.usage.cache_read_tokens,
+        "cache_write_tokens": row.usage.cache_write_tokens,
+        "micros": row.micros,
+        "at": micros(row.at),
+    }

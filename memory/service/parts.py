@@ -1,0 +1,64 @@
+"""The stores and services that memory consists of, and the same bound to one request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gateway.ports import Clock
+from gateway.ports.history import History
+from memory.audit import Audit
+from memory.brain.documents import Brain
+from memory.model.scope import AccessScope, RequestScope
+from memory.ports.audit import AuditAction
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PersonChoices, TurnStart
+from memory.ports.personal_data import PersonalDataStore, WorkingMemory
+from memory.ports.recall import Recall
+from memory.ports.reviews import ReviewStore
+from memory.service.import_limit import ImportRateLimit
+from memory.service.links import Links
+from memory.service.people import People
+from memory.write.consolidation import Consolidation
+from memory.write.path import WritePath
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryParts:
+    """Everything that the services use. `working` is None where no conversations are kept."""
+
+    memories: MemoryStore
+    reviews: ReviewStore
+    people: People
+    path: WritePath
+    audit: Audit
+    clock: Clock
+    brain: Brain
+    consolidation: Consolidation
+    retriever: Recall
+    links: Links
+    history: History
+    holders: Sequence[PersonalDataStore] = ()
+    working: WorkingMemory | None = None
+    imports: ImportRateLimit = field(default_factory=ImportRateLimit)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundMemory:
+    """The parts of memory for one request. Every method raises `StoreUnavailable`."""
+
+    parts: MemoryParts
+    request: RequestScope
+    access: AccessScope
+    start: TurnStart
+
+    @property
+    def choices(self) -> PersonChoices:
+        """This person's choices about memory, and the notices that wait for them."""
+        return self.start.who
+
+    async def audit(self, action: AuditAction, **details: str | int) -> None:
+        """Record an action of this person."""
+        await self.parts.audit.note(action, self.request, **details)
+
+    async def store_waiting_turns(self) -> None:
+        """Store the waiting turns of this person and of this room."""
+        await self.parts.consolidation.of_reach(self.access)

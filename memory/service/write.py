@@ -1,0 +1,131 @@
+"""Storing memories for one request, and taking back what the assistant stored."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.errors import NotFound
+from memory.model.outcome import Outcome, WriteResult
+from memory.model.record import Draft
+from memory.model.trust import InputKind
+from memory.model.validation import ValidationResult
+from memory.recall.selection import displayable
+from memory.service.parts import BoundMemory
+from memory.service.undo import UndoResult, recent_inferences, same_turn
+from memory.write.external_text import ExternalText
+from memory.write.imported import ImportedHistory, imported_kind
+from memory.write.path import Speaker
+from memory.write.statement import find_statement
+
+MEMORY_OFF: Final = (
+    "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
+)
+NOTHING_TO_UNDO: Final = (
+    "I stored nothing on my own within the last day. To delete older memories, or ones that you "
+    "asked me to keep, use `/forget` with a topic or an id."
+)
+UNDO_EXPIRED: Final = (
+    "That memory is already gone, or I stored it more than a day ago. `/memories` lists what I "
+    "remember; `/forget` and an id deletes one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWriter(BoundMemory):
+    """Stores memories. Refuses everything while the person's memory is off."""
+
+    async def remember(self, draft: Draft) -> WriteResult:
+        """Store what the person explicitly asks to keep."""
+        return await self._write(draft, InputKind.EXPLICIT)
+
+    async def infer(self, draft: Draft, external: ExternalText | None = None) -> WriteResult:
+        """Store what the model asks to keep.
+
+        If the quote is part of what the person wrote, their own sentence is stored in place of the
+        model's wording; otherwise the memory is an inference. In a turn with `external` text an
+        inference is never approved automatically and replaces no other memory.
+        """
+        if not self.choices.remembered:
+            return _refused("memory_off", MEMORY_OFF)
+        people, session = self.parts.people, self.start.session
+        if not await people.use(session, "stores"):
+            return _refused("session_limit", "A session stores at most 20 memories.")
+        if draft.supersedes and not await people.use(session, "supersedes"):
+            return _refused("session_limit", "A session replaces at most 5 memories.")
+        has_external = external is not None and external.any
+        statement = find_statement(draft.quote or draft.content, self.request.words)
+        if statement is not None:
+            replaced = "" if has_external else draft.supersedes
+            own = replace(draft, content=statement, quote="", supersedes=replaced)
+            return await self._write(own, InputKind.OWN_WORDS)
+        if external is None or not external.any:
+            return await self._write(draft, InputKind.ASSISTANT)
+        kind = external.kind_of_input(draft.content, draft.quote)
+        return await self._write(draft, kind, external=True)
+
+    async def import_memory(
+        self, draft: Draft, history: ImportedHistory, *, others: bool = False
+    ) -> WriteResult:
+        """Store an exported memory. What `history` proves is kept; the rest is an import, or the
+        words of `others` if that is proven."""
+        kind = imported_kind(history, others=others)
+        return await self._write(draft, kind, external=history.proven is None, history=history)
+
+    async def import_turn(
+        self, role: Speaker, text: str, history: ImportedHistory, *, others: bool = False
+    ) -> WriteResult:
+        """Store one side of an exported turn, as `import_memory` does."""
+        if not self.choices.remembered:
+            return _refused("memory_off", MEMORY_OFF)
+        kind = imported_kind(history, others=others)
+        path = self.parts.path
+        return await path.keep_past_turn(self.request, self.access, role, text, history, kind)
+
+    def count_import(self) -> None:
+        """Count a file that this person imports. Raises `BadInput` after too many."""
+        person = f"{self.access.tenant}:{self.access.person}"
+        self.parts.imports.take(person, self.request.at)
+
+    async def note_import(self, lines: int, stored: int) -> None:
+        """Record an import in the audit log."""
+        await self.audit("memory_import", lines=lines, count=stored)
+
+    async def try_out(self, content: str, memory_type: str, source: str) -> ValidationResult:
+        """Return the tier of a text and the reason, without storing it. `source` is a key of
+        `memory.write.validate.WAYS`. Raises `BadInput` for an unknown type or a text that cannot
+        be stored."""
+        path = self.parts.path
+        return await path.try_out(self.request, self.access, content, memory_type, source)
+
+    async def undo(self, name: str = "") -> UndoResult:
+        """Take back what the assistant stored on its own in one turn of the last day: the turn of
+        the memory `name` (an id or its beginning), or the latest. Raises `NotFound` if there is no
+        such memory of this person."""
+        memories, at = self.parts.memories, self.request.at
+        candidates = await recent_inferences(memories, self.access, at, name)
+        turn = same_turn(candidates, name, self.access.persons)
+        taken = set(await memories.take_back(self.access, [record.id for record in turn]))
+        if not taken:
+            raise NotFound(UNDO_EXPIRED if name else NOTHING_TO_UNDO)
+        await self.audit("memory_delete", reason="undo", ids=" ".join(taken), deleted=len(taken))
+        gone = tuple(displayable(record) for record in turn if record.id in taken)
+        older = [await memories.get(self.access, one.supersedes) for one in gone if one.supersedes]
+        restored = (displayable(record) for record in older if record is not None)
+        return UndoResult(gone, tuple(record for record in restored if record.current))
+
+    async def _write(
+        self,
+        draft: Draft,
+        kind: InputKind,
+        *,
+        external: bool = False,
+        history: ImportedHistory | None = None,
+    ) -> WriteResult:
+        if not self.choices.remembered:
+            return _refused("memory_off", MEMORY_OFF)
+        return await self.parts.path.write(
+            self.request, self.access, draft, kind, external=external, past=history
+        )
+
+
+def _refused(code: str, reason: str) -> WriteResult:
+    return WriteResult(Outcome.REFUSED, code, reason)

@@ -1,0 +1,86 @@
+"""What is asked often is found by an index, and forgotten in steps."""
+
+from copy import copy
+from datetime import timedelta
+
+import pytest
+
+from db import Params, Statement
+from db.postgres import PostgresDatabase
+from gateway.conversation import key_of
+from gateway.ports.conversations import StoredTurn
+from gateway.stores import conversation_notes as notes
+from gateway.stores import conversations, traces, usage
+from gateway.stores.conversations import SqlConversations
+from tests.support.messages import AT, place
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+NOW = 1_000_000_000
+FILL = (
+    (
+        "INSERT INTO turns (conversation, channel, message_id, answers, role, text, at, person,"
+        " speaker) SELECT 'c' || n / 10, 'c' || n / 50, 'm' || n, 'm' || n, 'user', 'text',"
+        " n * 1000000::bigint, 'ada', 'Ada' FROM generate_series(1, 20000) AS n"
+    ),
+    (
+        "INSERT INTO conversation_notes (conversation, channel, at) SELECT 'c' || n, 'c' || n / 5,"
+        " n * 1000000::bigint FROM generate_series(1, 20000) AS n"
+    ),
+    (
+        "INSERT INTO traces SELECT 'x' || n, 'm' || n, 'p', 'a', 'c', 'message',"
+        " n * 1000000::bigint, '[]', 'answered', 1 FROM generate_series(1, 20000) AS n"
+    ),
+    (
+        "INSERT INTO reserved SELECT 't' || n, 'k' || n / 5, 1, n * 1000000::bigint"
+        " FROM generate_series(1, 20000) AS n"
+    ),
+    "INSERT INTO spent SELECT 'k' || n, 1, 1 FROM generate_series(1, 20000) AS n",
+    "ANALYZE",
+)
+MESSAGES = {"channel": "c", "message_ids": ["m"]}
+ASKED: tuple[tuple[Statement, Params], ...] = (
+    (conversations.LATEST, {"conversation": "c", "limit": 10}),
+    (conversations.LATEST_SINCE_SUMMARY, {"conversation": "c", "channel": "c", "limit": 10}),
+    (conversations.KNOWS, MESSAGES),
+    (conversations.EDIT, {"text": "text", **MESSAGES}),
+    (conversations.DELETE, MESSAGES),
+    (conversations.CLEAR, {"conversation": "c"}),
+    (conversations.TAKES_PART, {"conversation": "c"}),
+    (conversations.PRUNE, {"before": NOW, "most": 10}),
+    (conversations.PRUNE_NOTES, {"before": NOW, "most": 10}),
+    (notes.READ, {"conversation": "c"}),
+    (notes.FORGET_SUMMARIES_OF, MESSAGES),
+    (notes.FORGET_TASKS_OF, MESSAGES),
+    (notes.CLEAR, {"conversation": "c"}),
+    (traces.FIND, {"message_id": "m", "limit": 10}),
+    (traces.RECENT, {"limit": 10}),
+    (traces.PRUNE, {"before": NOW, "most": 10}),
+    (traces.PRUNE_REFUSED, {"before": NOW, "most": 10}),
+    (traces.FREE_SLOT, {"slot": 7, "id": "x1"}),
+    (usage.SUM, {"key": "a", "turn": "", "dead": NOW}),
+    (usage.FORGET_DEAD, {"dead": NOW, "most": 100}),
+    (usage.RELEASE, {"turn": "t", "keys": ["a", "b"]}),
+)
+
+
+async def test_no_statement_reads_a_whole_table(pool: PostgresDatabase) -> None:
+    for filling in FILL:
+        await pool.change_raw(filling, ())
+    for statement, params in ASKED:
+        explained = copy(statement)
+        explained.postgres = f"EXPLAIN {statement.postgres}"
+        plan = "\n".join(row[0] for row in await pool.fetch(explained, params))
+        assert "Seq Scan" not in plan, plan
+
+
+async def test_old_turns_are_forgotten_in_steps(
+    pool: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.pruning.AT_ONCE", {"postgres": 2})
+    store, key = SqlConversations(pool), key_of("t", place())
+    turns = [StoredTurn(f"m{n}", "user", "hi", AT + timedelta(seconds=n)) for n in range(6)]
+    await store.append(key, turns)
+    before = AT + timedelta(seconds=5)
+    assert [await store.prune(before) for _ in range(4)] == [2, 2, 1, 0]
+    assert await store.latest(key, 10) == turns[5:]

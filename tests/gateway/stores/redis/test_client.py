@@ -1,0 +1,73 @@
+"""The connection itself: what it refuses, and that a cancellation always arrives."""
+
+import asyncio
+import random
+import subprocess
+import sys
+
+import pytest
+
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
+from gateway.stores.redis.client import RedisClient, Script, quoted
+from gateway.stores.redis.hot_state import RedisHotState
+from tests.support.patience import PATIENCE
+
+LOADED = "import sys, parley.app; print([m for m in sys.modules if m.split('.')[0] == 'redis'])"
+
+
+async def test_an_address_that_is_none_is_refused_with_advice() -> None:
+    with pytest.raises(ConfigurationError, match=r"storage\.url.*redis://HOST:PORT"):
+        RedisClient("http://localhost")
+
+
+async def test_a_server_that_is_too_old_is_refused(
+    state: RedisHotState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def old(*_: object) -> dict[str, str]:
+        return {"redis_version": "6.0.16"}
+
+    monkeypatch.setattr(state.client, "command", old)
+    with pytest.raises(StoreUnavailable, match=r"6\.0\.16 is too old: Parley needs 6\.2"):
+        await state.client.start()
+
+
+async def test_an_error_of_a_script_is_one_of_the_store(state: RedisHotState) -> None:
+    with pytest.raises(StoreUnavailable, match="wrong kind"):
+        await state.client.run(
+            Script.of("redis.call('SET', KEYS[1], 1) return redis.call('LPUSH', KEYS[1], 1)"),
+            [state.client.key("k")],
+        )
+
+
+async def test_after_the_end_nothing_is_asked(state: RedisHotState) -> None:
+    await state.client.stop()
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await state.client.command("PING")
+
+
+async def test_a_cancellation_always_arrives(state: RedisHotState) -> None:
+    chance = random.Random(7)
+
+    async def ask() -> None:
+        while True:
+            await state.client.command("GET", state.client.key("k"))
+
+    for _ in range(200):
+        task = asyncio.create_task(ask())
+        for _ in range(chance.randrange(60)):
+            await asyncio.sleep(0)
+        task.cancel()
+        _, pending = await asyncio.wait((task,), timeout=PATIENCE)
+        assert not pending
+
+
+def test_no_two_names_look_the_same() -> None:
+    assert quoted("a:b", "c") != quoted("a", "b:c")
+
+
+def test_who_does_not_use_redis_does_not_load_it() -> None:
+    loaded = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert loaded.stdout.strip() == "[]"

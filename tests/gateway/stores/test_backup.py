@@ -1,0 +1,243 @@
+"""Copies of a database that is in use: one moment of it, whole, checked, and put back as it was."""
+
+import asyncio
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from db.errors import StoreUnavailable
+from db.sqlite import Job
+from gateway.errors import BadInput
+from gateway.stores.sqlite.backup import back_up, restore, verify
+from gateway.stores.sqlite.lock import GatewayLock
+from parley.wiring.storage.schemas import SCHEMAS
+from tests.support.databases import sqlite_database
+
+WRITER = Path(__file__).parent / "writing.py"
+BIG = 20_000
+"""Rows that make a copy take many steps."""
+
+
+def rows(file: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(file)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def answered(file: Path) -> int:
+    return int(str(rows(file, "SELECT count(*) FROM inbox WHERE done")[0][0]))
+
+
+async def filled(file: Path, keys: int) -> None:
+    database = sqlite_database(file)
+    await database.start()
+    await database.run_job(
+        lambda db: db.executemany(
+            "INSERT INTO once VALUES (?, 1)", [(f"{n}{'x' * 400}",) for n in range(keys)]
+        )
+    )
+    await database.stop()
+
+
+def inserting(number: int) -> Job[object]:
+    return lambda db: db.execute("INSERT INTO once VALUES (?, 1)", (number,))
+
+
+@contextmanager
+def writing(file: Path) -> Iterator["subprocess.Popen[str]"]:
+    """A process that accepts and answers events without a pause, and says how many it finished."""
+    with subprocess.Popen(
+        [sys.executable, str(WRITER), str(file)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def finished(process: "subprocess.Popen[str]") -> int:
+    """How many events the process has finished, at least, at this moment."""
+    assert process.stdout is not None
+    return int(process.stdout.readline())
+
+
+async def test_a_copy_taken_while_another_process_writes_is_whole_and_complete(
+    tmp_path: Path,
+) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, BIG)
+    with writing(file) as process:
+        while finished(process) < 200:
+            pass
+        for _ in range(3):
+            before = answered(file)
+            await asyncio.to_thread(back_up, file, copy, SCHEMAS, overwrite=True)
+            restored = tmp_path / "restored.db"
+            restore(copy, restored, SCHEMAS, overwrite=True)
+            assert rows(restored, "PRAGMA integrity_check") == [("ok",)]
+            done = answered(restored)
+            assert before <= done < answered(file)
+            unanswered = rows(
+                restored,
+                "SELECT id FROM inbox WHERE done AND 'answer-' || id || ':0' NOT IN"
+                " (SELECT key FROM outbox) OR done AND 'answer-' || id || ':1' NOT IN"
+                " (SELECT key FROM outbox)",
+            )
+            assert unanswered == []
+            traced = int(str(rows(restored, "SELECT count(*) FROM traces")[0][0]))
+            assert traced == done
+
+
+async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
+    file = tmp_path / "parley.db"
+    await filled(file, BIG)
+    database = sqlite_database(file)
+    await database.start()
+    copying = asyncio.create_task(asyncio.to_thread(back_up, file, tmp_path / "copy.db", SCHEMAS))
+    written = 0
+    while not copying.done() and written < 100_000:
+        await database.run_job(inserting(written))
+        written += 1
+        await asyncio.sleep(0)
+    await copying
+    await database.stop()
+    assert written > 20, "it had to wait for the copy"
+
+
+async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.sqlite.MAX_LOG", 1)
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
+    file = tmp_path / "parley.db"
+    await filled(file, 10)
+    database = sqlite_database(file)
+    await database.start()
+    with closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM once").fetchone()
+        longest = 0.0
+        for number in range(300):
+            began = time.perf_counter()
+            await database.run_job(inserting(number))
+            longest = max(longest, time.perf_counter() - began)
+            await asyncio.sleep(0.001)
+    await database.stop()
+    assert longest < 3, "as long as a lock is waited for, or longer"
+
+
+async def test_a_copy_is_one_file_that_only_its_owner_reads(tmp_path: Path) -> None:
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    await filled(tmp_path / "parley.db", 10)
+    size = back_up(tmp_path / "parley.db", folder / "copy.db", SCHEMAS)
+    assert [path.name for path in folder.iterdir()] == ["copy.db"]
+    assert (folder / "copy.db").stat().st_size == size
+    assert stat.S_IMODE((folder / "copy.db").stat().st_mode) == 0o600
+
+
+async def test_what_a_killed_gateway_left_in_its_log_is_copied(tmp_path: Path) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    with writing(file) as process:
+        while (count := finished(process)) < 50:
+            pass
+    back_up(file, copy, SCHEMAS)
+    assert answered(copy) >= count
+
+
+async def test_an_older_copy_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, 10)
+    copy.write_text("precious")
+    with pytest.raises(BadInput, match="--force"):
+        back_up(file, copy, SCHEMAS)
+    assert copy.read_text() == "precious"
+    back_up(file, copy, SCHEMAS, overwrite=True)
+    verify(copy, SCHEMAS)
+
+
+async def test_a_copy_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    await filled(tmp_path / "parley.db", 10)
+    with pytest.raises(StoreUnavailable, match="cannot copy"):
+        back_up(tmp_path / "parley.db", tmp_path / "nowhere" / "copy.db", SCHEMAS)
+    with pytest.raises(BadInput, match="no database"):
+        back_up(tmp_path / "other.db", tmp_path / "copy.db", SCHEMAS)
+    assert not (tmp_path / "copy.db").exists()
+
+
+async def test_a_database_is_replaced_only_when_asked_and_never_under_a_gateway(
+    tmp_path: Path,
+) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, 10)
+    back_up(file, copy, SCHEMAS)
+    with pytest.raises(BadInput, match="--force"):
+        restore(copy, file, SCHEMAS)
+    with GatewayLock(file), pytest.raises(StoreUnavailable, match="belongs to a Parley"):
+        restore(copy, file, SCHEMAS, overwrite=True)
+    restore(copy, file, SCHEMAS, overwrite=True)
+
+
+async def test_what_was_written_after_the_copy_is_gone_after_a_restore(tmp_path: Path) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, 10)
+    back_up(file, copy, SCHEMAS)
+    with closing(sqlite3.connect(file)) as killed:  # its log is left behind, as by a kill
+        killed.execute("INSERT INTO once VALUES ('later', 1)")
+        killed.commit()
+        restore(copy, file, SCHEMAS, overwrite=True)
+    assert rows(file, "SELECT count(*) FROM once") == [(10,)]
+    database = sqlite_database(file)
+    await database.start()
+    await database.stop()
+
+
+@pytest.mark.parametrize("spoiled", ["text", "cut", "garbled", "foreign", "missing"])
+async def test_what_is_no_sound_copy_is_refused_before_anything_happens(
+    tmp_path: Path, spoiled: str
+) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, 2_000)
+    back_up(file, copy, SCHEMAS)
+    data = copy.read_bytes()
+    if spoiled == "text":
+        copy.write_text("this is no database" * 100)
+    elif spoiled == "cut":
+        copy.write_bytes(data[: len(data) // 2])
+    elif spoiled == "garbled":
+        middle = len(data) // 2
+        copy.write_bytes(data[:middle] + b"\xff" * 8192 + data[middle + 8192 :])
+    elif spoiled == "foreign":
+        copy.unlink()
+        with closing(sqlite3.connect(copy)) as foreign:
+            foreign.execute("CREATE TABLE somebody (elses INTEGER)")
+    else:
+        copy.unlink()
+    with pytest.raises(BadInput, match=r"copy\.db"):
+        restore(copy, file, SCHEMAS, overwrite=True)
+    assert rows(file, "SELECT count(*) FROM once") == [(2_000,)]
+
+
+async def test_a_copy_of_a_newer_program_is_refused(tmp_path: Path) -> None:
+    file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
+    await filled(file, 1)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("INSERT INTO schema_migrations VALUES ('later', 999)")
+        connection.commit()
+    with pytest.raises(StoreUnavailable, match="newer version of Parley"):
+        back_up(file, copy, SCHEMAS)
+    assert not copy.exists()
+
+
+async def test_a_restore_that_fails_leaves_no_empty_database(tmp_path: Path) -> None:
+    await filled(tmp_path / "parley.db", 1)
+    back_up(tmp_path / "parley.db", tmp_path / "copy.db", SCHEMAS)
+    (tmp_path / "taken.db").mkdir()
+    with pytest.raises(StoreUnavailable, match="cannot restore"):
+        restore(tmp_path / "copy.db", tmp_path / "taken.db", SCHEMAS, overwrite=True)

@@ -1,0 +1,148 @@
+"""The task and the summary of a conversation, in both databases."""
+
+from datetime import timedelta
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.conversation import ConversationKey
+from gateway.ports.conversations import (
+    NO_NOTES,
+    ConversationNoteStore,
+    Conversations,
+    ConversationSummary,
+    ConversationTask,
+    StoredTurn,
+)
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.personal_data import SqlPersonalData
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, place
+
+ADA, BOB = "test:main:ada", "test:main:bob"
+HERE = place()
+KEY = ConversationKey("t", HERE.platform, HERE.account, HERE.workspace_id, HERE.channel_id)
+TASK = ConversationTask("Bake bread", ADA, "Ada", "m2")
+SUMMARY = ConversationSummary("They chose rye.", "m1", "assistant", AT, (ADA, BOB))
+
+
+@pytest.fixture
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
+    return SqlConversationNotes(long_lived)
+
+
+@pytest.fixture
+def personal(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> SqlPersonalData:
+    return SqlPersonalData(long_lived, clock)
+
+
+@pytest.fixture
+async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Conversations:
+    """A conversation of two questions with a task and a summary."""
+    for n, who in ((1, ADA), (2, BOB)):
+        asked = StoredTurn(f"m{n}", "user", f"question {n}", AT, who, "somebody")
+        await conversations.append(
+            KEY, [asked, StoredTurn(f"m{n}", "assistant", f"answer {n}", AT)]
+        )
+    await notes.set_task(KEY, TASK, AT)
+    await notes.set_summary(KEY, SUMMARY, AT)
+    return conversations
+
+
+async def test_notes_come_with_the_turns(kept: Conversations) -> None:
+    turns, notes = await kept.opened(KEY, 3)
+
+    assert [turn.text for turn in turns] == ["answer 1", "question 2", "answer 2"]
+    assert notes.task == TASK
+    assert notes.summary == SUMMARY
+    assert turns == await kept.latest(KEY, 3)
+
+
+async def test_a_conversation_that_nobody_noted_anything_of(
+    conversations: Conversations, notes: ConversationNoteStore
+) -> None:
+    assert await conversations.opened(KEY, 10) == ([], NO_NOTES)
+
+    await notes.set_task(KEY, TASK, AT)
+    turns, found = await conversations.opened(KEY, 10)
+    assert not turns
+    assert found.task == TASK
+    assert found.summary is None
+
+
+async def test_a_task_is_replaced_and_taken_away(
+    kept: Conversations, notes: ConversationNoteStore
+) -> None:
+    await notes.set_task(KEY, ConversationTask("Eat it", BOB, "Bob"), AT)
+    assert (await kept.opened(KEY, 1))[1].task == ConversationTask("Eat it", BOB, "Bob")
+
+    await notes.set_task(KEY, None, AT)
+    _, left = await kept.opened(KEY, 1)
+    assert left.task is None
+    assert left.summary == SUMMARY
+
+
+async def test_clearing_a_conversation_clears_its_notes(kept: Conversations) -> None:
+    await kept.clear(KEY)
+
+    assert await kept.opened(KEY, 10) == ([], NO_NOTES)
+
+
+async def test_a_message_takes_along_what_was_made_of_it(kept: Conversations) -> None:
+    await kept.delete("t", HERE, ["m1"])
+    _, notes = await kept.opened(KEY, 10)
+    assert notes.summary is None
+    assert notes.task == TASK
+
+    await kept.delete("t", HERE, ["m2"])
+    assert (await kept.opened(KEY, 10))[1].task is None
+
+
+async def test_an_edit_does_too(kept: Conversations) -> None:
+    await kept.edit("t", HERE, "m2", "something else")
+
+    assert (await kept.opened(KEY, 10))[1] == NO_NOTES
+
+
+async def test_notes_are_forgotten_with_the_turns(kept: Conversations) -> None:
+    await kept.prune(AT + timedelta(seconds=1))
+
+    assert await kept.opened(KEY, 10) == ([], NO_NOTES)
+
+
+async def test_whoever_is_erased_leaves_no_task_and_no_summary_with_their_words(
+    kept: Conversations,
+    personal: SqlPersonalData,
+) -> None:
+    await personal.erase("t", [BOB])
+    _, notes = await kept.opened(KEY, 10)
+    assert notes.summary is None
+    assert notes.task == TASK
+
+    await personal.erase("t", [ADA])
+    assert (await kept.opened(KEY, 10))[1].task is None
+
+
+async def test_one_tenant_does_not_erase_the_other_s(
+    kept: Conversations,
+    personal: SqlPersonalData,
+) -> None:
+    await personal.erase("other", [ADA, BOB])
+
+    assert (await kept.opened(KEY, 10))[1].summary == SUMMARY
+
+
+async def test_what_is_given_out_holds_nobody_else_s_words(
+    kept: Conversations,
+    personal: SqlPersonalData,
+) -> None:
+    async def given_out(*persons: str) -> list[tuple[object, object]]:
+        rows = await personal.export("t", persons)
+        return [
+            (row["task"], row["summary"]) for row in rows if row["table"] == "conversation_notes"
+        ]
+
+    assert await given_out(ADA) == [("Bake bread", "")]
+    assert await given_out(BOB) == []
+    assert await given_out(ADA, BOB) == [("Bake bread", "They chose rye.")]

@@ -1,0 +1,88 @@
+"""Thumbs under answers, in both databases, and the receipts by which an answer is found."""
+
+from datetime import timedelta
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.message import Receipt
+from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
+from gateway.ports.outbox import Outbox
+from gateway.stores.feedback import SqlFeedback
+from gateway.stores.personal_data import SqlPersonalData
+from gateway.stores.retention import KEEP_RECEIPTS
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, outbound, place
+
+ADA, BOB = "test:main:ada", "test:main:bob"
+HERE = stands_at(place("C1"), "5")
+
+
+@pytest.fixture
+def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
+    return SqlFeedback(long_lived)
+
+
+def thumb(person: str, rating: Rating, at: str = HERE, exchange: str = "x1") -> Feedback:
+    return Feedback(at, person, "t", exchange, rating, AT)
+
+
+async def test_a_person_has_one_thumb_under_a_message(feedback: FeedbackStore) -> None:
+    await feedback.put(thumb(ADA, 1))
+    await feedback.put(thumb(ADA, 1))
+    await feedback.put(thumb(BOB, -1))
+    assert await feedback.of(["x1", "x2"]) == {"x1": Thumbs(1, 1)}
+    await feedback.put(thumb(ADA, -1))
+    assert await feedback.of(["x1"]) == {"x1": Thumbs(0, 2)}
+    assert await feedback.of([]) == {}
+
+
+@pytest.mark.parametrize(("rating", "left"), [(1, {}), (None, {}), (-1, {"x1": Thumbs(1, 0)})])
+async def test_only_the_thumb_that_is_there_is_taken_back(
+    feedback: FeedbackStore, rating: Rating | None, left: dict[str, Thumbs]
+) -> None:
+    await feedback.put(thumb(ADA, 1))
+    await feedback.take_back(HERE, BOB, 1)
+    await feedback.take_back(stands_at(place("C2"), "5"), ADA, 1)
+    await feedback.take_back(HERE, ADA, rating)
+    assert await feedback.of(["x1"]) == left
+
+
+async def test_it_is_forgotten_in_the_end(feedback: FeedbackStore) -> None:
+    for number in range(3):
+        await feedback.put(thumb(ADA, 1, at=stands_at(place("C1"), str(number))))
+    assert await feedback.prune(AT) == 0
+    assert await feedback.prune(AT + KEEP_FEEDBACK) == 3
+    assert await feedback.of(["x1"]) == {}
+
+
+async def test_it_is_given_out_and_erased_with_its_person(
+    feedback: FeedbackStore, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
+) -> None:
+    personal = SqlPersonalData(long_lived, clock)
+    await feedback.put(thumb(ADA, 1))
+    await feedback.put(thumb(BOB, -1))
+    (row,) = await personal.export("t", (ADA,))
+    assert (row["table"], row["person"], row["rating"]) == ("feedback", ADA, 1)
+    assert await personal.export("u", (ADA,)) == []
+    assert await personal.erase("u", (ADA,)) == 0
+    assert await personal.erase("t", (ADA,)) == 1
+    assert await feedback.of(["x1"]) == {"x1": Thumbs(0, 1)}
+
+
+async def test_an_answer_is_found_where_it_stands(outbox: Outbox, clock: FakeClock) -> None:
+    """Two chats have a message 5 each; what is not confirmed stands nowhere."""
+    there = stands_at(place("C2"), "5")
+    await outbox.add((outbound("x1:0"), outbound("x2:0"), outbound("x3:0")))
+    await outbox.sent("x1:0", Receipt("5"), HERE)
+    await outbox.sent("x2:0", Receipt("5"), there)
+    assert await outbox.reply_at(HERE) == "x1:0"
+    assert await outbox.reply_at(there) == "x2:0"
+    assert await outbox.reply_at(stands_at(place("C3"), "5")) == ""
+    assert await outbox.reply_at("") == ""
+    if isinstance(outbox, SqliteOutbox):  # in Redis receipts go by themselves
+        await clock.advance((KEEP_RECEIPTS + timedelta(seconds=1)).total_seconds())
+        await outbox.prune()
+        assert await outbox.reply_at(HERE) == ""

@@ -1,0 +1,286 @@
+"""Inbox, outbox, buckets, adapter state: the contract of the ports for what moves."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from db.sqlite import SqliteDatabase
+from gateway.errors import BadInput
+from gateway.message import InboundEvent, OutboundFile, Part, Receipt
+from gateway.policy.rate_limits import BucketRule
+from gateway.ports import AdapterState
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.buckets import Buckets
+from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.outbox import Outbox
+from gateway.stores.codec import event_from_json, event_to_json, outbound_from_json
+from gateway.stores.codec import outbound_to_json as to_json
+from gateway.stores.redis.outbox import RedisOutbox
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from tests.support.clock import FakeClock
+from tests.support.events import events
+from tests.support.messages import direct, outbound, received
+
+DAY = timedelta(days=1)
+PassTime = Callable[[float], Awaitable[None]]
+
+
+def entry(message_id: str, clock: FakeClock, lane: str = "lane") -> InboxEntry:
+    return InboxEntry(f"id-{message_id}", lane, received(message_id=message_id), clock.now())
+
+
+async def test_an_event_is_taken_once(inbox: Inbox, clock: FakeClock) -> None:
+    assert await inbox.add(entry("m1", clock), DAY)
+    assert not await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_of_many_at_once_exactly_one_is_taken(inbox: Inbox, clock: FakeClock) -> None:
+    added = await asyncio.gather(*(inbox.add(entry("m1", clock), DAY) for _ in range(50)))
+    assert sum(added) == 1
+
+
+async def test_a_finished_event_is_still_known(
+    inbox: Inbox, clock: FakeClock, pass_time: PassTime
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), ())
+    await pass_time(DAY.total_seconds() - 1)
+    assert not await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_after_its_time_the_id_is_forgotten(
+    inbox: Inbox, clock: FakeClock, pass_time: PassTime
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), ())
+    await pass_time(DAY.total_seconds() + 1)
+    await inbox.prune()
+    assert await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_an_unfinished_event_is_kept_for_two_months_and_no_longer(
+    inbox: Inbox, clock: FakeClock, pass_time: PassTime
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await pass_time(59 * DAY.total_seconds())
+    await inbox.add(entry("m2", clock), DAY)
+    assert await inbox.prune() == 0
+    assert not await inbox.add(entry("m1", clock), DAY)
+    await pass_time(2 * DAY.total_seconds())
+    assert [await inbox.prune() for _ in range(2)] == [1, 0]
+    assert [left.id for left in await inbox.unfinished(10)] == ["id-m2"]
+    assert await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_a_dead_letter_is_kept_for_a_month_and_no_longer(
+    outbox: Outbox, pass_time: PassTime
+) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    await outbox.add((outbound("r:0"), outbound("r:1"), outbound("r:2")))
+    await outbox.dead(("r:0",), "Permanent: gone")
+    await pass_time(29 * DAY.total_seconds())
+    await outbox.dead(("r:1",), "Permanent: gone")
+    assert await outbox.prune() == 0
+    await pass_time(2 * DAY.total_seconds())
+    assert [await outbox.prune() for _ in range(2)] == [1, 0]
+    left = await outbox.dead_letters(10)
+    assert [letter.entry.outbound.key for letter in left] == ["r:1"]
+    assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:2"]
+
+
+async def test_what_no_one_finished_comes_back_in_order(inbox: Inbox, clock: FakeClock) -> None:
+    for number in range(5):
+        await inbox.add(entry(f"m{number}", clock), DAY)
+    await inbox.finish(("id-m1", "id-m3"), ())
+    left = await inbox.unfinished(10)
+    assert [item.id for item in left] == ["id-m0", "id-m2", "id-m4"]
+    assert left[0].event == received(message_id="m0")
+
+
+async def test_finishing_and_answering_are_one_step(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), (outbound("r:0"), outbound("r:1")))
+    assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:0", "r:1"]
+    assert await inbox.unfinished(10) == []
+
+
+async def test_only_the_first_who_finishes_an_event_answers_it(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    asked = (inbox.finish(("id-m1",), (outbound(f"r{n}:0"),)) for n in range(10))
+    assert sorted(await asyncio.gather(*asked)) == [False] * 9 + [True]
+    assert len(await outbox.waiting(10)) == 1
+
+
+async def test_a_turn_with_one_event_that_nobody_finished_is_answered(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.add(entry("m2", clock), DAY)
+    assert await inbox.finish(("id-m1",), ())
+    assert await inbox.finish(("id-m1", "id-m2"), (outbound("r:0"),))
+    assert await inbox.unfinished(10) == []
+    assert len(await outbox.waiting(10)) == 1
+
+
+async def test_what_belongs_to_no_event_is_always_queued(inbox: Inbox, outbox: Outbox) -> None:
+    assert await inbox.finish((), (outbound("r:0"),))
+    assert not await inbox.finish(("unknown",), (outbound("r:1"),))
+    assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:0"]
+
+
+async def test_sends_wait_in_the_order_they_came_whatever_their_account(outbox: Outbox) -> None:
+    rooms = [replace(direct(), account=account) for account in ("one", "two", "one", "two")]
+    for number, room in enumerate(rooms):
+        await outbox.add((outbound(f"r{number}:0", at=room),))
+    waiting = await outbox.waiting(3)
+    assert [item.outbound.key for item in waiting] == ["r0:0", "r1:0", "r2:0"]
+
+
+async def test_a_send_is_queued_once(outbox: Outbox) -> None:
+    await outbox.add((outbound("r:0", "first"),))
+    await outbox.add((outbound("r:0", "second"),))
+    waiting = await outbox.waiting(10)
+    assert [item.outbound.part.text for item in waiting if item.outbound.part] == ["first"]
+
+
+async def test_what_was_sent_or_given_up_waits_no_more(outbox: Outbox) -> None:
+    await outbox.add((outbound("r:0"), outbound("r:1"), outbound("r:2")))
+    await outbox.sent("r:0", Receipt("p1"))
+    await outbox.tried("r:1", "Transient: later")
+    await outbox.dead(("r:2",), "Permanent: gone")
+    waiting = await outbox.waiting(10)
+    assert [(item.outbound.key, item.attempts) for item in waiting] == [("r:1", 1)]
+
+
+async def test_how_the_last_try_ended_is_known(outbox: Outbox, clock: FakeClock) -> None:
+    keys = [f"r:{number}" for number in range(5)]
+    await outbox.add([outbound(key) for key in keys])
+    for key in keys[1:]:
+        await outbox.begin(key)
+    await outbox.tried("r:2", "Transient: later", not_before=clock.now() + DAY)
+    await outbox.tried("r:3", "Ambiguous: cut", unsure=True)
+    await outbox.tried("r:4", "Transient: 429", not_before=clock.now() + DAY)
+    await outbox.begin("r:4")
+    await outbox.tried("r:4", "Transient: 500")
+    await outbox.begin("unknown")
+    found = {item.outbound.key: (item.begun, item.not_before) for item in await outbox.waiting(9)}
+    assert found == {
+        "r:0": (False, None),
+        "r:1": (True, None),
+        "r:2": (False, clock.now() + DAY),
+        "r:3": (True, None),
+        "r:4": (False, None),
+    }
+
+
+async def test_a_send_may_be_queued_as_begun(
+    inbox: Inbox, outbox: Outbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    await inbox.finish(("id-m1",), (outbound("r:0"), outbound("r:1")), "r:0")
+    assert [item.begun for item in await outbox.waiting(9)] == [True, False]
+
+
+async def test_what_is_sent_again_by_hand_is_as_new(outbox: Outbox, clock: FakeClock) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    await outbox.add((outbound("r:0"),))
+    await outbox.tried("r:0", "Ambiguous", unsure=True, not_before=clock.now() + DAY)
+    await outbox.dead(("r:0",), "Ambiguous: cut")
+    assert await outbox.requeue(("r:0",)) == 1
+    (left,) = await outbox.waiting(9)
+    assert (left.attempts, left.begun, left.not_before) == (0, False, None)
+
+
+async def test_a_file_survives_the_outbox(outbox: Outbox) -> None:
+    file = OutboundFile("a.bin", "application/octet-stream", bytes(range(256)))
+    item = outbound("r:0")
+    await outbox.add((replace(item, file=file),))
+    assert (await outbox.waiting(1))[0].outbound.file == file
+
+
+async def test_all_buckets_or_none(buckets: Buckets, clock: FakeClock) -> None:
+    rules = (BucketRule("user", "u", 5), BucketRule("channel", "c", 2))
+    now = clock.now().timestamp()
+    taken = [await buckets.take(rules, now) for _ in range(3)]
+    assert [t.allowed for t in taken] == [True, True, False]
+    alone = [await buckets.take(rules[:1], now) for _ in range(4)]
+    assert [t.allowed for t in alone] == [True, True, True, False]
+
+
+async def test_buckets_are_exact_when_many_ask_at_once(buckets: Buckets, clock: FakeClock) -> None:
+    rules = (BucketRule("user", "u", 5),)
+    now = clock.now().timestamp()
+    taken = await asyncio.gather(*(buckets.take(rules, now) for _ in range(40)))
+    assert sum(t.allowed for t in taken) == 5
+
+
+async def test_once_is_once_within_its_time(buckets: Buckets, pass_time: PassTime) -> None:
+    minute = timedelta(minutes=1)
+    asked = await asyncio.gather(*(buckets.once("k", minute) for _ in range(10)))
+    assert sum(asked) == 1
+    await pass_time(61)
+    assert await buckets.once("k", minute)
+
+
+async def test_state_is_kept_apart_by_account_and_expires(
+    states: AdapterStates, pass_time: PassTime
+) -> None:
+    one: AdapterState = states.of("test", "main")
+    two: AdapterState = states.of("test", "other")
+    await one.put("window", "open", timedelta(hours=24))
+    assert await one.get("window") == "open"
+    assert await two.get("window") is None
+    await pass_time(24 * 3600)
+    assert await one.get("window") is None
+
+
+async def test_state_has_bounds(states: AdapterStates) -> None:
+    with pytest.raises(BadInput):
+        await states.of("test", "main").put("k", "x" * 4001, DAY)
+
+
+@given(events())
+def test_every_event_survives_the_way_through_json(event: InboundEvent) -> None:
+    assert event_from_json(event_to_json(event)) == event
+
+
+@given(st.text(max_size=300), st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3))
+def test_every_send_survives_the_way_through_json(text: str, payload: dict[str, str]) -> None:
+    item = outbound("k:0", text, direct())
+    assert outbound_from_json(to_json(item)) == item
+    blocks = replace(item, part=Part({"blocks": [payload]}, text))
+    assert outbound_from_json(to_json(blocks)) == blocks
+
+
+async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(
+    database: SqliteDatabase,
+) -> None:
+    clock = FakeClock()
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    for name in ("m1", "m2"):
+        kept = InboxEntry(name, "lane", received("private words", message_id=name), clock.now())
+        await inbox.add(kept, DAY)
+        await outbox.add((outbound(f"{name}:0", "private words"),))
+    broken = """{"kind": "message", "message": "private words"}"""
+    await database.run_job(
+        lambda db: db.execute("UPDATE inbox SET event = ? WHERE rowid = 1", (broken,))
+    )
+    await database.run_job(
+        lambda db: db.execute("UPDATE outbox SET outbound = ? WHERE rowid = 1", (broken,))
+    )
+    with capture_logs() as logs:
+        assert len(await inbox.unfinished(10)) == 1
+        assert len(await outbox.waiting(10)) == 1
+    assert [line["event"] for line in logs] == ["row_unreadable", "row_unreadable"]
+    assert "private words" not in str(logs)

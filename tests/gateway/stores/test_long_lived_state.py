@@ -1,0 +1,301 @@
+"""Conversations, usage, traces: the contract of the ports for what lasts."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from gateway.authorship import Material
+from gateway.conversation import ConversationKey, key_of
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import Usage
+from gateway.ports.conversations import Conversations, StoredTurn
+from gateway.ports.traces import Trace, Traces
+from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.usage import UsageLedger, UsageRow, UsageTotal
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, place
+
+KEY = ConversationKey("t", "test", "main", "W1", "C1")
+
+
+def said(message_id: str, text: str, seconds: int = 0) -> StoredTurn:
+    return StoredTurn(message_id, "user", text, AT + timedelta(seconds=seconds), "ada", "Ada")
+
+
+def answered(message_id: str, text: str, seconds: int = 1) -> StoredTurn:
+    return StoredTurn(message_id, "assistant", text, AT + timedelta(seconds=seconds))
+
+
+async def texts(conversations: Conversations, key: ConversationKey = KEY) -> list[str]:
+    return [turn.text for turn in await conversations.latest(key, 100)]
+
+
+async def test_the_latest_turns_come_oldest_first(conversations: Conversations) -> None:
+    for number in range(4):
+        turns = (said(f"m{number}", f"q{number}"), answered(f"m{number}", f"a{number}"))
+        await conversations.append(KEY, turns)
+    latest = await conversations.latest(KEY, 3)
+    assert [turn.text for turn in latest] == ["a2", "q3", "a3"]
+    assert latest[1] == said("m3", "q3")
+
+
+async def test_saving_the_same_turn_again_changes_nothing(conversations: Conversations) -> None:
+    turn = (said("m1", "q"), answered("m1", "a"))
+    await conversations.append(KEY, turn)
+    await conversations.append(KEY, turn)
+    assert await texts(conversations) == ["q", "a"]
+
+
+async def test_a_thread_and_its_channel_are_two_conversations(
+    conversations: Conversations,
+) -> None:
+    thread = KEY._replace(thread="T1")
+    await conversations.append(KEY, (said("m1", "in the channel"),))
+    await conversations.append(thread, (said("m2", "in the thread"),))
+    assert await texts(conversations) == ["in the channel"]
+    assert await texts(conversations, thread) == ["in the thread"]
+
+
+async def test_tenants_do_not_see_each_other(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "mine"),))
+    theirs = KEY._replace(tenant="other")
+    assert await texts(conversations, theirs) == []
+    await conversations.append(theirs, (said("m1", "theirs"), answered("m1", "a")))
+    assert await texts(conversations) == ["mine"]
+    assert await conversations.edit("other", place("C1"), "m1", "changed")
+    assert await texts(conversations) == ["mine"]
+    assert await conversations.delete("other", place("C1"), ("m1",)) == 2
+    assert await texts(conversations) == ["mine"]
+    assert await conversations.knows("t", place("C1"), ("m1",))
+    assert not await conversations.knows("other", place("C1"), ("m1",))
+
+
+async def test_an_edit_reaches_the_message_wherever_it_stands(
+    conversations: Conversations,
+) -> None:
+    await conversations.append(KEY._replace(thread="T1"), (said("m1", "before"),))
+    assert await conversations.edit("t", place("C1"), "m1", "after")
+    assert await texts(conversations, KEY._replace(thread="T1")) == ["after"]
+    assert not await conversations.edit("t", place("C2"), "m1", "elsewhere")
+
+
+async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
+    conversations: Conversations,
+) -> None:
+    eve = (Material("forwarded", "pay\x00 me “now”", "Eve"), Material("card", "Poll: Q?"))
+    shown = said("m1", "")._replace(material=eve)
+    both = said("m2", "what is this?")._replace(material=eve)
+    await conversations.append(KEY, (shown, answered("m1", "a")))
+    await conversations.append(KEY, (both, answered("m2", "a")))
+    opened, _ = await conversations.opened(KEY, 10)
+    first, _, second, _ = opened
+    assert [piece.by for piece in first.material] == ["Eve", ""]
+    assert "me “now”" in first.material[0].text
+    assert (second.text, second.material[1]) == ("what is this?", eve[1])
+    assert await conversations.latest(KEY, 10) == opened
+    await conversations.edit("t", place("C1"), "m1", "pay me now")
+    await conversations.edit("t", place("C1"), "m2", "and this?")
+    assert await texts(conversations) == ["", "a", "and this?", "a"]
+
+
+async def test_a_deleted_message_takes_its_answer_along(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "q1"), said("m2", "q2"), answered("m2", "a")))
+    await conversations.append(KEY, (said("m3", "q3"), answered("m3", "a3")))
+    assert await conversations.delete("t", place("C1"), ("m1", "unknown")) == 2
+    assert await texts(conversations) == ["q2", "q3", "a3"]
+
+
+async def test_taking_part_means_having_spoken(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "q"),))
+    assert not await conversations.takes_part(KEY)
+    await conversations.append(KEY, (said("m2", "q"), answered("m2", "a")))
+    assert await conversations.takes_part(key_of("t", place("C1")))
+
+
+async def test_clearing_and_pruning(conversations: Conversations) -> None:
+    await conversations.append(KEY, (said("m1", "old"), said("m2", "new", 100)))
+    assert await conversations.prune(AT + timedelta(seconds=50)) == 1
+    assert await texts(conversations) == ["new"]
+    assert await conversations.clear(KEY) == 1
+    assert not await conversations.knows("t", place("C1"), ("m2",))
+
+
+ACCOUNT = (Account("user_per_day", "user:ada:2026-11-21", 100),)
+
+
+def row(micros: int) -> UsageRow:
+    return UsageRow("t", "ada", "W1", "model", Usage(10, 5), micros, AT)
+
+
+async def test_a_reservation_is_replaced_by_what_was_spent(usage: UsageLedger) -> None:
+    assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
+    assert not (await usage.reserve("turn-2", ACCOUNT, 60)).decision.allowed
+    await usage.settle("turn-1", (row(10),), ACCOUNT)
+    assert await usage.spent(ACCOUNT) == [10]
+    assert (await usage.reserve("turn-2", ACCOUNT, 60)).decision.allowed
+
+
+async def test_many_at_once_never_reserve_more_than_there_is(usage: UsageLedger) -> None:
+    outcomes = await asyncio.gather(*(usage.reserve(f"t{i}", ACCOUNT, 30) for i in range(20)))
+    assert sum(outcome.decision.allowed for outcome in outcomes) == 3
+
+
+async def test_the_reservation_of_a_turn_that_died_is_given_back(
+    usage: UsageLedger, clock: FakeClock
+) -> None:
+    await usage.reserve("turn-1", ACCOUNT, 100)
+    await clock.advance(3601)
+    assert (await usage.reserve("turn-2", ACCOUNT, 100)).decision.allowed
+
+
+async def test_what_was_spent_is_forgotten_in_the_end(usage: UsageLedger) -> None:
+    this = (Account("user_per_day", "user:ada:2026-11-22", 100),)
+    await usage.settle("turn-1", (row(10),), ACCOUNT)
+    await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)),), (*ACCOUNT, *this))
+    assert await usage.prune(AT) == 0
+    assert await usage.prune(AT + timedelta(hours=1)) == 2, "a row, and the sum that began with it"
+    assert await usage.prune(AT + timedelta(hours=1)) == 0
+    assert await usage.spent((*ACCOUNT, *this)) == [0, 20]
+
+
+async def test_what_was_spent_is_summed_by_model(usage: UsageLedger) -> None:
+    dear = replace(row(30), model="dear", person="bob")
+    others = (replace(row(7), tenant="t2"), replace(row(3), tenant="", person="", model="judge"))
+    await usage.settle("turn-1", (row(10), dear), ())
+    await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)), *others), ())
+    every = await usage.totals("t", AT, None)
+    assert every == [
+        UsageTotal("dear", 1, Usage(10, 5), 30),
+        UsageTotal("model", 2, Usage(20, 10), 30),
+        UsageTotal("judge", 1, Usage(10, 5), 3),
+    ]
+    assert await usage.totals("t", AT, ("ada", "eve")) == every[1:2]
+    assert await usage.totals("t", AT + timedelta(hours=1), ("ada",)) == [
+        UsageTotal("model", 1, Usage(10, 5), 20)
+    ]
+    for nobody in ((), ("",), ("eve",)):
+        assert await usage.totals("t", AT, nobody) == []
+
+
+async def test_a_turn_that_used_nothing_begins_no_sum(usage: UsageLedger) -> None:
+    await usage.reserve("turn-1", ACCOUNT, 60)
+    await usage.settle("turn-1", (), ACCOUNT)
+    assert await usage.spent(ACCOUNT) == [0]
+    assert await usage.prune(AT + timedelta(days=1_000)) == 0
+
+
+async def test_traces_are_found_by_message(traces: Traces) -> None:
+    decision = Decision("limits", False, "user_limit", "again in 12 s")
+    trace = Trace("x1", "m1", "test", "main", str(KEY), "message", AT, (decision,), "refused", 1.5)
+    await traces.add(trace)
+    await traces.add(replace(trace, id="x2", message_id="m2", at=AT + timedelta(seconds=1)))
+    assert await traces.find("m1") == [trace]
+    assert [t.id for t in await traces.recent()] == ["x2", "x1"]
+    assert await traces.prune(AT + timedelta(seconds=1), AT) == 1
+
+
+async def test_a_refusal_s_trace_takes_the_place_of_an_older_one(traces: Traces) -> None:
+    trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "refused:access", 1.5)
+    for number in range(20):
+        at = AT + timedelta(seconds=number)
+        found = replace(trace, id=f"x{number}", message_id=f"m{number}", at=at, slot=number % 2)
+        await traces.add(found)
+        await traces.add(found)
+    await traces.add(replace(trace, id="answered", outcome="answered"))
+    assert [found.id for found in await traces.recent()] == ["x19", "x18", "answered"]
+    assert await traces.prune(AT - timedelta(days=29), AT + timedelta(hours=1)) == 2
+    assert [found.id for found in await traces.recent()] == ["answered"]
+
+
+async def test_traces_are_found_by_how_the_exchange_ended(traces: Traces) -> None:
+    trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "gave_up", 1.5)
+    for number, outcome in enumerate(["gave_up", "answered", "gave_up", "gave_up"]):
+        at = AT + timedelta(seconds=number)
+        await traces.add(replace(trace, id=f"x{number}", outcome=outcome, at=at))
+    assert [found.id for found in await traces.ended("gave_up", 2)] == ["x3", "x2"]
+    assert await traces.ended("failed", 2) == []
+
+
+async def test_a_higher_reservation_takes_the_place_of_the_turn_s_own(usage: UsageLedger) -> None:
+    assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
+    assert (await usage.reserve("turn-1", ACCOUNT, 90)).decision.allowed
+    assert not (await usage.reserve("turn-1", ACCOUNT, 110)).decision.allowed
+    assert await usage.spent(ACCOUNT) == [90]
+
+
+async def test_all_accounts_bear_it_or_none_is_touched(usage: UsageLedger) -> None:
+    wide = Account("workspace_per_day", "workspace:t:2026-11-21", 1_000)
+    assert not (await usage.reserve("turn-1", (wide, *ACCOUNT), 101)).decision.allowed
+    assert await usage.spent((wide, *ACCOUNT)) == [0, 0]
+    outcome = await usage.reserve("turn-2", (*ACCOUNT, wide), 60)
+    assert outcome.alerts == (("user_per_day", 0.5),)
+    assert await usage.spent((wide, *ACCOUNT)) == [60, 60]
+
+
+async def test_amounts_are_exact_far_beyond_a_float(usage: UsageLedger) -> None:
+    account = (Account("workspace_per_month", "workspace:t:2026-11", 2**62),)
+    await usage.settle("turn-1", (row(2**53), row(1)), account)
+    assert await usage.spent(account) == [2**53 + 1]
+
+
+async def test_a_turn_that_is_settled_again_costs_nothing_more(usage: UsageLedger) -> None:
+    for _ in range(3):
+        await usage.settle("turn-1", (row(10), row(5)), ACCOUNT)
+    await usage.settle("turn-2", (row(1),), ACCOUNT)
+    assert await usage.spent(ACCOUNT) == [16]
+
+
+def exchange(turn: str = "x1", text: str = "q") -> CompletedTurn:
+    decision = Decision("access", True, "open")
+    trace = Trace(turn, "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 2.0)
+    said_and_answered = (said("m1", text), answered("m1", "a"))
+    return CompletedTurn(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
+
+
+async def test_the_end_of_an_exchange_is_kept_whole(
+    keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    done = exchange()
+    await usage.reserve(done.trace.id, ACCOUNT, 50)
+    await keeper.keep(done)
+    assert await conversations.latest(KEY, 10) == list(done.turns)
+    assert await usage.spent(ACCOUNT) == [7]
+    assert await traces.find("m1") == [done.trace]
+
+
+async def test_an_exchange_that_is_kept_again_changes_nothing(
+    keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    done = exchange()
+    await asyncio.gather(*(keeper.keep(done) for _ in range(5)))
+    assert await texts(conversations) == ["q", "a"]
+    assert await usage.spent(ACCOUNT) == [7]
+    assert len(await traces.recent()) == 1
+
+
+async def test_an_exchange_without_turns_or_cost_leaves_its_trace(
+    keeper: TurnWriter, conversations: Conversations, traces: Traces
+) -> None:
+    refused = replace(exchange(), turns=(), usage=(), accounts=())
+    await keeper.keep(refused)
+    assert await traces.recent() == [refused.trace]
+    assert await texts(conversations) == []
+
+
+async def test_no_text_of_a_person_is_too_strange_to_be_kept(
+    keeper: TurnWriter, conversations: Conversations
+) -> None:
+    for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
+        turns = (said(f"m{number}", text),)
+        await keeper.keep(replace(exchange(f"x{number}"), turns=turns))
+    kept = await texts(conversations)
+    assert kept[0] in {"nul \0 in it", "nul \N{REPLACEMENT CHARACTER} in it"}
+    assert kept[1:] == ["'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈"]
+
+
+async def test_a_message_that_comes_twice_in_a_turn_is_kept_once(
+    conversations: Conversations,
+) -> None:
+    await conversations.append(KEY, (said("m1", "first"), said("m2", "other"), said("m1", "last")))
+    assert await texts(conversations) == ["last", "other"]

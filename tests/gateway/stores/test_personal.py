@@ -1,0 +1,238 @@
+"""What the gateway's own tables hold of a person: given out, and erased, in every store."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Protocol
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.conversation import ConversationKey, key_of
+from gateway.message import MessageAuthor, MessageReceived, Receipt
+from gateway.observe.correlation import correlation_id
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import Usage
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.conversations import (
+    ConversationNoteStore,
+    Conversations,
+    ConversationSummary,
+    ConversationTask,
+    StoredTurn,
+)
+from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.outbox import Outbox
+from gateway.ports.traces import Trace, Traces
+from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.hot_personal_data import HotPersonalData
+from gateway.stores.personal_data import SqlPersonalData
+from gateway.stores.redis.hot_state import RedisHotState
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from memory.model.record import Tier
+from memory.service.working_memory import working_records
+from tests.memory.stores.records import access as reach_to
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, direct, message, outbound, place
+
+ADA, BOB = "test:main:ada", "test:main:bob"
+KEY = ConversationKey("t", "test", "main", "W1", "C1")
+DAY = timedelta(days=1)
+
+
+class Personal(Protocol):
+    async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]: ...
+
+    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int: ...
+
+
+class Working(Personal, Protocol):
+    async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]: ...
+
+    async def clear(self, tenant: str, persons: Sequence[str]) -> int: ...
+
+
+@pytest.fixture
+def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> Working:
+    return SqlPersonalData(long_lived, clock)
+
+
+@pytest.fixture
+def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
+    if isinstance(hot, SqliteDatabase):
+        outbox = SqliteOutbox(hot, clock)
+        return HotPersonalData(
+            SqliteInbox(hot, clock), outbox, outbox, SqliteAdapterStates(hot, clock)
+        )
+    return HotPersonalData(hot.inbox, hot.outbox, hot.outbox, hot.states)
+
+
+@pytest.fixture
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
+    return SqlConversationNotes(long_lived)
+
+
+def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:
+    decisions = (Decision("access", True, "open"),)
+    return Trace(id_, message_id, "test", "main", str(key), "message", AT, decisions, "answered", 1)
+
+
+def turns(person: str, number: str) -> tuple[StoredTurn, ...]:
+    asked = StoredTurn(number, "user", f"{person} asks", AT, person, "Name")
+    return asked, StoredTurn(number, "assistant", f"answer to {person}", AT)
+
+
+def accounts(person: str) -> tuple[Account, ...]:
+    days = ("2026-11-20", "2026-11-21", "2026-10", "2026-11")
+    return tuple(Account("limit", f"user:t:{person}:{day}", 100) for day in days)
+
+
+async def fill(conversations: Conversations, usage: UsageLedger, traces: Traces) -> None:
+    for number, person in enumerate((ADA, BOB)):
+        await conversations.append(KEY, turns(person, f"m{number}"))
+        row = UsageRow("t", person, "W1", "model", Usage(10, 5), 7, AT)
+        await usage.settle(f"x{number}", (row,), accounts(person))
+        await traces.add(trace(f"x{number}", "other"))
+        await traces.add(trace(f"y{number}", f"m{number}"))
+        private = key_of("t", direct(person.rpartition(":")[2]))
+        await traces.add(
+            trace(f"z{number}", "refused", private._replace(channel=private.channel[3:]))
+        )
+
+
+def by_table(rows: list[dict[str, object]]) -> dict[str, int]:
+    json.dumps(rows)
+    return dict(Counter(str(row["table"]) for row in rows))
+
+
+async def test_what_lasts_is_given_out_and_erased(
+    lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    await fill(conversations, usage, traces)
+    everything = {"turns": 2, "usage": 1, "traces": 3, "spent": 4}
+    assert by_table(await lasting.export("t", (ADA,))) == everything
+    assert await lasting.export("u", (ADA,)) == []
+    assert await lasting.erase("u", (ADA,)) == 0
+    assert await lasting.erase("t", (ADA,)) == 2 + 1 + 3 + 2
+    assert by_table(await lasting.export("t", (ADA,))) == {"spent": 2}
+    assert by_table(await lasting.export("t", (BOB,))) == everything
+    assert [turn.person for turn in await conversations.latest(KEY, 10)] == [BOB, ""]
+    assert await usage.spent(accounts(ADA)) == [0, 7, 0, 7]
+
+
+async def test_working_memory_is_shown_and_cleared_and_nothing_else(
+    lasting: Working,
+    conversations: Conversations,
+    notes: ConversationNoteStore,
+    usage: UsageLedger,
+    traces: Traces,
+) -> None:
+    await fill(conversations, usage, traces)
+    await notes.set_task(
+        KEY, ConversationTask("Plan the trip", ADA, "Ada"), AT + timedelta(seconds=1)
+    )
+    summary = ConversationSummary("They met.", "m0", "user", AT, (ADA,))
+    await notes.set_summary(KEY, summary, AT + timedelta(seconds=1))
+    access = reach_to(ADA)
+    shown = working_records(await lasting.working("t", (ADA,)), access)
+    told = {(record.content, record.role, record.tags) for record in shown}
+    assert told == {
+        ("Plan the trip", "", ("task",)),
+        ("They met.", "", ("summary",)),
+        (f"{ADA} asks", "user", ()),
+        (f"answer to {ADA}", "assistant", ()),
+    }
+    assert {record.tier for record in shown} == {Tier.WORKING}
+    assert len({record.id for record in shown}) == 4
+    assert shown == working_records(await lasting.working("t", (ADA,)), access)
+    assert working_records(await lasting.working("u", (ADA,)), access) == []
+    assert await lasting.clear("u", (ADA,)) == 0
+    assert await lasting.clear("t", (ADA,)) == 2 + 1 + 1
+    assert by_table(await lasting.export("t", (ADA,))) == {"usage": 1, "traces": 2, "spent": 4}
+    theirs = working_records(await lasting.working("t", (BOB,)), reach_to(BOB))
+    assert {record.content for record in theirs} == {f"{BOB} asks", f"answer to {BOB}"}
+
+
+async def test_the_names_of_a_likeness_are_not_mistaken(
+    lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
+) -> None:
+    await fill(conversations, usage, traces)
+    for near in ("test:main:a", "test:main:adam", "test:main:%", "main:ada", "ada", ""):
+        assert await lasting.export("t", (near,)) == []
+        assert await lasting.erase("t", (near,)) == 0
+
+
+async def test_what_was_asked_of_a_person_is_erased_with_them(
+    moving: Personal, states: AdapterStates
+) -> None:
+    questions = states.of("parley", "memory-questions")
+    for person in ("ada", "bob"):
+        kept = {"person": f"test:main:{person}", "text": f"the secrets of {person}"}
+        await questions.put(f"list:{person}", json.dumps(kept), DAY)
+    for number, odd in enumerate(("", "1", "{", "[]", "{}", '{"person": ""}', '{"person": 1}')):
+        await questions.put(f"odd:{number}", odd, DAY)
+    assert await moving.erase("t", ("",)) == 0
+    assert by_table(await moving.export("t", ("test:main:ada",))) == {"adapter_state": 1}
+    assert await moving.erase("t", ("test:main:ada",)) == 1
+    assert await questions.get("list:ada") is None
+    assert await questions.get("list:bob")
+    assert await questions.get("odd:1") == "1"
+
+
+async def test_what_moves_is_given_out_and_erased(
+    moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
+) -> None:
+    for person in ("ada", "bob"):
+        said = message(f"{person} says", message_id=f"m-{person}", author=person, at=place("C1"))
+        entry = InboxEntry(f"e-{person}", "lane", MessageReceived(f"e-{person}", said), AT)
+        await inbox.add(entry, DAY)
+        room = replace(
+            outbound(f"k1-{person}", "answer", place("C1")), person=f"test:main:{person}"
+        )
+        alone = replace(outbound(f"k2-{person}", "psst", place("C1")), private_to=person)
+        own = replace(outbound(f"k3-{person}", "hi"), place=replace(direct(), channel_id=person))
+        await outbox.add((room, alone, own))
+        await outbox.dead([alone.key], "gone")
+        state = states.of("test", "main")
+        await state.put(f"window:{person}", "2026", DAY)
+        await state.put(f"phone:49-{person}", person, DAY)
+    await outbox.add((outbound("shared", "for all", place("C1")),))
+    await outbox.sent("shared", Receipt("p1"))
+    found = {"inbox": 1, "outbox": 3, "adapter_state": 2}
+    assert by_table(await moving.export("t", ("test:main:ada",))) == found
+    assert await moving.erase("t", ("test:main:ada",)) == 6
+    assert await moving.export("t", ("test:main:ada",)) == []
+    assert by_table(await moving.export("t", ("test:main:bob",))) == found
+    said = message("ada says", message_id="m-ada", author="ada", at=place("C1"))
+    again = InboxEntry("e-ada", "lane", MessageReceived("e-ada", said), AT)
+    assert not await inbox.add(again, DAY)
+    assert [entry.id for entry in await inbox.unfinished(10)] == ["e-bob"]
+
+
+async def test_what_an_answer_needs_stays_until_it_is_given(
+    moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
+) -> None:
+    for id_ in ("asks", "waits"):
+        said = message("erase", message_id=id_, author="ada", at=direct())
+        await inbox.add(InboxEntry(id_, "lane", MessageReceived(id_, said), AT), DAY)
+    await outbox.add((replace(outbound("k", "hi"), person=ADA),))
+    for key in ("window:ada", "address:ada"):
+        await states.of("test", "main").put(key, "x", DAY)
+    assert await moving.erase("t", (ADA,), correlation_id("asks")) == 3
+    assert [entry.id for entry in await inbox.unfinished(10)] == ["asks"]
+    assert await inbox.finish(("asks",), (outbound("done"),))
+    assert await states.of("test", "main").get("window:ada") == "x"
+    assert await states.of("test", "main").get("address:ada") is None
+
+
+async def test_other_names_of_a_person_are_theirs(moving: Personal, inbox: Inbox) -> None:
+    said = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
+    await inbox.add(InboxEntry("e1", "lane", MessageReceived("e1", said), AT), DAY)
+    assert by_table(await moving.export("t", ("test:main:491511",))) == {"inbox": 1}

@@ -1,0 +1,99 @@
+"""SQLite forgets in small steps, and finds what to forget without looking at everything."""
+
+import sqlite3
+from datetime import timedelta
+
+import pytest
+
+from db.sqlite import SqliteDatabase
+from gateway.conversation import key_of
+from gateway.message import Receipt
+from gateway.policy.rate_limits import BucketRule
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.traces import Trace
+from gateway.stores.conversations import SqlConversations
+from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
+from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.pruning import delete_some
+from gateway.stores.traces import SqlTraces
+from tests.support.clock import FakeClock
+from tests.support.messages import outbound, place, received
+
+MINUTE = timedelta(minutes=1)
+KEY = key_of("t", place())
+
+
+@pytest.fixture(autouse=True)
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.stores.sqlite.pruning.PRUNED_AT_ONCE", 2)
+    monkeypatch.setattr("db.pruning.AT_ONCE", {"sqlite": 2})
+
+
+async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
+    database: SqliteDatabase, clock: FakeClock
+) -> None:
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
+    conversations, traces = SqlConversations(database), SqlTraces(database)
+
+    async def fill(names: str) -> None:
+        for name in names:
+            entry = InboxEntry(name, "lane", received(message_id=name), clock.now())
+            await inbox.add(entry, MINUTE)
+            await inbox.finish((name,), (outbound(f"{name}:0"),))
+            await outbox.sent(f"{name}:0", Receipt("p"))
+            await buckets.take((BucketRule("user", name, 5),), clock.now().timestamp())
+            await states.of("test", "main").put(name, "v", MINUTE)
+            await conversations.append(KEY, (StoredTurn(name, "user", "hi", clock.now()),))
+            decisions = ()
+            at = clock.now()
+            await traces.add(
+                Trace(name, name, "test", "main", "c", "message", at, decisions, "answered", 1)
+            )
+
+    await fill("abc")
+    await clock.advance(25 * 3600)
+    await fill("d")
+    before = clock.now() - timedelta(hours=24)
+    for prune in (
+        inbox.prune,
+        outbox.prune,
+        buckets.prune,
+        states.prune,
+        lambda: conversations.prune(before),
+        lambda: traces.prune(before, before),
+    ):
+        assert [await prune() for _ in range(3)] == [2, 1, 0]
+    for table in ("inbox", "outbox", "buckets", "adapter_state", "turns", "traces"):
+        sql = f"SELECT count(*) FROM {table}"
+        assert await database.run_job(lambda db, sql=sql: db.execute(sql).fetchone()) == (1,), table  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "where", "values"),
+    [
+        ("inbox", "arrival", "done = 1 AND expires_at <= ?", (0.0,)),
+        ("outbox", "seq", "state = 'sent' AND settled_at <= ?", (0.0,)),
+        ("outbox", "seq", "state = 'dead' AND settled_at <= ?", (0.0,)),
+        ("turns", "id", "at < ?", (0.0,)),
+        ("traces", "id", "at < ?", (0.0,)),
+        ("usage", "id", "at < ?", (0.0,)),
+        ("spent", "key", "since < ?", (0.0,)),
+    ],
+)
+async def test_tables_that_grow_are_not_read_whole(
+    database: SqliteDatabase, table: str, key: str, where: str, values: tuple[float, ...]
+) -> None:
+    asked: list[str] = []
+
+    def job(db: sqlite3.Connection) -> None:
+        db.set_trace_callback(asked.append)
+        delete_some(db, table, key, where, *values)
+        db.set_trace_callback(None)
+        plan = db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}").fetchall()
+        assert not [row for row in plan if row[3].startswith("SCAN")], plan
+
+    await database.run_job(job)

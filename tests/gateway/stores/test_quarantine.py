@@ -1,0 +1,189 @@
+"""Quarantined work: the list on both databases, and the counts on both stores."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.inbound.crash_loop_guard import (
+    KEEP,
+    KILLED,
+    MAX_DEATHS,
+    MAX_LISTED,
+    NAMED,
+    CrashCounts,
+    Quarantine,
+)
+from gateway.inbound.work_record import Death, WorkRecord
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.quarantine import Quarantined, QuarantineStore
+from gateway.ports.work_guard import Owner, WorkItem
+from gateway.stores.quarantine import SqlQuarantine
+from tests.support.clock import FakeClock
+
+DAY = timedelta(days=1)
+ADA = Owner("tenant", "telegram:main:7", "telegram:main:C1")
+POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
+
+
+@pytest.fixture
+def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
+    return SqlQuarantine(long_lived)
+
+
+def entry(number: int, clock: FakeClock) -> Quarantined:
+    at = clock.now() + timedelta(seconds=number)
+    return Quarantined("message", f"m{number}", ADA, MAX_DEATHS, at)
+
+
+async def test_entries_come_back_newest_first_and_each_once(
+    store: QuarantineStore, clock: FakeClock
+) -> None:
+    first, second = entry(1, clock), entry(2, clock)
+    for one in (first, second, replace(first, deaths=99)):
+        await store.add(one)
+    assert await store.listed(10) == [second, first]
+    assert await store.listed(1) == [second]
+    assert await store.remove("message", "m1", discard=False)
+    assert not await store.remove("message", "m1", discard=True)
+    assert not await store.remove("chore", "m2", discard=True)
+    assert await store.listed(10) == [second]
+
+
+async def test_entries_go_with_age_and_beyond_a_number(
+    store: QuarantineStore, clock: FakeClock
+) -> None:
+    now = clock.now()
+    for number in range(5):
+        await store.add(entry(number, clock))
+    await store.add(Quarantined("chore", "memories", Owner(), 8, now))
+    assert await store.prune(now - DAY, now - DAY, ("chore",), 100) == 0
+    assert await store.prune(now - DAY, now + DAY, ("chore",), 100) == 1
+    assert await store.prune(now - DAY, now - DAY, ("chore",), 3) == 2
+    assert [one.id for one in await store.listed(10)] == ["m4", "m3", "m2"]
+    assert await store.prune(now + DAY, now - DAY, ("chore",), 3) == 3
+
+
+async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -> None:
+    odd = replace(entry(1, clock), id="a\u0000b'\"\U0001f600", owner=Owner("t\u0000", "p", "q"))
+    await store.add(odd)
+    (found,) = await store.listed(10)
+    assert await store.remove("message", found.id, discard=True)
+
+
+async def test_counts_add_up_and_what_was_given_up_stays_so(states: AdapterStates) -> None:
+    deaths = CrashCounts(states.of("parley", "takeovers"))
+    assert [await deaths.add(POISON, KILLED), await deaths.add(POISON, NAMED)] == [1, 5]
+    assert await deaths.of(CHORE) == 0
+    assert [await deaths.begin_giving_up(POISON) for _ in range(2)] == [True, False]
+    assert await deaths.add(POISON, NAMED) == MAX_DEATHS == await deaths.of(POISON)
+    assert not await deaths.begin_giving_up(POISON)
+
+
+class World:
+    """One process after the other, with the deaths that each left."""
+
+    def __init__(self, states: AdapterStates, store: QuarantineStore, clock: FakeClock) -> None:
+        self.deaths = CrashCounts(states.of("parley", "takeovers"))
+        self.store = store
+        self.clock = clock
+        self.counted: list[str] = []
+
+    async def start(self, *left: Death) -> Quarantine:
+        guard = Quarantine(
+            self.deaths,
+            self.store,
+            self.clock,
+            lambda what, detail: self.counted.append(f"{what}:{detail}"),
+            WorkRecord(),
+            left,
+        )
+        await guard.start()
+        return guard
+
+
+@pytest.fixture
+def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> World:
+    return World(states, SqlQuarantine(database), clock)
+
+
+@pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "payload"])
+async def test_two_hangs_that_name_an_item_quarantine_it_and_nothing_beside_it(
+    world: World, kind: str
+) -> None:
+    poison = WorkItem(kind, "x")  # type: ignore[arg-type] # one of the kinds
+    beside = WorkItem("chore", "innocent")
+    hang = Death((poison, beside), (poison,), hung=True, stack="File x")
+    guard = await world.start(hang)
+    assert (guard.exhausted(poison), guard.deaths(poison)) == (False, NAMED)
+    guard = await world.start(hang)
+    assert guard.exhausted(poison)
+    assert not guard.exhausted(beside)
+    assert guard.deaths(beside) == 0
+    assert [one.id for one in await world.store.listed(10)] == ["x"]
+    assert world.counted == [f"quarantined:{kind}"]
+    assert (await world.start()).exhausted(poison), "the list is read at every start"
+
+
+async def test_three_hangs_that_name_nothing_quarantine_what_was_there_each_time(
+    world: World,
+) -> None:
+    poison, beside = WorkItem("chore", "x"), [WorkItem("heartbeat", str(n)) for n in range(3)]
+    for number in range(3):
+        guard = await world.start(Death((poison, beside[number]), hung=True, stack="File x"))
+    assert guard.exhausted(poison)
+    assert not any(guard.exhausted(item) for item in beside)
+
+
+async def test_kills_from_outside_quarantine_nothing_that_was_not_always_there(
+    world: World,
+) -> None:
+    innocent = WorkItem("chore", "x")
+    for _ in range(MAX_DEATHS - 1):
+        guard = await world.start(Death((innocent, WorkItem("message", "m"))))
+        assert not guard.exhausted(innocent)
+        assert guard.deaths(WorkItem("message", "m")) == 0, "counted where it is taken up"
+
+
+@pytest.mark.parametrize("kind", ["send", "payload", "message"])
+async def test_kills_from_outside_say_nothing_about_what_waits_for_others(
+    world: World, kind: str
+) -> None:
+    item = WorkItem(kind, "x")  # type: ignore[arg-type] # one of the kinds
+    for _ in range(3 * MAX_DEATHS):
+        guard = await world.start(Death((item,)))
+    assert (guard.deaths(item), guard.exhausted(item)) == (0, False)
+
+
+async def test_what_comes_again_by_itself_is_tried_once_more_after_a_day(world: World) -> None:
+    hang = Death((CHORE,), (CHORE,), hung=True, stack="File x")
+    await world.start(hang)
+    guard = await world.start(hang)
+    await world.clock.advance(DAY.total_seconds() + 1)
+    assert await guard.refresh() == 1
+    assert not guard.exhausted(CHORE)
+    guard = await world.start(hang)
+    assert guard.exhausted(CHORE), "one more death is enough then"
+    await world.clock.advance(KEEP.total_seconds())
+    assert await guard.refresh() == 1
+
+
+async def test_an_operators_retry_is_seen_by_a_program_that_runs(world: World) -> None:
+    hang = Death((CHORE,), (CHORE,), hung=True, stack="File x")
+    await world.start(hang)
+    guard = await world.start(hang)
+    assert guard.quarantined == 1
+    await world.store.remove("chore", "memories", discard=False)
+    await world.deaths.put(CHORE, 0)
+    await guard.refresh()
+    assert (guard.quarantined, guard.exhausted(CHORE)) == (0, False)
+
+
+async def test_the_list_has_an_end(world: World) -> None:
+    guard = await world.start()
+    for number in range(MAX_LISTED + 3):
+        await guard.quarantine(WorkItem("payload", str(number)))
+    assert await guard.refresh() == 3
+    assert guard.quarantined == MAX_LISTED

@@ -1,0 +1,170 @@
+"""What conversations keep of a person is found for that person alone, and deleted as seen."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.authorship import Material
+from gateway.conversation import ConversationKey
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports.conversations import (
+    ConversationNoteStore,
+    Conversations,
+    ConversationSummary,
+    ConversationTask,
+    StoredTurn,
+)
+from gateway.ports.history import History, SpokenRef, Whose
+from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.stores.own_messages import SqlHistory
+from tests.support.messages import AT
+
+ADA, BOB = "test:main:ada", "test:main:bob"
+ROOM = ConversationKey("t", "test", "main", "W1", "C1")
+ALONE = ConversationKey("t", "test", "main", "W1", "C2")
+ELSEWHERE = ConversationKey("other", "test", "main", "W1", "C3")
+HERE = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")
+
+
+@pytest.fixture
+def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
+    return SqlHistory(long_lived)
+
+
+@pytest.fixture
+def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
+    return SqlConversationNotes(long_lived)
+
+
+def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, StoredTurn]:
+    shown = (Material("forwarded", f"shown with {id_}", "Eve"),) if id_ == "m1" else ()
+    return (
+        StoredTurn(id_, "user", text, AT, person, person, shown),
+        StoredTurn(id_, "assistant", answer, AT),
+    )
+
+
+@pytest.fixture
+async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Conversations:
+    await conversations.append(ROOM, said("m1", ADA, "Luna is my dog", "Nice dog"))
+    await conversations.append(ROOM, said("m2", BOB, "I know Luna", "So do I"))
+    await conversations.append(ALONE, said("m3", ADA, "I live in Rome", "A fine city"))
+    await conversations.append(ELSEWHERE, said("m4", ADA, "Another tenant", "Indeed"))
+    both = ConversationSummary("Both spoke of Luna", "m2", "assistant", AT, (ADA, BOB))
+    await notes.set_summary(ROOM, both, AT)
+    await notes.set_summary(
+        ALONE, ConversationSummary("Ada lives", "m3", "assistant", AT, (ADA,)), AT
+    )
+    await notes.set_task(ROOM, ConversationTask("Bob's task", BOB, "Bob"), AT)
+    await notes.set_task(ALONE, ConversationTask("Find a flat", ADA, "Ada"), AT)
+    return conversations
+
+
+async def found(history: History, *persons: str, **more: str) -> set[tuple[str, str]]:
+    spoken = await history.spoken(Whose("t", persons, **more), 100)
+    return {(one.kind, one.text.partition("\n")[0]) for one in spoken}
+
+
+async def texts(conversations: Conversations, key: ConversationKey) -> list[str]:
+    return [turn.text for turn in await conversations.latest(key, 100)]
+
+
+OF_ADA = {
+    ("message", "Luna is my dog"),
+    ("answer", "Nice dog"),
+    ("message", "I live in Rome"),
+    ("answer", "A fine city"),
+    ("summary", "Both spoke of Luna"),
+    ("summary", "Ada lives"),
+    ("task", "Find a flat"),
+}
+
+
+@pytest.mark.usefixtures("kept")
+async def test_only_what_a_person_said_and_was_answered_is_found(history: History) -> None:
+    assert await found(history, ADA) == OF_ADA
+    assert await found(history, "test:main:eve") == set()
+    assert await found(history, "") == set()
+    assert ("message", "I know Luna") in await found(history, ADA, BOB)
+
+
+@pytest.mark.usefixtures("kept")
+async def test_a_room_finds_what_was_said_in_it(history: History) -> None:
+    here = await found(history, ADA, conversation=str(ROOM))
+    assert here == {one for one in OF_ADA if one[1] in ("Luna is my dog", "Nice dog")} | {
+        ("summary", "Both spoke of Luna")
+    }
+
+
+@pytest.mark.usefixtures("kept")
+async def test_material_belongs_to_the_text_and_the_latest_come_first(history: History) -> None:
+    spoken = await history.spoken(Whose("t", (ADA,)), 1)
+    assert [one.id for one in spoken if one.kind in ("message", "answer")] == ["m3"]
+    every = await history.spoken(Whose("t", (ADA,)), 100)
+    assert "shown with m1" in next(one.text for one in every if one.text.startswith("Luna"))
+
+
+async def refs_of(history: History, *starts: str) -> list[SpokenRef]:
+    every = await history.spoken(Whose("t", (ADA, BOB)), 100)
+    return [one.ref for one in every if one.text.startswith(starts)]
+
+
+async def test_what_was_seen_goes_with_the_summary_and_nothing_else(
+    kept: Conversations, history: History
+) -> None:
+    refs = await refs_of(history, "Luna is")
+    assert await history.forget(Whose("t", (ADA,)), refs) == refs
+    assert await texts(kept, ROOM) == ["Nice dog", "I know Luna", "So do I"]
+    assert (await kept.opened(ROOM, 10))[1].summary is None
+    assert (await kept.opened(ROOM, 10))[1].task == ConversationTask("Bob's task", BOB, "Bob")
+    assert (await kept.opened(ALONE, 10))[1].summary is not None
+    assert await history.forget(Whose("t", (ADA,)), refs) == []
+
+
+async def test_an_answer_goes_with_its_message_in_one_step(
+    kept: Conversations, history: History
+) -> None:
+    refs = await refs_of(history, "Luna is", "Nice dog")
+    assert len(await history.forget(Whose("t", (ADA,)), refs)) == 2
+    assert await texts(kept, ROOM) == ["I know Luna", "So do I"]
+
+
+async def test_a_task_and_a_summary_go_alone(kept: Conversations, history: History) -> None:
+    refs = await refs_of(history, "Find a flat", "Ada lives")
+    assert len(await history.forget(Whose("t", (ADA,)), refs)) == 2
+    assert await texts(kept, ALONE) == ["I live in Rome", "A fine city"]
+    notes = (await kept.opened(ALONE, 10))[1]
+    assert (notes.task, notes.summary) == (None, None)
+
+
+@pytest.mark.parametrize("whose", [("t", BOB), ("other", ADA), ("t", "test:main:eve"), ("t", "")])
+async def test_nobody_deletes_what_is_not_theirs(
+    kept: Conversations, history: History, whose: tuple[str, str]
+) -> None:
+    refs = await refs_of(history, "Luna is", "Nice dog", "I live", "Find a flat", "Ada lives")
+    assert await history.forget(Whose(whose[0], (whose[1],)), refs) == []
+    assert len(await texts(kept, ROOM)) == 4
+    assert len(await texts(kept, ALONE)) == 2
+
+
+async def test_what_was_edited_since_stays(kept: Conversations, history: History) -> None:
+    refs = await refs_of(history, "Luna is")
+    await kept.edit("t", HERE, "m1", "Rex is my dog")
+    assert await history.forget(Whose("t", (ADA,)), refs) == []
+    assert "Rex is my dog" in await texts(kept, ROOM)
+
+
+def forged(refs: Sequence[SpokenRef]) -> list[SpokenRef]:
+    return [replace(ref, channel="test:main:C2") for ref in refs]
+
+
+async def test_a_message_of_the_same_id_in_another_channel_stays(
+    kept: Conversations, history: History
+) -> None:
+    refs = forged(await refs_of(history, "Luna is"))
+    assert await history.forget(Whose("t", (ADA,)), refs) == []
+    assert len(await texts(kept, ROOM)) == 4

@@ -1,0 +1,43 @@
+"""Of whom there is something, and how much: the contract on both engines."""
+
+import pytest
+
+from memory.model.record import Scope, Tier
+from memory.ports.brain import BrainStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.personal_data import PersonCount
+from memory.ports.reviews import ReviewItem, ReviewStore
+from memory.stores.personal_data import SqlMemoryCounts
+from tests.memory.stores.conftest import Engine
+from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
+
+EVE = "other:main:eve"
+ZOE = "Other:main:zoe"
+
+
+@pytest.fixture
+def census(engine: Engine) -> SqlMemoryCounts:
+    return SqlMemoryCounts(engine)
+
+
+async def test_everybody_of_whom_something_is_kept_is_counted_in_order_of_the_ids(
+    census: SqlMemoryCounts,
+    memories: MemoryStore,
+    reviews: ReviewStore,
+    people: PeopleStore,
+    brain: BrainStore,
+) -> None:
+    assert await census.known("t", 10) == []
+    await store(memories, record("likes tea"))
+    await store(memories, record("said so", tier=Tier.EPISODIC))
+    await store(memories, record("said more", tier=Tier.EPISODIC))
+    shared = record("for all", BOB, scope=Scope.GLOBAL)
+    await store(memories, shared, operator())
+    await reviews.add(access(), ReviewItem("r1", record("maybe", id="m"), "hedged", AT))
+    await people.turn_memory("t", EVE, False)
+    await brain.write(access(ZOE), "soul", "Zoe's", ZOE, AT)
+    found = [PersonCount(ZOE, 0, 0, 0), PersonCount(EVE, 0, 0, 0), PersonCount(ADA, 2, 1, 1)]
+    assert await census.known("t", 10) == sorted(found, key=lambda one: one.person)
+    assert len(await census.known("t", 2)) == 2
+    assert await census.known("u", 10) == []
