@@ -16,7 +16,7 @@ from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
 from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
-from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, SharedDispatcher
+from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
@@ -34,6 +34,7 @@ from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
 from gateway.ports.connected import Connected
+from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.turn.mcp import McpTools

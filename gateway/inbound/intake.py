@@ -10,7 +10,6 @@ from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.durable import uninterrupted
 from gateway.errors import TenantUnknown
-from gateway.inbound.dispatcher import Dispatcher
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening
@@ -33,6 +32,7 @@ from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.security import SecurityEvent
 from gateway.ports.traces import Trace

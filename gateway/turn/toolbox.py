@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -10,6 +10,7 @@ from gateway.authorship import Authorship, Material
 from gateway.errors import ToolError
 from gateway.ports import ServerState, ToolProvider, ToolSpec
 from gateway.ports.memory import TurnMemory
+from gateway.ports.tools import CanReportState, CanStart
 
 log = structlog.get_logger(__name__)
 
@@ -18,22 +19,6 @@ MAX_TOOLS: Final = 128
 
 Permit: TypeAlias = Callable[[Sequence[ToolSpec]], Collection[str]]
 """Which of these tools may be used, by name: a decision of `gateway.policy.roles`."""
-
-
-@runtime_checkable
-class CanStart(Protocol):
-    """A tool provider that connects by itself once it is started."""
-
-    def start(self) -> None:
-        """Begin to connect; returns at once."""
-
-
-@runtime_checkable
-class CanTellState(Protocol):
-    """A tool provider that can lose its connection."""
-
-    def state(self) -> ServerState:
-        """How it is now."""
 
 
 class Toolbox:
@@ -58,7 +43,7 @@ class Toolbox:
 
     def states(self) -> tuple[ServerState, ...]:
         """How each server is."""
-        return tuple(p.state() for p in self._providers if isinstance(p, CanTellState))
+        return tuple(p.state() for p in self._providers if isinstance(p, CanReportState))
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Every tool there is now. Where two have the same name, the first provider's counts."""
