@@ -48,7 +48,7 @@ def note_of(turn: TurnContext, services: Services) -> str:
     return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
 
 
-def asker_of(turn: TurnContext, services: Services) -> Caller:
+def caller_of(turn: TurnContext, services: Services) -> Caller:
     """The person who asks, as memory takes it."""
     return Caller(
         id=turn.id,
