@@ -17,7 +17,7 @@ from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
 from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
-from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, SharedDispatcher
+from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
@@ -32,6 +32,7 @@ from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
+from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.local_routes import CanServePages
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace

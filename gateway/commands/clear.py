@@ -7,7 +7,7 @@ from gateway.commands import confirmations
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.message import Reply
 from gateway.people import Audience
-from gateway.turn.remember import asker_of
+from gateway.turn.remember import caller_of
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -38,7 +38,7 @@ async def asked(exchange: TurnContext, services: Services, aside: str) -> Reply:
     kept = Confirmation("clear", str(exchange.who.person), exchange.key, at=now.isoformat())
     await confirmations.remember(services, exchange.id, kept)
     yes, no = confirmations.buttons(exchange.id, HISTORY, KEEP)
-    count = await services.memory.learned(asker_of(exchange, services), conversation)
+    count = await services.memory.learned(caller_of(exchange, services), conversation)
     most = exchange.connected.manifest.capabilities.max_buttons
     offers = count > 0 and (most == 0 or most > len((yes, no)))  # typed where there are none
     for_all = FOR_ALL if exchange.place.audience is not Audience.DIRECT else ""
@@ -61,7 +61,7 @@ async def cleared(
         stays = "My memories of people stay." if in_room else STAYS
         return Reply(f"Done: deleted {_messages(gone)}. {stays}" if gone else f"{NOTHING} {stays}")
     until = datetime.fromisoformat(confirmation.at)
-    caller, conversation = asker_of(exchange, services), str(confirmation.key)
+    caller, conversation = caller_of(exchange, services), str(confirmation.key)
     learned = await services.memory.forget_learned(caller, conversation, until)
     things = f"{learned} thing{'s' * (learned != 1)} that I had learned here"
     return Reply(f"Done: deleted {_messages(gone)}, and {things}.")

@@ -34,7 +34,7 @@ from gateway.turn.context.history_window import since, summary_in_time
 from gateway.turn.context.task import may_set_task
 from gateway.turn.history import limits_of
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
-from gateway.turn.remember import asker_of, redact_aside
+from gateway.turn.remember import caller_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -192,13 +192,13 @@ class CommandHandler:
     async def _keeps(self, exchange: TurnContext) -> bool:
         """Return False if the person switched memory off."""
         await redact_aside(exchange, self._services)
-        memory = await self._services.memory.turn(asker_of(exchange, self._services))
+        memory = await self._services.memory.turn(caller_of(exchange, self._services))
         return memory.keeps
 
     async def _more(self, exchange: TurnContext, name: str, arguments: str) -> None:
         """Run a command beside the gateway's own."""
         await redact_aside(exchange, self._services)
-        caller = asker_of(exchange, self._services)
+        caller = caller_of(exchange, self._services)
         if any(spec.takes_files and spec.name == name for spec in self._services.commands):
             caller = replace(caller, files=await given_files(exchange))
         try:
@@ -211,7 +211,7 @@ class CommandHandler:
         await redact_aside(exchange, self._services)
         try:
             return await self._services.more_commands.press(
-                value, asker_of(exchange, self._services)
+                value, caller_of(exchange, self._services)
             )
         except BadInput as error:
             in_room = exchange.place.audience is not Audience.DIRECT

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from gateway.conversation import ConversationKey, key_of
+from gateway.conversation import ConversationKey
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -73,18 +73,18 @@ class TypedAnswers:
         self._services = services
         self._state = _state_of(services)
 
-    async def waiting(self, event: MessageReceived | CommandInvoked) -> TypedQuestion | None:
+    async def waiting(
+        self, event: MessageReceived | CommandInvoked, key: ConversationKey
+    ) -> TypedQuestion | None:
         """Return the open question to the author of an event in its conversation."""
         if isinstance(event, MessageReceived):
             place, author = event.message.place, event.message.author
         else:
             place, author = event.place, event.author
-        services = self._services
-        if _shows_enough(services, place) or author.is_bot or author.is_chat:
+        if _shows_enough(self._services, place) or author.is_bot or author.is_chat:
             return None
         person = PersonId(place.platform, place.account, author.id)
-        tenant = services.extensions.tenant_of(place, person)
-        return await _open(self._state, _key(key_of(tenant, place), str(person)))
+        return await _open(self._state, _key(key, str(person)))
 
     async def answered_before(self, event: MessageReceived, content: str) -> bool:
         """Return True for a repeated delivery of an answer."""

@@ -16,7 +16,7 @@ from gateway.message import (
 )
 from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.ports.inbox import InboxEntry
-from gateway.turn.prompt import said_in
+from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 
 
@@ -65,7 +65,9 @@ async def revise_stored(
         message = event.message
         text = await asyncio.to_thread(redact_for_history, message.content)
         await conversations.edit(tenant, place, message.id, text)
-        said = said_in(place, redact_name(message.author.name), message.content[:MAX_CONTENT])
-        await services.memory.edited(tenant, place, message.id, said)
+        signed = text_in_place(
+            place, redact_name(message.author.name), message.content[:MAX_CONTENT]
+        )
+        await services.memory.edited(tenant, place, message.id, signed)
     services.count("revised", event.kind)
     await services.stores.inbox.finish((entry.id,), ())

@@ -95,7 +95,7 @@ def user_content(
     quoted = (quotation(quote),) if quote is not None else ()
     if shown := framed((*quoted, *material), writer):
         blocks.append(TextBlock(shown))
-    words = said_by(writer, text) if writer else own_words(text)
+    words = signed_text(writer, text) if writer else own_words(text)
     if words.strip() or not blocks:
         blocks.append(TextBlock(words))
     return tuple(blocks)
@@ -108,15 +108,15 @@ def quotation(quote: Quote) -> Material:
     return Material("quoted", quote.text[:MAX_QUOTE], quote.author_name)
 
 
-def said_by(writer: str, text: str) -> str:
+def signed_text(writer: str, text: str) -> str:
     """A message of a room with its writer before it. Neither a name nor the text can pose as
     another writer."""
     return f"[{clean_name(writer) or 'somebody'}] {own_in_room(text)}"
 
 
-def said_in(place: Place, writer: str, text: str) -> str:
+def text_in_place(place: Place, writer: str, text: str) -> str:
     """A message as it is kept: in a room with its writer, because several people write there."""
-    return text if place.audience is Audience.DIRECT else said_by(writer, text)
+    return text if place.audience is Audience.DIRECT else signed_text(writer, text)
 
 
 def who_set(task: ConversationTask) -> str:
@@ -197,12 +197,12 @@ def framed(pieces: Sequence[Material], shown_by: str = "") -> str:
 
 
 def _framed(piece: Material, shown_by: str) -> str:
-    told: dict[str, str] = {"kind": piece.authorship}
+    attributes: dict[str, str] = {"kind": piece.authorship}
     if by := clean_name(piece.by):
-        told["from"] = by
+        attributes["from"] = by
     if shown_by:
-        told["shown_by"] = clean_name(shown_by)
-    return tagged(TAG, escaped(readable(piece.text)), told)
+        attributes["shown_by"] = clean_name(shown_by)
+    return tagged(TAG, escaped(readable(piece.text)), attributes)
 
 
 def _marked(line: str) -> str:

@@ -42,13 +42,18 @@ def proposals_line(proposed: Sequence[Proposals]) -> tuple[str, ...]:
 
 
 def footer_of(
-    results: Sequence[WriteResult], further: Sequence[str] = (), noted: Sequence[SavedNotice] = ()
+    results: Sequence[WriteResult],
+    further: Sequence[str] = (),
+    noted: Sequence[SavedNotice] = (),
+    without: Sequence[str] = (),
 ) -> AnswerFooter:
-    """Return what the person is told and asked after the model stored something."""
+    """Return what the person is told and asked after the model stored something. The sentences
+    `without` are left out."""
     if not (results or further or noted):
         return NO_FOOTER
     said = [n for result in results for n in result.notices if n != result.told_replaced]
-    lines = list(dict.fromkeys((*map(unformatted, said), *further)))
+    left_out = set(map(unformatted, without))
+    lines = [n for n in dict.fromkeys((*map(unformatted, said), *further)) if n not in left_out]
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
     waiting = [result for result in reviewed if not result.for_operators]
     buttons: tuple[Button, ...] = ()

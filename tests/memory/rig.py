@@ -178,8 +178,8 @@ class Keeping:
     def reads(self, material: Sequence[Material]) -> None:
         self.turn.reads(material)
 
-    async def told(self) -> PromptParts:
-        return await self.turn.told()
+    async def prompt_parts(self) -> PromptParts:
+        return await self.turn.prompt_parts()
 
     @property
     def keeps(self) -> bool:
@@ -192,11 +192,13 @@ class Keeping:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return await self.turn.knowledge(question)
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
-        await self.turn.tell_later(sentence, instead_of)
+    async def tell_later(self, sentence: str) -> None:
+        await self.turn.tell_later(sentence)
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
-        after = await self.turn.finish(answer, tools_used)
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
+        after = await self.turn.finish(answer, tools_used, without)
         if after.turn is not None:
             await self.keep(after.turn)
         return after

@@ -10,7 +10,7 @@ from gateway.message import Quote
 from gateway.people import Audience
 from gateway.ports import ImageBlock, TextBlock
 from gateway.turn import tool_loop
-from gateway.turn.prompt import PromptFacts, own_text, said_by, today_text, user_content
+from gateway.turn.prompt import PromptFacts, own_text, signed_text, today_text, user_content
 from gateway.turn.types import Outcome
 from tests.support.for_each import for_each
 
@@ -80,7 +80,7 @@ def test_files_need_no_words() -> None:
 
 @given(st.text(max_size=200))
 def test_no_name_looks_like_another_message(name: str) -> None:
-    line = said_by(name, "hello")
+    line = signed_text(name, "hello")
 
     assert line.startswith("[")
     assert line.endswith("] hello")

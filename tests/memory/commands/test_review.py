@@ -114,11 +114,11 @@ async def test_operators_are_told_where_proposals_wait() -> None:
 
         caller = rig.caller("root", at=HERE, role=Role.OPERATOR)
         turn = await rig.remembrance.turn(caller)
-        await turn.told()
+        await turn.prompt_parts()
         told = "discord:main:guild” (1)"
         assert told in (await turn.finish("Hello.", ())).note
         turn = await rig.remembrance.turn(rig.caller("root", at=HERE, role=Role.OPERATOR))
-        await turn.told()
+        await turn.prompt_parts()
         assert (await turn.finish("Hello.", ())).note == "", "once a session"
         text = await root("memories review")
         assert text.startswith(texts.NOTHING_WAITS)

@@ -99,7 +99,7 @@ async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() 
             await turn.tools.call("memory_search", {}),
             await turn.tools.call("memory_search", {"query": "deploy key staging"}),
             await turn.tools.call("memory_brief", {"include_provenance": True}),
-            repr(await turn.told()),
+            repr(await turn.prompt_parts()),
             repr(await ada.read.search(Filter())),
             repr(await ada.read.get(old.id)),
             repr(await ada.privacy.memories_about("deploy key staging")),
