@@ -27,8 +27,8 @@ from gateway.markdown.tree import (
     Table,
 )
 
-# A line that begins with a letter and has none of these reads the same in every Markdown, and so
-# do several with an empty line between each two.
+# A line that begins with a letter and has none of these characters is plain text in every Markdown,
+# and so are several with empty lines between them.
 _SIGNS: Final = r"\\`*_~|<>\[\]&\0\ud800-\udfff"
 _LINE: Final = rf"[^\W\d_](?:[^{_SIGNS}\r\n]*[^{_SIGNS}\s])?"
 _ORDINARY: Final = re.compile(rf"{_LINE}(?:\n\n{_LINE})*")

@@ -201,8 +201,8 @@ class Deliverer:
                         await self._deliver(waiting[0], waiting)
                 except StoreUnavailable:
                     raise
-                except Exception:  # a bug must not be able to stop a chat for ever
-                    # The key stays held: nobody knows whether it was sent.
+                except Exception:  # a bug must not stop a chat
+                    # The key stays held, because the send may have happened.
                     log.exception("delivery_failed", platform=chat[0], account=chat[1])
                     self._begun.discard(waiting.popleft().outbound.key)
                 else:
@@ -383,7 +383,7 @@ class Deliverer:
             waiting.remove(entry)
         keys = [outbound.key, *(entry.outbound.key for entry in rest)]
         self._count("dead_letter", outbound.place.platform)
-        # The reason stands in the outbox; in a log a platform's words may quote somebody's.
+        # The outbox has the full reason; a platform's text may quote people, so the log has not.
         kind = reason.partition(":")[0]
         log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=kind)
         try:

@@ -24,8 +24,8 @@ WORK = "work"
 FORGET_AT_ONCE = 10
 """Events of one partition that one call deletes."""
 
-# The token tells a repetition of this very call from a duplicate; it stays at the end of what is
-# known of an event, because whoever finished it may have been quicker than the repetition.
+# The token distinguishes a repetition of this call from a duplicate; it stays at the end of the
+# event's state, because the event may be finished before the repetition.
 ADD = Script.of(
     RING
     + """

@@ -39,7 +39,7 @@ end
 return {share, kept, gained}
 """)
 
-# The others look at once whether something is free now.
+# The other processes are notified about free streams.
 RELEASE = Script.of("""
 local worker, bells, leaving = ARGV[1], ARGV[2], ARGV[3] == '1'
 for i = 2, #KEYS do
@@ -117,7 +117,7 @@ class StreamLeases:
         before = self.owned
         self.owned = {*kept, *gained}
         self._valid_until = began + self._seconds
-        # A lease that ran out and came back may have been somebody else's in between.
+        # An expired and regained lease may have been another process's in between.
         return LeaseChange(
             frozenset(gained) | (self.owned - before), frozenset(before - self.owned)
         )

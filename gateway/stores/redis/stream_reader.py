@@ -31,7 +31,7 @@ LONGEST_PAUSE = 2.0
 FROM_START = "0"
 NEW = ">"
 
-# A stream comes into being with its first entry, its group with the first reader.
+# The first entry creates a stream, the first reader its group.
 READ = Script.of("""
 local worker, group, left = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local rows = {}
@@ -125,7 +125,7 @@ class StreamReader(Generic[T]):
         """Record that this or another process finished these entries."""
         done = {id_ for id_ in ids if id_ in self._in_hand}
         self._let_go(done)
-        self._done_meanwhile |= done  # what is being read may still hold them
+        self._done_meanwhile |= done  # a running read may still return them
 
     async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         """Pass on entries until cancelled; continues after outages of Redis."""
@@ -137,7 +137,7 @@ class StreamReader(Generic[T]):
             except StoreUnavailable as error:
                 if pause == FIRST_PAUSE:
                     log.warning("redis_unavailable", reading=self._bell, error=str(error))
-                await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads tries
+                await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads retries
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 if pause != FIRST_PAUSE:
@@ -168,7 +168,7 @@ class StreamReader(Generic[T]):
             _, item = self._waiting.popleft()
             try:
                 hand(item.value)
-            except Exception:  # one entry must not stop all the others; it stays unfinished
+            except Exception:  # one entry must not stop the others; it stays unfinished
                 log.exception("entry_not_handled", id=item.id)
 
     async def _renew(self) -> None:
@@ -193,7 +193,7 @@ class StreamReader(Generic[T]):
     async def _read(self) -> bool:
         """Read available entries; False if there were none."""
         positions = [p for p in self._from if p in self._leases.owned and p not in self._draining]
-        random.shuffle(positions)  # a busy stream must not keep the others waiting
+        random.shuffle(positions)  # a busy stream must not delay the others
         keys = [key for p in positions for key in (self._leases.names[p], self._streams[p])]
         if not keys:
             return False
@@ -204,7 +204,7 @@ class StreamReader(Generic[T]):
             for index, extent, entries in rows:
                 await self._take_up(positions[index], starts[index], extent, entries)
         except (StoreUnavailable, asyncio.CancelledError):
-            for position in positions:  # the group may have given out what never came here
+            for position in positions:  # the group may have delivered entries that were lost
                 self._put_back(position)
             raise
         return bool(rows)
