@@ -1,4 +1,4 @@
-"""How long a message may be, per platform, and where each number comes from.
+"""The limits of messages per platform, with their sources.
 
 A *unit* is a UTF-16 code unit: what Telegram counts, and never fewer than the code points that
 Discord and WhatsApp count, so a text that fits in units fits everywhere.

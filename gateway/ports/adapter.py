@@ -13,19 +13,18 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a platform can do. Each true value is proven by the contract suite.
+    """The capabilities of a platform. The contract suite proves each true value.
 
     `answers_open_threads`: an answer to a message in a room starts a thread under it (Slack).
     `joins_threads`: a thread is a conversation of its own that the bot can be part of; false for
-    topics that gather a whole room (Telegram forums).
-    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
-    `live`: an answer can be shown while it is written, in some kind of conversation at least.
-    `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
-    with nothing in it takes that sign away (Discord's "thinking").
-    `further_ids`: people have several immutable ids, and the adapter keeps them (`keep_ids`).
-    `tells_members`: the platform can be asked whether a person belongs to a workspace or room.
-    `clears_buttons`: the buttons under a message can be taken away (`clear_buttons`).
-    `max_buttons` is the largest number under one message, 0 for none.
+    topics that gather a whole room (Telegram forums). `idempotent_sends`: the platform recognises a
+    repeated `Outbound.key` and shows it once. `live`: an answer can be shown while it is generated,
+    in some kind of conversation at least. `commands_wait`: people see that a command waits until it
+    is answered, or until an empty `Outbound` removes that sign (Discord's "thinking").
+    `further_ids`: people have several immutable ids, and the adapter stores them (`keep_ids`).
+    `tells_members`: the platform can be asked if a person belongs to a workspace or room.
+    `clears_buttons`: the buttons under a message can be removed (`clear_buttons`). `max_buttons` is
+    the highest number under one message, 0 for none.
     """
 
     rooms: bool = True

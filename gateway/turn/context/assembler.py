@@ -111,8 +111,8 @@ def _hand_on(
     short: Sequence[BlockKind],
     room: int,
 ) -> None:
-    """What is left because only whole sentences and items are taken goes to whom it helps, the
-    least important first, so that nothing is missing that would have fitted."""
+    """Pass on the room that is left because only whole sentences and items are taken, to the
+    least important blocks first."""
     free = room - sum(fit.tokens for fit in fits.values())
     for kind in reversed(short):
         before = fits[kind]
