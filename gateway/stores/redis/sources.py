@@ -1,4 +1,5 @@
-"""Passes accepted events to this worker: its share of the partitions, each in order."""
+"""Passes accepted events to the workers that share the partitions, and queued sends to the
+connected processes."""
 
 from collections.abc import Callable, Iterable, Sequence
 
