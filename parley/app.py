@@ -161,7 +161,7 @@ class App:
         }
         self.housekeeping = Housekeeping(chores, self._clock, self.guard)
         self.link_expiry = self._expire_links()
-        expiring = {"buttons": self.services.deliverer.expiring.step}
+        expiring = {"buttons": self.services.deliverer.expiring.remove_expired}
         self.button_expiry = Housekeeping(expiring, self._clock, self.guard, every=BUTTONS_EVERY)
         self.heartbeats = wire_heartbeats(
             settings,
@@ -484,7 +484,7 @@ class App:
                 delivery_rules(settings),
                 self.observed.count,
                 observer,
-                fed=self.storage.hot.shared is not None,
+                external_source=self.storage.hot.shared is not None,
                 guard=self.guard,
             ),
             loop_guard=BotLoopGuard(),

@@ -276,7 +276,7 @@ class CommandHandler:
         if exchange.place.audience is not Audience.DIRECT:
             reply = replace(reply, private_to=private_reader(exchange))
         if reply.forgets:
-            self._services.deliverer.expiring.forget(str(exchange.who.person))
+            self._services.deliverer.expiring.forget_person(str(exchange.who.person))
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(exchange, press) if gone and press is not None else ()
         await self._pipeline.reply(exchange, reply, "answered", after)

@@ -113,7 +113,7 @@ def learned(
 ) -> Calibration:
     """Return the calibration after a prompt for which a service counted so many tokens."""
     if not calibration.learns:
-        return calibration.passed_over()
+        return calibration.skipped()
     texts, frames = [system], 0
     for tool in tools:
         texts.append(told(tool))

@@ -86,12 +86,12 @@ class Deliverer:
         count: Callable[[str, str], None],
         observer: Observer | None = None,
         *,
-        fed: bool = False,
+        external_source: bool = False,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
-        """`fed`: a `SendSource` passes the sends to `take`; `submit` does nothing."""
+        """`external_source`: a `SendSource` passes the sends to `take`; `submit` does nothing."""
         self._outbox = outbox
-        self._fed = fed
+        self._external_source = external_source
         self._guard = guard
         self._lines = lines
         self._clock = clock
@@ -132,7 +132,7 @@ class Deliverer:
 
     async def start(self) -> None:
         """Load the sends that an earlier run left in the outbox."""
-        if self._fed:
+        if self._external_source:
             return
         left = await self._outbox.waiting(AT_START)
         for entry in left:
@@ -143,7 +143,11 @@ class Deliverer:
     def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
         """Return the key of the send that `submit` would start without waiting, empty for none. The
         outbox may store it as begun, which saves a later write."""
-        if self._fed or self._closed or not (outbound and self.quiet(outbound[0].place)):
+        if (
+            self._external_source
+            or self._closed
+            or not (outbound and self.quiet(outbound[0].place))
+        ):
             return ""
         first, line = outbound[0], self.sender_for(outbound[0].place)
         if line is None or not (line.connected.is_set() and line.pacer.free(first.place)):
@@ -153,7 +157,7 @@ class Deliverer:
     def submit(self, outbound: Sequence[Outbound], begun: str = "") -> None:
         """Send items that the outbox has stored already; the one with the key `begun` is stored as
         begun."""
-        if self._fed:
+        if self._external_source:
             return
         for item in outbound:
             if item.key == begun and begun not in self._held:
@@ -254,7 +258,7 @@ class Deliverer:
             if not self._prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
                 if not (isinstance(error, Ambiguous | WindowClosed) or send.outbound.is_empty):
-                    await self._say(line, send.outbound, LOST_NOTE)
+                    await self._send_note(line, send.outbound, LOST_NOTE)
                 return
 
     async def _try(self, line: AccountSender, send: Send) -> Exception | None:
@@ -269,47 +273,47 @@ class Deliverer:
             with self._guard.working(WorkItem("send", key)):
                 receipt = await final.deliver(line.adapter, send.outbound)
         except DeliveryError as error:
-            self._tried(send, began, error)
+            self._observe_attempt(send, began, error)
             send.tries += 1
             self._count("send_failed", f"{platform}:{type(error).__name__}")
             send.begun = isinstance(error, Ambiguous)
-            await self._write(partial(self._note, send, error))
+            await self._write(partial(self._record_failure, send, error))
             return error
         except StoreUnavailable:
             raise
         except Exception as error:
-            self._tried(send, began, error)
+            self._observe_attempt(send, began, error)
             log.exception("send_failed", platform=platform, key=key)
             return error
         else:
-            self._tried(send, began)
+            self._observe_attempt(send, began)
             self._count("sent", platform)
             at = stands_at(send.outbound.place, receipt.message_id)
             await self._write(lambda: self._outbox.sent(key, receipt, at))
             if send.outbound.clears:
-                self.expiring.gone(send.outbound)
-            self.expiring.shown(send.outbound, receipt)
+                self.expiring.forget_removed(send.outbound)
+            self.expiring.remember(send.outbound, receipt)
             return None
         finally:
             self._sending.discard(task)
 
-    async def _note(self, send: Send, error: DeliveryError) -> None:
+    async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""
         retry_after = error.retry_after if isinstance(error, Transient) else None
         await self._outbox.tried(
             send.outbound.key,
             reason_of(error),
             unsure=send.begun,
-            not_before=None if retry_after is None else self._in(retry_after),
+            not_before=None if retry_after is None else self._time_in(retry_after),
         )
 
-    def _in(self, seconds: float) -> datetime:
-        return self._clock.now() + timedelta(seconds=self._at_most(seconds))
+    def _time_in(self, seconds: float) -> datetime:
+        return self._clock.now() + timedelta(seconds=self._bounded(seconds))
 
-    def _at_most(self, seconds: float) -> float:
+    def _bounded(self, seconds: float) -> float:
         return min(seconds, self._rules.lifetime.total_seconds())
 
-    def _tried(self, send: Send, began: float, error: Exception | None = None) -> None:
+    def _observe_attempt(self, send: Send, began: float, error: Exception | None = None) -> None:
         failed = "" if error is None else type(error).__name__
         seconds = self._clock.monotonic() - began
         self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
@@ -334,7 +338,7 @@ class Deliverer:
         retry_after = error.retry_after if isinstance(error, Transient) else None
         line.pacer.penalise(
             send.outbound.place,
-            self._at_most(send.pause if retry_after is None else retry_after),
+            self._bounded(send.pause if retry_after is None else retry_after),
             whole_account=isinstance(error, Transient) and error.whole_account,
         )
 
@@ -368,7 +372,7 @@ class Deliverer:
         send.announced = True
         return True
 
-    async def _say(self, line: AccountSender, of: Outbound, part: Part) -> None:
+    async def _send_note(self, line: AccountSender, of: Outbound, part: Part) -> None:
         """Send a note about a send to the chat; one attempt."""
         try:
             await line.adapter.send(note(of, part))

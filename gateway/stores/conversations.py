@@ -108,7 +108,7 @@ class SqlConversations:
                 Fetch(LATEST_SINCE_SUMMARY, params),
                 last=True,
             )
-            return [_turn(row) for row in reversed(turn_rows)], conversation_notes.notes_of(
+            return [_turn(row) for row in reversed(turn_rows)], conversation_notes.parse_notes(
                 *note_rows or (None,)
             )
 
