@@ -32,11 +32,11 @@ NOTHING: Final = "There was nothing to delete."
 STAYS: Final = "My memories of you stay: `/memories` shows them, `/forget …` deletes them."
 
 
-async def ask(exchange: Exchange, services: Services, aside: str) -> Reply:
+async def asked(exchange: Exchange, services: Services, aside: str) -> Reply:
     """Return the question with its buttons."""
     now, conversation = services.clock.now(), str(exchange.key)
     kept = Confirmation("clear", str(exchange.who.person), exchange.key, at=now.isoformat())
-    await confirmations.store(services, exchange.id, kept)
+    await confirmations.remember(services, exchange.id, kept)
     yes, no = confirmations.buttons(exchange.id, HISTORY, KEEP)
     count = await services.memory.learned(asker_of(exchange, services), conversation)
     most = exchange.connected.manifest.capabilities.max_buttons
@@ -50,7 +50,7 @@ async def ask(exchange: Exchange, services: Services, aside: str) -> Reply:
     return Reply(text, (yes, *more, no), buttons_until=until)
 
 
-async def clear_history(
+async def cleared(
     confirmation: Confirmation, answer: Answer, exchange: Exchange, services: Services
 ) -> Reply:
     """Delete the history; returns the answer in Markdown."""

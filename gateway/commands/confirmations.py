@@ -49,14 +49,14 @@ def also_learned(confirmation_id: str, label: str) -> Button:
     return Button(label, f"{PREFIX}{confirmation_id}:learned", typed="all")
 
 
-async def store(services: Services, confirmation_id: str, confirmation: Confirmation) -> None:
+async def remember(services: Services, confirmation_id: str, confirmation: Confirmation) -> None:
     """Store a question until it is answered or expires."""
     state = services.stores.states.of("parley", "confirmations")
     kept = {**asdict(confirmation), "key": confirmation.key._asdict()}
     await state.put(confirmation_id, json.dumps(kept, ensure_ascii=False), VALID_FOR)
 
 
-async def load(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:
+async def recall(services: Services, value: str) -> tuple[str, Confirmation, Answer] | None:
     """Return the question of a button, its id first; None if it is unknown or expired."""
     confirmation_id, _, answer = value.removeprefix(PREFIX).partition(":")
     state = services.stores.states.of("parley", "confirmations")

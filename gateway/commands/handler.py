@@ -7,7 +7,9 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import clear, confirmations, task
+from gateway.commands import clear as clearing
+from gateway.commands import confirmations
+from gateway.commands import task as tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.inline_suggestions import offers
@@ -81,7 +83,7 @@ class CommandHandler:
             case "clear":
                 await self._ask_to_clear(exchange)
             case "task":
-                text = await task.run(exchange, event.arguments, self._services)
+                text = await tasks.answered(exchange, event.arguments, self._services)
                 text += "" if await self._keeps(exchange) else TASK_UNSEEN
                 await self._answer(exchange, Reply(text + self._aside(exchange, "task")))
             case _ if event.name in (HELP, START):
@@ -116,7 +118,7 @@ class CommandHandler:
         if not confirmations.is_confirmation(event.value):
             await self._answer(exchange, await self._pressed(exchange, event.value), event)
             return
-        pending = await confirmations.load(self._services, event.value)
+        pending = await confirmations.recall(self._services, event.value)
         if pending is None:
             await self._answer(exchange, Reply(CLOSED), event)
             return
@@ -130,7 +132,7 @@ class CommandHandler:
             return
         if answer == "learned":
             if question.person != str(exchange.who.person):
-                await self._answer(exchange, Reply(clear.NOT_YOURS, leaves_buttons=True), event)
+                await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
                 return
             await redact_aside(exchange, self._services)
         first = await self._services.stores.buckets.once(
@@ -138,7 +140,7 @@ class CommandHandler:
         )
         exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
         if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
-            words = task.NOT_YOURS if question.action == "task" else NOT_YOURS
+            words = tasks.NOT_YOURS if question.action == "task" else NOT_YOURS
             await self._answer(exchange, Reply(words), event)
             return
         await self._answer(exchange, await self._settle(question, answer, first, exchange), event)
@@ -245,7 +247,7 @@ class CommandHandler:
             await self._answer(exchange, Reply(NOT_YOURS))
             return
         await redact_aside(exchange, self._services)
-        reply = await clear.ask(exchange, self._services, self._aside(exchange, "clear"))
+        reply = await clearing.asked(exchange, self._services, self._aside(exchange, "clear"))
         await self._answer(exchange, reply)
 
     async def _settle(
@@ -256,13 +258,13 @@ class CommandHandler:
         confirmed = answer != "no"
         if question.action == "task":
             return Reply(
-                await task.set_confirmed(question, self._services)
+                await tasks.confirmed(question, self._services)
                 if confirmed
                 else "The task was not changed."
             )
         if not confirmed:
             return Reply("Nothing was deleted.")
-        return await clear.clear_history(question, answer, exchange, self._services)
+        return await clearing.cleared(question, answer, exchange, self._services)
 
     def _aside(self, exchange: Exchange, name: str) -> str:
         can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name

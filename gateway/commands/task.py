@@ -31,13 +31,13 @@ READ_BY_ALL: Final = (
 TOO_LONG: Final = "A task has at most {most} characters. The task is not set; write a shorter one."
 
 
-async def run(exchange: Exchange, arguments: str, services: Services) -> str:
+async def answered(exchange: Exchange, arguments: str, services: Services) -> str:
     """Run `/task`; returns the answer in Markdown."""
     notes, now = services.stores.notes, services.clock.now()
     text = arguments.strip()
     if not text:
         _, kept = await services.stores.conversations.opened(exchange.key, 1)
-        return describe(kept.task) if kept.task else NONE
+        return shown(kept.task) if kept.task else NONE
     in_room = exchange.place.audience is not Audience.DIRECT
     if not may_set_task(exchange.who, exchange.place.audience):
         return NOT_YOURS
@@ -56,20 +56,20 @@ async def run(exchange: Exchange, arguments: str, services: Services) -> str:
     if filter_response(task.text, exchange.place.audience).blocked:
         return READ_BY_ALL
     await notes.set_task(exchange.key, task, now)
-    return describe(task)
+    return shown(task)
 
 
-async def set_confirmed(confirmation: Confirmation, services: Services) -> str:
+async def confirmed(confirmation: Confirmation, services: Services) -> str:
     """Set the task that the model proposed and the person confirmed; returns the answer in
     Markdown."""
     task = ConversationTask(
         confirmation.text, confirmation.person, confirmation.name, confirmation.message_id
     )
     await services.stores.notes.set_task(confirmation.key, task, services.clock.now())
-    return describe(task)
+    return shown(task)
 
 
-def describe(task: ConversationTask) -> str:
+def shown(task: ConversationTask) -> str:
     """Return the task and the person who set it."""
     by = who_set(task)
     quoted = "\n".join(f"> {line}" for line in task.text.splitlines())

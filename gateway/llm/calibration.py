@@ -64,7 +64,7 @@ class Calibration:
         """True if the next sample is used."""
         return self.samples < ALWAYS or self.samples % ALWAYS == 0
 
-    def skipped(self) -> "Calibration":
+    def passed_over(self) -> "Calibration":
         """Return the calibration after a sample that is not used."""
         known = self.latin, self.two, self.three, self.four, self.constant, self.covariance
         return Calibration(*known, self.samples + 1)

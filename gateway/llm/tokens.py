@@ -1,8 +1,9 @@
-"""An estimate of tokens; no tokenizer of today's models is public.
+"""How many tokens a text has, estimated: no tokenizer of today's models is public.
 
-It counts bytes by kind, which is fast (one pass in C) and distinguishes scripts: in UTF-8 the first
-byte of a character gives its length. The ratios are close to measured ones of published tokenizers;
-`calibration.py` corrects the rest of the error with the usage that every answer reports.
+The estimate counts bytes by kind, which is fast (one pass in C) and tells the scripts apart: in
+UTF-8 the first byte of a character says how long it is. Measured ratios of published tokenizers
+lie around the figures below; what is left of the error `calibration.py` takes out, from the usage
+that every answer reports.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,20 +23,19 @@ from gateway.ports import (
 )
 
 IMAGE_TOKENS = 1_600
-"""An image at the size to which services scale it down (1,568 pixels: width x height / 750)."""
+"""A picture at the size that services scale it down to (1,568 pixels: width x height / 750)."""
 MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
-"""The overhead of a message, a block and a tool."""
+"""What the frame around a message, a block and a tool costs."""
 MAX_TOLD: Final = 1_000
-"""Tools whose text is cached: they are the same in every turn."""
+"""Tools whose text is remembered: they are the same in every turn."""
 MAX_WEIGHED: Final = 4_000
-"""Short texts whose tokens are cached: a message is counted a dozen times while it is in the
-prompt."""
+"""Short texts whose weight is remembered: a message is weighed a dozen times while it is shown."""
 MAX_COUNTERS: Final = 2
-"""Calibrations with a cache of their own."""
+"""Calibrations with which weights are remembered: each keeps texts of its own."""
 SHORT: Final = 1_000
-"""The maximum length of a short text."""
+"""Characters of a text that is short in this sense."""
 _LETTERS: Final = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b" "
 _TWO: Final = bytes(range(0xC0, 0xE0))
 _THREE: Final = bytes(range(0xE0, 0xF0))
@@ -48,7 +48,7 @@ _PER_FOUR: Final = 2.5  # emoji
 
 
 def estimate(text: str, calibration: Calibration = EXACT) -> int:
-    """Return the tokens of `text`; 0 for an empty one, at least 1 otherwise."""
+    """Tokens of `text`; 0 for an empty one, at least 1 otherwise."""
     if not text:
         return 0
     if len(text) > SHORT:
@@ -58,7 +58,7 @@ def estimate(text: str, calibration: Calibration = EXACT) -> int:
 
 @lru_cache(MAX_COUNTERS)
 def counter(calibration: Calibration) -> Callable[[str], int]:
-    """Return `estimate` with a calibration that is stable for a while; it caches short texts."""
+    """`estimate` with this calibration, for one that stays a while: it remembers short texts."""
     if calibration is EXACT:
         return estimate
 
@@ -81,7 +81,7 @@ def _counted(scripts: Scripts, calibration: Calibration) -> int:
 
 
 def by_script(text: str) -> Scripts:
-    """Return the uncalibrated tokens of `text` by script."""
+    """Tokens of `text` by script, before anything was learned."""
     data = text.encode("utf-8", "surrogatepass")
     total = len(data)
     rest = len(data.translate(None, _LETTERS))
@@ -111,9 +111,9 @@ def learned(
     messages: Iterable[ModelMessage],
     counted: int,
 ) -> Calibration:
-    """Return the calibration after a prompt for which a service counted so many tokens."""
+    """What a prompt teaches for which a service counted so many tokens."""
     if not calibration.learns:
-        return calibration.skipped()
+        return calibration.passed_over()
     texts, frames = [system], 0
     for tool in tools:
         texts.append(told(tool))
@@ -128,13 +128,13 @@ def learned(
 
 
 def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int:
-    """Return the tokens of one block with its overhead."""
+    """Tokens of one block with its frame."""
     text, frame = _text_and_frame(block)
     return estimate(text, calibration) + frame + BLOCK_TOKENS
 
 
 def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
-    """Return the text of a block, and the tokens of its other content."""
+    """What of a block is text, and the tokens of what is not."""
     match block:
         case TextBlock():
             return block.text, 0
@@ -149,7 +149,7 @@ def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
 
 
 def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration = EXACT) -> int:
-    """Return the tokens of a conversation with its overhead."""
+    """Tokens of a conversation with its frames."""
     tokens = 0
     for message in messages:
         tokens += MESSAGE_TOKENS
@@ -162,7 +162,7 @@ def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration
 
 
 def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) -> int:
-    """Return the tokens of the tools' names, descriptions and schemas."""
+    """Tokens of the tools' names, descriptions and schemas."""
     if calibration is EXACT:
         return sum(map(_exact_tool, tools))
     return sum(TOOL_TOKENS + _counted(_tool_scripts(tool), calibration) for tool in tools)
@@ -180,5 +180,5 @@ def _tool_scripts(tool: ToolSpec) -> Scripts:
 
 @lru_cache(MAX_TOLD)
 def told(tool: ToolSpec) -> str:
-    """Return a tool as the model reads it."""
+    """A tool as the model reads it, for counting."""
     return f"{tool.name}{tool.description}{tool.schema}"

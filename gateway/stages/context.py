@@ -36,7 +36,7 @@ from gateway.ports.prompt_blocks import (
 from gateway.remembering import TurnMemory
 from gateway.services import Services
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.block_usage import format_usage
+from gateway.turn.context.block_usage import told
 from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.context.history_window import (
     LoadedHistory,
@@ -135,9 +135,7 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     make = partial(assemble, budget=budget, count=count, ranks=services.policies.ranks, total=total)
     made = assemble_deduplicated(parts, found, {message.id for message in exchange.messages}, make)
     reserved = budget.grand_total - budget.blocks_total
-    exchange.note(
-        Decision("context", True, "blocks", format_usage(made, assistant.window, reserved))
-    )
+    exchange.note(Decision("context", True, "blocks", told(made, assistant.window, reserved)))
     today = today_text(services.clock.now().date())
     return TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),

@@ -50,7 +50,7 @@ async def _asked(noted: ProposedTask, exchange: Exchange, services: Services) ->
     asked = Confirmation(
         "task", str(exchange.who.person), exchange.key, task.text, task.name, task.message_id
     )
-    await confirmations.store(services, exchange.id, asked)
+    await confirmations.remember(services, exchange.id, asked)
     _say(exchange, ASKED.format(task=line), yes_and_no)
     return Decision("task", True, "asked")
 

@@ -35,7 +35,7 @@ PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < 
 
 def add_trace(trace: Trace) -> Work[None]:
     """Store a trace; one with the same id, or in the same slot, is replaced."""
-    decisions = [decision[:4] for decision in trace.decisions]  # the rest is not stored
+    decisions = [decision[:4] for decision in trace.decisions]  # the rest is for the moment
     if trace.slot is not None:
         yield from execute(FREE_SLOT, {"slot": trace.slot, "id": trace.id})
     params = {

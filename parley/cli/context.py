@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.ports.clock import SystemClock
 from gateway.ports.traces import Trace
-from gateway.turn.context.block_usage import BlockFigures, Figures, parse_usage, warnings
+from gateway.turn.context.block_usage import BlockFigures, Figures, read, warnings
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
 
@@ -32,7 +32,7 @@ def run(message_id: str, config: Path | None, env: Mapping[str, str]) -> int:
 def figures_of(trace: Trace) -> list[Figures]:
     """The figures that a trace holds."""
     lines = (decision.detail for decision in trace.decisions if decision.reason == "blocks")
-    return [figures for figures in map(parse_usage, lines) if figures is not None]
+    return [figures for figures in map(read, lines) if figures is not None]
 
 
 def described(trace: Trace, figures: Figures) -> str:

@@ -49,22 +49,20 @@ class Figures:
         return next((block for block in self.blocks if block.kind == kind.value), None)
 
 
-def format_usage(made: Assembled, window: int, reserved: int) -> str:
+def told(made: Assembled, window: int, reserved: int) -> str:
     """Return the line "window 8192 reserved 3192: system 312/500; …". `reserved` are the tokens for
     question, answer and buffer."""
-    blocks = "; ".join(map(_format_block, made.blocks))
+    blocks = "; ".join(map(_told, made.blocks))
     return f"window {window} reserved {reserved}: {blocks}"
 
 
-def parse_usage(line: str) -> Figures | None:
+def read(line: str) -> Figures | None:
     """Parse a line; None if it has another form."""
     head = re.match(r"window (\d+) reserved (\d+): ", line)
     if head is None:
         return None
     blocks = (_BLOCK.fullmatch(part) for part in line[head.end() :].split("; "))
-    return Figures(
-        int(head[1]), int(head[2]), tuple(_parse_block(b) for b in blocks if b is not None)
-    )
+    return Figures(int(head[1]), int(head[2]), tuple(_read(b) for b in blocks if b is not None))
 
 
 def warnings(figures: Figures) -> list[str]:
@@ -93,7 +91,7 @@ def warnings(figures: Figures) -> list[str]:
     return problems
 
 
-def _format_block(block: Block) -> str:
+def _told(block: Block) -> str:
     text = f"{block.kind} {block.tokens}/{block.budget}"
     if block.needed == block.tokens:
         return text if block.tokens <= block.budget else f"{text} got {block.allotted}"
@@ -103,7 +101,7 @@ def _format_block(block: Block) -> str:
     return f"{text} of {block.needed} got {block.allotted} [{', '.join(losses)}]"
 
 
-def _parse_block(match: re.Match[str]) -> BlockFigures:
+def _read(match: re.Match[str]) -> BlockFigures:
     tokens, budget = int(match["tokens"]), int(match["budget"])
     needed = int(match["needed"] or tokens)
     allotted = int(match["allotted"] or tokens)

@@ -22,7 +22,7 @@ from gateway.ports import (
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.remembering import Aftermath, Caller, Forgetful, TurnMemory
 from gateway.services import Assistant, Policies
-from gateway.turn.context.block_usage import parse_usage
+from gateway.turn.context.block_usage import read
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway
@@ -246,7 +246,7 @@ async def test_the_figures_are_in_the_trace_without_content() -> None:
         with_memory(g, Remembers(PromptParts(soul="secretly likes tea"), RYE))
         await g.take(received("whisper"))
         line = next(d.detail for d in g.traces[-1].decisions if d.reason == "blocks")
-        figures = parse_usage(line)
+        figures = read(line)
 
         assert figures is not None
         assert figures.window == 200_000

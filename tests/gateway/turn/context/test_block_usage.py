@@ -5,7 +5,7 @@ from hypothesis import given
 from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import BlockKind, ContextParts, Section
 from gateway.turn.context.assembler import assemble
-from gateway.turn.context.block_usage import format_usage, parse_usage, warnings
+from gateway.turn.context.block_usage import read, told, warnings
 from gateway.turn.context.budgets import budget_for
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
@@ -15,7 +15,7 @@ BUDGET = budget_for(8_192)
 @given(parts())
 def test_the_line_says_what_the_blocks_came_to(some: ContextParts) -> None:
     made = assemble(some, BUDGET, estimate, total=300)
-    figures = parse_usage(format_usage(made, 8_192, 3_192))
+    figures = read(told(made, 8_192, 3_192))
 
     assert figures is not None
     assert (figures.window, figures.reserved, figures.tokens) == (8_192, 3_192, made.tokens)
@@ -41,7 +41,7 @@ def test_no_content_is_in_it() -> None:
         estimate,
         total=600,
     )
-    line = format_usage(made, 8_192, 3_192)
+    line = told(made, 8_192, 3_192)
 
     assert not any(word in line for word in ("tea", "whisper", "hush", "classified", "Bob"))
     assert "soul cut" in line
@@ -49,13 +49,13 @@ def test_no_content_is_in_it() -> None:
 
 
 def test_what_is_no_line_of_ours_is_not_read() -> None:
-    assert parse_usage("") is None
-    assert parse_usage("5 of 8 messages") is None
+    assert read("") is None
+    assert read("5 of 8 messages") is None
 
 
 def test_the_usual_problems_are_warned_of() -> None:
     made = assemble(ContextParts(OWN), BUDGET, estimate)
-    figures = parse_usage(format_usage(made, 8_192, 3_192))
+    figures = read(told(made, 8_192, 3_192))
     assert figures is not None
 
     first, second = warnings(figures)
@@ -73,7 +73,7 @@ def test_a_well_filled_prompt_is_warned_of_nothing() -> None:
         BUDGET,
         estimate,
     )
-    figures = parse_usage(format_usage(made, 8_192, 3_192))
+    figures = read(told(made, 8_192, 3_192))
     assert figures is not None
 
     assert warnings(figures) == []
