@@ -413,7 +413,7 @@ class App:
                 delivery_rules(settings),
                 self.activity.count,
                 observer,
-                fed=self.storage.hot.shared is not None,
+                external_source=self.storage.hot.shared is not None,
                 guard=self.guard,
             ),
             loop_guard=BotLoopGuard(),

@@ -215,7 +215,7 @@ class CommandHandler:
             )
         except BadInput as error:
             in_room = exchange.place.audience is not Audience.DIRECT
-            return Reply(str(error), leaves_buttons=in_room)  # they may be somebody else's
+            return Reply(str(error), leaves_buttons=in_room)  # they may belong to somebody else
 
     async def _ask_to_clear(self, exchange: TurnContext) -> None:
         if not may_set_task(exchange.who, exchange.place.audience):
@@ -253,7 +253,7 @@ class CommandHandler:
         if exchange.place.audience is not Audience.DIRECT:
             reply = replace(reply, private_to=private_reader(exchange))
         if reply.forgets:
-            self._services.deliverer.expiring.forget(str(exchange.who.person))
+            self._services.deliverer.expiring.forget_person(str(exchange.who.person))
         gone = press is not None and not reply.leaves_buttons
         after = buttons_gone(exchange, press) if gone and press is not None else ()
         await self._pipeline.reply(exchange, reply, "answered", after)

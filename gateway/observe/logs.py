@@ -12,7 +12,13 @@ from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
 from gateway.observe.correlation import add_exchange
-from gateway.observe.log_redaction import OURS, is_ours, redactor, render_failure, withhold_foreign
+from gateway.observe.log_redaction import (
+    OURS,
+    is_ours,
+    redact_library_message,
+    redactor,
+    render_failure,
+)
 
 LogFormat = Literal["text", "json"]
 NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
@@ -29,7 +35,7 @@ class LogHandler(logging.StreamHandler[TextIO]):
         return is_ours(record.name) or record.levelno >= logging.WARNING
 
 
-class _Forgiving(io.TextIOBase):
+class _TolerantStream(io.TextIOBase):
     """A stream that never fails: a log line that cannot be written, as on a full disk, must not end
     the work it describes. The standard library's handlers ignore such errors by themselves."""
 
@@ -70,13 +76,13 @@ def configure_logs(
     structlog.configure(
         processors=[*meanings, *output],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Forgiving(out))),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _TolerantStream(out))),
         cache_logger_on_first_use=False,
     )
     handler = LogHandler(out)
     handler.setFormatter(
         ProcessorFormatter(
-            foreign_pre_chain=[*meanings, withhold_foreign],
+            foreign_pre_chain=[*meanings, redact_library_message],
             processors=[ProcessorFormatter.remove_processors_meta, *output],
         )
     )
