@@ -222,7 +222,7 @@ async def test_a_file_is_named_by_the_message_and_fetched_on_demand() -> None:
         message = await rig.message()
         (attachment,) = message.attachments
         data = await rig.adapter.fetch(attachment, 10_000)
-        with pytest.raises(BadInput, match="allowed are 100"):
+        with pytest.raises(BadInput, match="more than 100"):
             await rig.adapter.fetch(attachment, 100)
     assert message.content == "what is this?"
     assert (attachment.kind, attachment.mime) == ("image", "image/png")
