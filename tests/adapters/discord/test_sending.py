@@ -43,7 +43,7 @@ def room(sim: DiscordSimulator) -> SimRoom:
 async def asked(rig: Rig, room: SimRoom, question: str = "why?") -> CommandInvoked:
     """A slash command that was accepted and deferred."""
     await rig.sim.command(rig.sim.person("Ann"), room, "ask", question)
-    event = await rig.inbox.next(CommandInvoked)
+    event = await rig.inbox.first(CommandInvoked)
     await rig.sim.wait_until(lambda: any("callback" in call.method for call in rig.sim.calls))
     return event
 
@@ -207,7 +207,7 @@ async def test_an_answer_that_is_quicker_than_the_deferral_waits_for_it(
     slow = Fault("POST /interactions/{id}/{token}/callback", "slow", delay=0.2)
     rig.sim.faults.add(slow)
     await rig.sim.command(rig.sim.person("Ann"), room, "context")
-    event = await rig.inbox.next(CommandInvoked)
+    event = await rig.inbox.first(CommandInvoked)
     outbound = text("a", rig.place(room), "here", reply_handle=event.reply_handle)
     await rig.adapter.send(outbound)
     (shown,) = rig.sim.shown(room)
@@ -241,7 +241,7 @@ async def test_a_button_is_answered_below_its_message(rig: Rig, room: SimRoom) -
     ann, place = rig.sim.person("Ann"), rig.place(room)
     sent = await rig.adapter.send(text("q", place, "Sure?", buttons=(Button("Yes", "yes"),)))
     await rig.sim.press(ann, room, sent.message_id, "Yes")
-    handle = (await rig.inbox.next(ButtonPressed)).reply_handle
+    handle = (await rig.inbox.first(ButtonPressed)).reply_handle
     await rig.adapter.send(text("a", place, "done", reply_handle=handle))
     whisper = text("b", place, "only you", reply_handle=handle, private_to=ann.id)
     await rig.adapter.send(whisper)
@@ -382,4 +382,4 @@ async def test_every_failure_is_a_delivery_error(rig: Rig, room: SimRoom) -> Non
             await rig.adapter.typing(place, "")
     assert not issubclass(FormatRejected, Permanent)
     await rig.sim.say(rig.sim.person("Ann"), room, "still listening")
-    await rig.inbox.next(MessageReceived)
+    await rig.inbox.first(MessageReceived)

@@ -10,8 +10,8 @@ from adapters.telegram.receive import Receiver
 from gateway.errors import StartError
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink
 from tests.adapters.telegram.updates import ME, message, samples, update
+from tests.support.adapter_context import EventRecorder
 from tests.support.clock import FakeClock
 
 
@@ -27,7 +27,7 @@ async def run_until_dead(
     def count(what: str, detail: str = "") -> None:
         counts[what] += 1
 
-    poller = Poller(bot, Receiver("main", ME, Sink(), count, answer), clock)
+    poller = Poller(bot, Receiver("main", ME, EventRecorder(), count, answer), clock)
     if unreachable:
         await sim.stop()
     try:

@@ -73,7 +73,7 @@ async def test_three_short_choices_are_buttons_and_come_back_with_their_value() 
         ada = rig.sim.person("Ada")
         sent = rig.sim.calls[-1].body["interactive"]
         await rig.sim.press(ada, rig.sim.direct(ada), receipt.message_id, "Later")
-        pressed = (await rig.sink.first(2))[1]
+        pressed = (await rig.sink.wait(2))[1]
     assert isinstance(sent, dict)
     assert sent["type"] == "button"
     assert pressed.kind == "button"
@@ -99,7 +99,7 @@ async def test_what_does_not_fit_buttons_is_a_list(text: str, buttons: tuple[But
         ada = rig.sim.person("Ada")
         shown = rig.sim.shown(rig.sim.direct(ada))[-1]
         await rig.sim.press(ada, rig.sim.direct(ada), receipt.message_id, shown.buttons[-1].label)
-        pressed = (await rig.sink.first(2))[1]
+        pressed = (await rig.sink.wait(2))[1]
     assert shown.payload["interactive"]["type"] == "list"  # type: ignore[index] # a payload of ours
     assert shown.text.strip() == text.strip(), "nothing of the text is lost"
     assert pressed.kind == "button"
@@ -404,7 +404,7 @@ async def test_a_cut_connection_is_opened_again() -> None:
             await rig.adapter.send(text_to(place, "two"))
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "webhooks too")
-        await rig.sink.first(2)
+        await rig.sink.wait(2)
 
 
 async def test_the_token_never_shows_in_an_error() -> None:
