@@ -1,7 +1,5 @@
 """What people do on Discord arrives, through the real discord.py, as events in order."""
 
-import asyncio
-
 import pytest
 
 from gateway.errors import BadInput, Permanent, StoreUnavailable
@@ -125,11 +123,6 @@ async def test_own_messages_and_notices_of_the_platform_are_not_events(rig: Rig)
     assert event.message.content == "hers"
 
 
-async def test_another_bot_is_known_as_one(rig: Rig) -> None:
-    await rig.sim.say(rig.sim.other_bot("Robo"), rig.sim.room("general"), "beep")
-    assert (await rig.inbox.first(MessageReceived)).message.author.is_bot
-
-
 async def test_edits_deletions_and_reactions_follow(rig: Rig) -> None:
     ann, room = rig.sim.person("Ann"), rig.sim.room("general")
     first = await rig.sim.say(ann, room, "one")
@@ -201,14 +194,6 @@ async def test_a_button_brings_back_its_value(rig: Rig) -> None:
     event = await rig.inbox.first(ButtonPressed)
     assert (event.value, event.label, event.message_id) == ("confirm:0", "No", receipt.message_id)
     assert event.place.audience is Audience.DIRECT
-
-
-async def test_a_duplicate_keeps_its_event_id(rig: Rig) -> None:
-    ann = rig.sim.person("Ann")
-    rig.sim.duplicate_next()
-    await rig.sim.say(ann, rig.sim.direct(ann), "twice")
-    first, second = await rig.inbox.wait(2)
-    assert first.event_id == second.event_id
 
 
 async def test_what_was_said_while_the_line_was_cut_arrives_after_it(rig: Rig) -> None:
@@ -287,24 +272,6 @@ async def test_joining_and_leaving_a_server_are_events(rig: Rig) -> None:
     assert (first.joined, second.joined) == (True, False)
     assert first.is_self
     assert first.place.workspace_id == "77"
-
-
-async def test_two_accounts_are_served_side_by_side() -> None:
-    one, two = DiscordSimulator(bot_name="One"), DiscordSimulator(bot_name="Two")
-    await asyncio.gather(one.start(), two.start())
-    try:
-        async with connected(one, account="one") as first, connected(two, account="two") as second:
-            for rig in (first, second):
-                ann = rig.sim.person("Ann")
-                await rig.sim.say(ann, rig.sim.direct(ann), f"for {rig.sim.world.bot.name}")
-                message = (await rig.inbox.first(MessageReceived)).message
-                assert message.place.account == rig.adapter.account
-                assert message.content == f"for {rig.sim.world.bot.name}"
-                await rig.adapter.send(text("same key", message.place, "an answer"))
-                await rig.sim.wait_for(rig.sim.direct(ann), lambda shown: len(shown) == 2)
-            assert len(first.inbox.events) == len(second.inbox.events) == 1
-    finally:
-        await asyncio.gather(one.stop(), two.stop())
 
 
 @pytest.mark.parametrize("wanted", [True, False])

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from adapters.discord.send import SUPPRESS_EMBEDS
-from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
+from gateway.errors import DeliveryError, FormatRejected, Permanent, Transient
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -306,38 +306,6 @@ async def test_a_server_error_is_transient_and_not_repeated_here(rig: Rig, room:
     with pytest.raises(Transient):
         await rig.adapter.send(text("k", rig.place(room), "x"))
     assert posts(rig.sim) == 1
-
-
-async def test_a_lost_answer_is_ambiguous_and_repeating_it_doubles_nothing(
-    rig: Rig, room: SimRoom
-) -> None:
-    outbound = text("k", rig.place(room), "once")
-    await rig.adapter.send(text("warm", rig.place(room), "up"))
-    rig.sim.faults.add(Fault(POST, "drop_after"))
-    with pytest.raises(Ambiguous):
-        await rig.adapter.send(outbound)
-    await rig.adapter.send(outbound)
-    assert [message.text for message in rig.sim.shown(room)] == ["up", "once"]
-
-
-async def test_a_line_cut_before_anything_happened_can_be_tried_again(
-    rig: Rig, room: SimRoom
-) -> None:
-    rig.sim.faults.add(Fault(POST, "drop_before"))
-    outbound = text("k", rig.place(room), "once")
-    with pytest.raises((Ambiguous, Transient)):
-        await rig.adapter.send(outbound)
-    await rig.adapter.send(outbound)
-    assert len(rig.sim.shown(room)) == 1
-
-
-async def test_nobody_listening_is_transient(sim: DiscordSimulator, room: SimRoom) -> None:
-    async with connected(sim) as rig:
-        await sim.stop()
-        with pytest.raises((Transient, Ambiguous)):
-            await rig.adapter.send(text("k", rig.place(room), "x"))
-        with pytest.raises(Transient):
-            await rig.adapter.send(text("k", rig.place(room), "x"))
 
 
 @pytest.mark.parametrize(

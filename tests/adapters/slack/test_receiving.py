@@ -167,14 +167,6 @@ async def test_the_bots_own_messages_are_not_events(rig: Rig) -> None:
     assert not rig.sink.of(MessageEdited)
 
 
-async def test_a_duplicate_comes_with_the_same_id(rig: Rig) -> None:
-    anna = rig.slack.person("Anna")
-    rig.slack.duplicate_next()
-    await rig.slack.say(anna, rig.slack.direct(anna), "twice")
-    await rig.sink.first(MessageReceived, 2)
-    assert len({event.event_id for event in rig.sink.of(MessageReceived)}) == 1
-
-
 async def test_what_is_not_stored_is_not_acknowledged_and_comes_again(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     rig.sink.failures = unavailable(1)

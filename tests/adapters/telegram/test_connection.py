@@ -9,13 +9,10 @@ import pytest
 from adapters.telegram.connection import public_url
 from gateway.errors import (
     StartError,
-    Transient,
 )
 from gateway.message import (
     MessageReceived,
-    Place,
 )
-from gateway.people import Audience
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.harness import (
@@ -23,21 +20,10 @@ from tests.adapters.telegram.harness import (
     Listener,
     adapter_for,
     connected,
-    text,
 )
 from tests.support.adapter_context import EventRecorder, MemoryState, unavailable
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
-
-
-@MODES
-async def test_a_duplicate_carries_the_same_id(mode: str) -> None:
-    async with connected(mode) as bench:
-        ann = bench.sim.person("Ann")
-        bench.sim.duplicate_next()
-        await bench.sim.say(ann, bench.sim.direct(ann), "once")
-        first, second = await bench.sink.wait(2)
-        assert first == second
 
 
 @MODES
@@ -78,14 +64,6 @@ async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> N
         (event,) = await sink.wait()
         assert isinstance(event, MessageReceived)
         assert event.message.content == "fine"
-
-
-async def test_unknown_kinds_of_update_are_counted() -> None:
-    async with connected("polling") as bench:
-        bench.sim.queue.allowed = None
-        bench.sim.queue.add("purchased_paid_media", 1, {"from": {"id": 1}})
-        await eventually(lambda: bench.counts["ignored:purchased_paid_media"] == 1)
-        assert bench.sink.events == []
 
 
 @MODES
@@ -165,17 +143,6 @@ async def test_a_second_receiver_ends_the_first_with_advice() -> None:
         await other.disconnect()
         await bench.adapter.disconnect()
         await asyncio.gather(closed, closed_other, return_exceptions=True)
-
-
-async def test_wait_closed_returns_after_disconnect() -> None:
-    async with connected("polling") as bench:
-        closed = asyncio.create_task(bench.adapter.wait_closed())
-        await asyncio.sleep(0)
-        await bench.adapter.disconnect()
-        await asyncio.wait_for(closed, PATIENCE)
-        await bench.adapter.disconnect()
-        with pytest.raises(Transient):
-            await bench.adapter.send(text(Place("telegram", "main", "1", Audience.DIRECT), "x"))
 
 
 async def test_two_accounts_live_side_by_side() -> None:

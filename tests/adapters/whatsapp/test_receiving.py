@@ -16,7 +16,6 @@ from gateway.message import (
     WhatsAppExtras,
 )
 from gateway.people import Audience
-from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
 from simulators.whatsapp.errors import GraphError
@@ -237,15 +236,6 @@ async def test_a_media_id_that_is_a_path_is_refused_before_any_request() -> None
         assert len(rig.sim.calls) == before
 
 
-async def test_the_same_event_again_has_the_same_id() -> None:
-    async with running() as rig:
-        ada = rig.sim.person("Ada")
-        rig.sim.duplicate_next(2)
-        await rig.sim.say(ada, rig.sim.direct(ada), "once")
-        events = await rig.sink.wait(3)
-    assert len({event.event_id for event in events}) == 1
-
-
 async def test_a_full_store_is_answered_with_503_and_meta_sends_it_again() -> None:
     async with running() as rig:
         rig.sink.failures = unavailable(2)
@@ -313,26 +303,6 @@ async def test_messages_of_another_number_of_the_same_app_are_counted_not_taken(
         await rig.sim.say(ada, rig.sim.direct(ada), "right house")
         assert (await rig.message()).content == "right house"
         assert rig.counts["ignored:other_number"] == 1
-
-
-async def test_two_accounts_live_side_by_side_on_one_listener() -> None:
-    listener = WebhookListener()
-    shop = WhatsAppSimulator(webhook_path="/webhook/whatsapp/shop", phone_number_id="222")
-    try:
-        async with (
-            running(listener=listener) as main,
-            running(shop, listener, "shop") as second,
-        ):
-            ada = main.sim.person("Ada")
-            await main.sim.say(ada, main.sim.direct(ada), "to main")
-            bob = second.sim.person("Bob")
-            await second.sim.say(bob, second.sim.direct(bob), "to the shop")
-            assert (await main.message()).place.account == "main"
-            message = await second.message()
-            assert (message.place.account, message.content) == ("shop", "to the shop")
-            assert len(main.sink.events) == len(second.sink.events) == 1
-    finally:
-        await listener.stop()
 
 
 async def test_a_path_taken_twice_is_a_configuration_error() -> None:

@@ -292,16 +292,6 @@ async def test_whoever_never_wrote_is_not_written_to() -> None:
 # --- what goes wrong -----------------------------------------------------------------------------
 
 
-async def test_a_rate_limit_says_when_to_come_back() -> None:
-    async with running() as rig:
-        place = await greeted(rig)
-        rig.sim.faults.add(Fault("messages", "rate_limit", retry_after=7))
-        with pytest.raises(Transient) as error:
-            await rig.adapter.send(text_to(place, "x"))
-        assert error.value.retry_after == 7
-        await rig.adapter.send(text_to(place, "x"))
-
-
 @pytest.mark.parametrize(
     ("code", "expected", "pause"),
     [
@@ -380,16 +370,6 @@ async def test_a_lost_upload_delivered_nothing() -> None:
         file = OutboundFile("a.png", "image/png", b"x")
         with pytest.raises(Transient):
             await rig.adapter.send(Outbound("k", place, file=file))
-
-
-async def test_nobody_there_is_transient() -> None:
-    async with running() as rig:
-        place = await greeted(rig)
-        await rig.sim.graph.stop()
-        rig.sim.graph.cut()
-        await rig.adapter._graph.close()
-        with pytest.raises(Transient):
-            await rig.adapter.send(text_to(place, "x"))
 
 
 async def test_a_cut_connection_is_opened_again() -> None:
