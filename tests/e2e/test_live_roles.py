@@ -1,7 +1,7 @@
 """An answer that grows while a worker writes it and another process holds the connection."""
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
 from tests.support.held_model import HeldModel
+from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 from tests.support.waiting import eventually
 
@@ -69,18 +70,9 @@ async def platform(
     async with simulated(platforms) as port, AsyncExitStack() as stack:
         settings = from_mapping(configuration(platforms, tmp_path, port, stores))
         for role in ("adapter", "worker", "worker"):
-            await stack.enter_async_context(_running(App(settings, role=role)))
+            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
         await simulator.wait_connected()
         yield simulator
-
-
-@asynccontextmanager
-async def _running(app: App) -> AsyncIterator[App]:
-    await app.start()
-    try:
-        yield app
-    finally:
-        await app.stop(drain=1.0)
 
 
 async def begun(platform: PlatformSimulator, model: HeldModel, room: SimRoom) -> Shown:

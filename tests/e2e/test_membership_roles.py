@@ -1,7 +1,7 @@
 """A worker asks the process that holds the connection for the members of a project."""
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
 from tests.e2e.test_membership import ASKED, BIBLE, WORD, leave
 from tests.support.patience import PATIENCE
+from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -67,18 +68,9 @@ async def platform(
     async with simulated(platforms) as port, AsyncExitStack() as stack:
         settings = from_mapping(configuration(platforms, tmp_path, port, more))
         for role in ("adapter", "worker"):
-            await stack.enter_async_context(_running(App(settings, role=role)))
+            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
         await simulator.wait_connected()
         yield simulator
-
-
-@asynccontextmanager
-async def _running(app: App) -> AsyncIterator[App]:
-    await app.start()
-    try:
-        yield app
-    finally:
-        await app.stop(drain=1.0)
 
 
 async def told(

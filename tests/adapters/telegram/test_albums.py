@@ -7,8 +7,9 @@ from adapters.telegram.receive import album_of, merged
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived, TelegramExtras
 from gateway.people import Audience
 from simulators.base import SimFile
-from tests.adapters.telegram.harness import Sink, connected
+from tests.adapters.telegram.harness import connected
 from tests.adapters.telegram.updates import GROUP, ME, entity, message, update
+from tests.support.adapter_context import EventRecorder, unavailable
 from tests.support.waiting import eventually
 
 
@@ -85,7 +86,7 @@ async def test_an_album_is_not_confirmed_before_it_is_stored() -> None:
 
 
 async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
-    async with connected("webhook", Sink(failures=2)) as bench:
+    async with connected("webhook", EventRecorder(unavailable(2))) as bench:
         ann = bench.sim.person("Ann")
         pictures = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(3))
         await bench.sim.say(ann, bench.sim.direct(ann), "mine", files=pictures)

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import WhatsAppSettings
 from db.errors import StoreUnavailable
-from gateway.message import ChatMessage, InboundEvent, MessageReceived, Outbound, Part, Place
+from gateway.message import ChatMessage, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
 from parley.http.webhook_listener import WebhookListener
 from simulators.whatsapp import WhatsAppSimulator
-from tests.support.patience import PATIENCE
+from tests.support.adapter_context import EventRecorder
 
 
 class MovableClock:
@@ -57,30 +57,6 @@ class MemoryState:
         self.kept[key] = (value, self._clock.now() + ttl)
 
 
-class Sink:
-    """Takes events, or fails as often as told."""
-
-    def __init__(self) -> None:
-        self.events: list[InboundEvent] = []
-        self.failures = 0
-        self._arrived = asyncio.Event()
-
-    async def __call__(self, event: InboundEvent) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise StoreUnavailable("the inbox is full")
-        self.events.append(event)
-        self._arrived.set()
-
-    async def first(self, count: int = 1) -> list[InboundEvent]:
-        """The events, once there are `count` of them."""
-        async with asyncio.timeout(PATIENCE):
-            while len(self.events) < count:
-                self._arrived.clear()
-                await self._arrived.wait()
-        return self.events
-
-
 @dataclass
 class Rig:
     """Everything joined together."""
@@ -88,7 +64,7 @@ class Rig:
     sim: WhatsAppSimulator
     listener: WebhookListener
     adapter: WhatsAppAdapter
-    sink: Sink
+    sink: EventRecorder
     clock: MovableClock
     state: MemoryState
     counts: Counter[str]
@@ -101,7 +77,7 @@ class Rig:
 
     async def message(self, index: int = -1) -> ChatMessage:
         """A message that arrived."""
-        event = (await self.sink.first())[index]
+        event = (await self.sink.wait())[index]
         assert isinstance(event, MessageReceived)
         return event.message
 
@@ -147,7 +123,7 @@ async def running(
     sim = sim or WhatsAppSimulator(pauses=(0.02, 0.05, 0.1, 0.2))
     own_listener = listener is None
     listener = listener or WebhookListener()
-    clock, sink, counts = MovableClock(), Sink(), Counter[str]()
+    clock, sink, counts = MovableClock(), EventRecorder(), Counter[str]()
     state = MemoryState(clock)
     await sim.start()
     context = context_of(listener, clock, state, counts, account)
