@@ -1,6 +1,6 @@
 """An answer that grows while a worker writes it and another process holds the connection."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -13,9 +13,10 @@ from simulators.base import ApiCall, Fault, PlatformSimulator, Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
+from tests.support.databases import new_database
 from tests.support.held_model import HeldModel
 from tests.support.program import running_app
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -28,18 +29,6 @@ EDIT: Final = {
     "slack": "chat.update",
     "telegram": "editMessageText",
 }
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -64,7 +53,7 @@ async def platform(
     platforms = {simulator.platform: simulator}
     stores = {
         "storage": {"url": redis.url},
-        "database": {"url": postgres.url},
+        "database": {"url": new_database(postgres)},
         "delivery": FAST,
     }
     async with simulated(platforms) as port, AsyncExitStack() as stack:

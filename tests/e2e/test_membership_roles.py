@@ -1,6 +1,6 @@
 """A worker asks the process that holds the connection for the members of a project."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -14,23 +14,12 @@ from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
 from tests.e2e.test_membership import ASKED, BIBLE, WORD, leave
+from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
 from tests.support.program import running_app
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.servers import PostgresServer, RedisServer
 
 pytestmark = pytest.mark.xdist_group("databases")
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -56,7 +45,7 @@ async def platform(
     platforms = {simulator.platform: simulator}
     more = {
         "storage": {"url": redis.url},
-        "database": {"url": postgres.url},
+        "database": {"url": new_database(postgres)},
         "delivery": FAST,
         "access": {"operators": [simulator.person("Olga").id]},
         "model": {

@@ -14,19 +14,13 @@ from tests.e2e.harness import app_on, by_bot, configuration, simulated
 from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
 from tests.support.program import running_app
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.servers import PostgresServer, RedisServer, postgres_server
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
 AWAY_SECONDS = 1.5
 RECOVERED_WITHIN = 3 * PATIENCE
 CHATS = 5
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

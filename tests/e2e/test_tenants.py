@@ -2,7 +2,7 @@
 platform, and nothing of one reaches the other."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,19 +28,12 @@ from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT
 from tests.support.databases import new_database
 from tests.support.program import running_app
-from tests.support.servers import PostgresServer, postgres_server
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
 EXAMPLE = ROOT / "examples" / "parley-extension-tenants"
 BUDGET = Budgets(user_per_day=100, workspace_per_day=100)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
