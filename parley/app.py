@@ -116,9 +116,8 @@ class App:
         self.security = security_log(settings, self.storage, self._clock)
         self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
 
-        self._tracing = open_tracing(
-            endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
-        )
+        endpoint = endpoint_of(settings.observe.otlp_endpoint, os.environ)
+        self._tracing = open_tracing(endpoint, self._clock)
         if self._tracing is not None:
             self._at_end(self._tracing.close)
         self.health = build_health(settings, self.storage, self._clock)

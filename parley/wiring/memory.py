@@ -124,19 +124,11 @@ def wire_memory(
             working,
         )
     )
+    questions = Questions(states.of("parley", "memory-questions"))
     purge_after = timedelta(days=section.purge_superseded_days)
     return WiredMemory(
         remembering=Remembrance(memory, stores.memories, brain, _turn_rules(settings), recall),
-        commands=MemoryCommands(
-            memory,
-            people,
-            Questions(states.of("parley", "memory-questions")),
-            LinkCommands(links, clock),
-            sync.problem,
-            episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
-            notes=section.notes,
-            episodic=section.episodic,
-        ),
+        commands=_commands(settings, memory, people, questions, LinkCommands(links, clock), sync),
         humans=links,
         memory=memory,
         brain=brain,
@@ -147,6 +139,27 @@ def wire_memory(
             "memories": _deletion_of_old_memories(stores, audit, purge_after, clock),
             "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
         },
+    )
+
+
+def _commands(
+    settings: Settings,
+    memory: Memory,
+    people: People,
+    questions: Questions,
+    links: LinkCommands,
+    sync: SiteSync,
+) -> MemoryCommands:
+    section = settings.memory
+    return MemoryCommands(
+        memory,
+        people,
+        questions,
+        links,
+        sync.problem,
+        episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
+        notes=section.notes,
+        episodic=section.episodic,
     )
 
 
