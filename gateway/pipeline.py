@@ -30,7 +30,6 @@ from gateway.message import (
     place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
-from gateway.observe.message_details import details_of
 from gateway.observe.observer import FinishedTurn, Timing, collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
@@ -223,7 +222,7 @@ class Pipeline:
         )
         is_message = isinstance(event, MessageReceived)
         reason = invocation.decision.reason if is_message else event.kind
-        details = details_of(message.extras)
+        details = message.extras.details if message.extras is not None else ""
         exchange.note(Decision("invocation", True, reason, details))
         return exchange
 

@@ -8,7 +8,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    TelegramExtras,
 )
 from gateway.ports.stores import InboxEntry
 
@@ -43,9 +42,6 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     event = entry.event
     if isinstance(event, MessageReceived):
         return replace(entry, event=replace(event, message=now))
-    extras = now.extras
-    if not (isinstance(event, CommandInvoked) and isinstance(extras, TelegramExtras)):
+    if not isinstance(event, CommandInvoked) or revision.command.lower() != event.name:
         return entry
-    if extras.command.lower() != event.name:
-        return entry
-    return replace(entry, event=replace(event, arguments=extras.command_args, message=now))
+    return replace(entry, event=replace(event, arguments=revision.arguments, message=now))

@@ -74,6 +74,7 @@ MANIFEST: Final = AdapterManifest(
     load="adapters.discord.adapter:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
     live=live_style,
+    loggers=("discord",),
 )
 """Discord as an adapter. 50 requests a second bind the whole account (Discord: rate limits); what
 a channel takes is in the headers of every answer, and discord.py obeys those."""

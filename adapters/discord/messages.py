@@ -7,6 +7,7 @@ from typing import Final
 
 from adapters.discord.authorship import material_of, said_in, snapshots_of
 from adapters.discord.bot import BotIdentity, place_of
+from adapters.discord.extras import DiscordExtras
 from adapters.discord.json_readers import (
     MAX_NAME,
     identity,
@@ -22,9 +23,9 @@ from gateway.message import (
     Attachment,
     AttachmentKind,
     ChatMessage,
-    DiscordExtras,
     Quote,
 )
+from gateway.ports.extras import packed
 
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)
@@ -61,11 +62,7 @@ def message_of(data: Mapping[str, object], bot: BotIdentity) -> ChatMessage | No
         attachments=tuple(attachments[:MAX_ATTACHMENTS]),
         mentions_bot=words.mentions_bot,
         mentions_others=words.mentions_others,
-        extras=DiscordExtras(
-            mentions=words.mentions,
-            role_mentions=words.role_mentions,
-            mentions_everyone=words.mentions_everyone,
-        ),
+        extras=packed(DiscordExtras(words.mentions, words.role_mentions, words.mentions_everyone)),
         material=material_of(data, bot),
     )
 

@@ -94,6 +94,7 @@ MANIFEST: Final = AdapterManifest(
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),
     live=live_style,
+    loggers=("slack_bolt", "slack_sdk"),
 )
 """Slack as an adapter. It repeats an event three times within about six minutes, and takes
 about one message a second in a channel (docs.slack.dev, apis/web-api/rate-limits)."""

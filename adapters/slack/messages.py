@@ -5,6 +5,7 @@ from typing import Final
 
 from adapters.slack.authorship import material_of, plain_text
 from adapters.slack.event_context import EventContext
+from adapters.slack.extras import SlackExtras
 from adapters.slack.json_readers import (
     Raw,
     event_id,
@@ -20,12 +21,13 @@ from gateway.message import (
     Attachment,
     AttachmentKind,
     ChatMessage,
+    Extras,
     InboundEvent,
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    SlackExtras,
 )
+from gateway.ports.extras import packed
 
 _WRITTEN: Final = {"", "file_share", "thread_broadcast", "me_message", "bot_message"}
 """Subtypes that are somebody saying something; all others are notices of the channel."""
@@ -168,12 +170,14 @@ def _kind(mime: str) -> AttachmentKind:
             return "document"
 
 
-def _extras(said: Raw, words: MessageText) -> SlackExtras:
-    return SlackExtras(
-        blocks=_blocks_json(said),
-        mentions=words.mentions,
-        channel_mentions=words.channels,
-        broadcast=words.broadcast,
+def _extras(said: Raw, words: MessageText) -> Extras | None:
+    return packed(
+        SlackExtras(
+            blocks=_blocks_json(said),
+            mentions=words.mentions,
+            channel_mentions=words.channels,
+            broadcast=words.broadcast,
+        )
     )
 
 

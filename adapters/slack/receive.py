@@ -8,6 +8,7 @@ from typing import Final
 from adapters.slack.conversation_queues import ConversationQueues
 from adapters.slack.directory import Directory, UserInfo
 from adapters.slack.event_context import BotIdentity
+from adapters.slack.extras import SlackExtras
 from adapters.slack.json_readers import Raw, identifier, mapping, text
 from adapters.slack.parse import parse
 from gateway.errors import StoreUnavailable
@@ -19,11 +20,11 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Place,
-    SlackExtras,
     place_of,
 )
 from gateway.people import Audience
 from gateway.ports import Counter, EventSink
+from gateway.ports.extras import unpacked
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 
 ACK_SECONDS: Final = 2.5
@@ -152,8 +153,7 @@ class Receiver:
 
 def _mentions(event: InboundEvent) -> tuple[str, ...]:
     if isinstance(event, MessageReceived | MessageEdited):
-        extras = event.message.extras
-        return extras.mentions if isinstance(extras, SlackExtras) else ()
+        return unpacked(SlackExtras, event.message.extras).mentions
     return ()
 
 

@@ -5,13 +5,15 @@ from dataclasses import replace
 from typing import Final
 
 from adapters.telegram.authorship import is_via, named_origin, shown_by_author
+from adapters.telegram.extras import TelegramExtras
 from adapters.telegram.json_readers import identity, mapping, moment, text
 from adapters.telegram.media import attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
 from adapters.telegram.people import author_of
 from gateway.authorship import Material, within_bounds
-from gateway.message import MAX_CONTENT, ChatMessage, Place, Quote, TelegramExtras
+from gateway.message import MAX_CONTENT, ChatMessage, Place, Quote
 from gateway.people import Audience
+from gateway.ports.extras import packed
 
 PLATFORM: Final = "telegram"
 _PRESENT: Final = ("creator", "administrator", "member")
@@ -114,12 +116,14 @@ def read_message(
         attachments=attachments,
         mentions_bot=written.mentions_bot or via_bot,
         mentions_others=written.mentions_others,
-        extras=TelegramExtras(
-            command=written.command,
-            command_args=written.arguments,
-            hashtags=written.hashtags,
-            mentions=written.mentions,
-            via_bot=via_bot,
+        extras=packed(
+            TelegramExtras(
+                command=written.command,
+                command_args=written.arguments,
+                hashtags=written.hashtags,
+                mentions=written.mentions,
+                via_bot=via_bot,
+            )
         ),
         material=within_bounds(material),
     )

@@ -87,7 +87,10 @@ def _edited(
     event_id: str, raw: Mapping[str, object], account: str, me: BotIdentity | None
 ) -> list[InboundEvent]:
     read = read_message(raw, account, me)
-    return [] if read is None else [MessageEdited(event_id, read[0])]
+    if read is None:
+        return []
+    message, written = read
+    return [MessageEdited(event_id, message, written.command, written.arguments)]
 
 
 def _membership_notices(

@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from adapters.whatsapp.extras import InteractiveReply, Location
 from adapters.whatsapp.json_readers import flag, identifier, items, mapping, number, text
 from gateway.authorship import Material
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
     AttachmentKind,
-    InteractiveReply,
-    Location,
 )
 
 MAX_NAMED: Final = 20

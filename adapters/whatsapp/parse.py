@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from adapters.whatsapp.extras import WhatsAppExtras
 from adapters.whatsapp.json_readers import identifier, items, mapping, moment, text, whole
 from adapters.whatsapp.messages import MEDIA, choice_of, command_in, content_of, is_forwarded
 from gateway.authorship import within_bounds
@@ -24,9 +25,9 @@ from gateway.message import (
     Place,
     Quote,
     ReactionChanged,
-    WhatsAppExtras,
 )
 from gateway.people import Audience
+from gateway.ports.extras import packed
 
 PLATFORM: Final = "whatsapp"
 MAX_WAMID: Final = 512
@@ -274,10 +275,7 @@ def _chat_message(
         reply_to_id=replied or None,
         quote=Quote(replied, author_id=quoted, by_this_bot=by_us) if replied else None,
         attachments=content.attachments,
-        extras=WhatsAppExtras(
-            interactive_reply=content.reply,
-            location=content.location,
-        ),
+        extras=packed(WhatsAppExtras(interactive_reply=content.reply, location=content.location)),
         material=within_bounds(content.material),
     )
 

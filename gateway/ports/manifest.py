@@ -59,6 +59,8 @@ class AdapterManifest:
     dedupe_for: timedelta = timedelta(hours=24)
     """How long the platform may send the same event again."""
     pace: SendPace = SendPace()
+    loggers: tuple[str, ...] = ()
+    """Loggers of the platform's library whose warnings say nothing that our own events do not."""
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """As `CanShowLive.live_style`, for a process that holds no connection."""
     identify: str = ""

@@ -120,7 +120,8 @@ async def turn_request(exchange: Exchange, services: Services, question: Questio
     count: Count = counter(steady)
     memory = exchange.memory
     place = exchange.place
-    facts = PromptFacts(assistant.name, place.platform, place.audience, question.persona)
+    title = exchange.connected.manifest.title
+    facts = PromptFacts(assistant.name, title, place.audience, question.persona)
     told_of = await memory.told() if memory is not None else NO_PROMPT_PARTS
     parts = parts_of(own_text(facts), told_of, exchange.opened, place.audience)
     found = await recalled(exchange, memory, services) if memory is not None else ()

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from gateway.observe.logs import errors_only
 from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, Counter, WebhookRoutes
 from gateway.ports.stores import AdapterStates
@@ -49,6 +50,7 @@ def local_accounts(
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = Connected.of(manifest, adapter)
+        errors_only(manifest.loggers)
     return connected
 
 
