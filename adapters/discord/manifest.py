@@ -71,6 +71,7 @@ MANIFEST: Final = AdapterManifest(
     load="adapters.discord.connection:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
     live=live_style,
+    loggers=("discord",),
 )
 """50 requests a second are the limit of the whole account (Discord: rate limits). The limit of a
 channel is in the headers of every answer, which discord.py obeys."""

@@ -83,6 +83,7 @@ MANIFEST: Final = AdapterManifest(
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),
     live=live_style,
+    loggers=("slack_bolt", "slack_sdk"),
 )
 """Slack repeats an event three times within about six minutes, and accepts about one message a
 second in a channel (docs.slack.dev, apis/web-api/rate-limits)."""

@@ -10,6 +10,7 @@ from adapters.shared.json_readers import JsonObject, identifier, mapping, text
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.slack.directory import Directory, UserInfo
 from adapters.slack.event_context import BotIdentity
+from adapters.slack.extras import SlackExtras
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
 from gateway.message import (
@@ -20,11 +21,11 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Place,
-    SlackExtras,
     place_of,
 )
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
+from gateway.ports.extras import unpacked
 
 ACK_SECONDS: Final = 2.5
 """Slack waits 3 seconds. A delivery that takes longer is not acknowledged and comes again."""
@@ -137,8 +138,7 @@ class Receiver:
 
 def _mentions(event: InboundEvent) -> tuple[str, ...]:
     if isinstance(event, MessageReceived | MessageEdited):
-        extras = event.message.extras
-        return extras.mentions if isinstance(extras, SlackExtras) else ()
+        return unpacked(SlackExtras, event.message.extras).mentions
     return ()
 
 

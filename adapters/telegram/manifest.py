@@ -89,5 +89,6 @@ MANIFEST: Final = AdapterManifest(
     load="adapters.telegram.connection:TelegramAdapter",
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
     live=live_style,
+    loggers=("telegram",),
 )
 """The pace is Telegram's own: core.telegram.org/bots/faq, under "My bot is hitting limits"."""

@@ -11,7 +11,6 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    TelegramExtras,
     place_of,
 )
 from gateway.policy.history_redaction import redact_for_history, redact_name
@@ -44,12 +43,9 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     event = entry.event
     if isinstance(event, MessageReceived):
         return replace(entry, event=replace(event, message=now))
-    extras = now.extras
-    if not (isinstance(event, CommandInvoked) and isinstance(extras, TelegramExtras)):
+    if not isinstance(event, CommandInvoked) or revision.command.lower() != event.name:
         return entry
-    if extras.command.lower() != event.name:
-        return entry
-    return replace(entry, event=replace(event, arguments=extras.command_args, message=now))
+    return replace(entry, event=replace(event, arguments=revision.arguments, message=now))
 
 
 async def revise_stored(

@@ -21,8 +21,9 @@ from gateway.observe.log_redaction import (
 )
 
 LogFormat = Literal["text", "json"]
-NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
-"""Libraries whose warnings repeat events of our own."""
+
+NOISY = ("httpx", "httpcore", "httpx2", "aiohttp")
+"""Libraries whose warnings say nothing that our own events do not."""
 AUDIT: Final = "audit"
 """The event of every audit line."""
 
@@ -93,8 +94,13 @@ def configure_logs(
     root.setLevel(max(level, logging.WARNING))
     for name in OURS:
         logging.getLogger(name).setLevel(level)
-    for name in NOISY:
-        logging.getLogger(name).setLevel(max(level, logging.ERROR))
+    errors_only(NOISY)
+
+
+def errors_only(loggers: Iterable[str]) -> None:
+    """Leave out what these libraries say below an error."""
+    for name in loggers:
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _without_audit(_logger: object, _method: str, event: EventDict) -> EventDict:

@@ -56,7 +56,8 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     budget, steady = budget_for(assistant.window), known.steady(model)
     count: Count = counter(steady)
     turn.tools, question = tools_of(turn, services), question_of(turn)
-    facts = PromptFacts(assistant.name, place.platform, place.audience, voice.persona)
+    title = turn.connected.manifest.title
+    facts = PromptFacts(assistant.name, title, place.audience, voice.persona)
     parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience)
     total = budget.blocks_total
     if assistant.window < ROOMY:

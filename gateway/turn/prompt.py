@@ -47,18 +47,11 @@ _LISTENERS: Final = {
         + _WRITERS
     ),
 }
-_TITLES: Final = {
-    "discord": "Discord",
-    "slack": "Slack",
-    "telegram": "Telegram",
-    "whatsapp": "WhatsApp",
-    "web": "a web page",
-}
 
 
 class PromptFacts(NamedTuple):
-    """The inputs of the program's own part of the prompt. `persona` empty means the built-in
-    one."""
+    """The facts of the program's own part of the prompt. `platform` is the title of the platform;
+    an empty `persona` means the built-in one."""
 
     assistant: str
     platform: str
@@ -71,8 +64,7 @@ def own_text(facts: PromptFacts) -> str:
     """Persona, rules, who listens: below 1,200 characters with the built-in persona."""
     name = clean_name(facts.assistant) or "Parley"
     persona = facts.persona.strip()[:MAX_PERSONA] or PERSONA.format(name=name)
-    platform = _TITLES.get(facts.platform, facts.platform)
-    return f"{persona}\n\n{_RULES.format(platform=platform)}\n\n{_LISTENERS[facts.audience]}"
+    return f"{persona}\n\n{_RULES.format(platform=facts.platform)}\n\n{_LISTENERS[facts.audience]}"
 
 
 @lru_cache(2)

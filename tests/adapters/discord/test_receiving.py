@@ -2,6 +2,7 @@
 
 import pytest
 
+from adapters.discord.extras import DiscordExtras
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent
 from gateway.message import (
@@ -9,7 +10,6 @@ from gateway.message import (
     Button,
     ButtonPressed,
     CommandInvoked,
-    DiscordExtras,
     MembershipChanged,
     MessageDeleted,
     MessageEdited,
@@ -17,6 +17,7 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 from simulators.base import SimFile
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, begun_anew, connected, text
@@ -66,8 +67,8 @@ async def test_everyone_is_no_invocation(rig: Rig) -> None:
     await rig.sim.say(rig.sim.person("Ann"), rig.sim.room("general"), "@everyone look")
     message = (await rig.inbox.first(MessageReceived)).message
     assert not message.mentions_bot
-    assert isinstance(message.extras, DiscordExtras)
-    assert message.extras.mentions_everyone
+    extras = unpacked(DiscordExtras, message.extras)
+    assert extras.mentions_everyone
 
 
 async def test_a_room_hidden_from_everyone_is_private(rig: Rig) -> None:

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from adapters.telegram.extras import TelegramExtras
 from adapters.telegram.parse import parse
 from adapters.telegram.receive import album_of, merged
-from gateway.message import CommandInvoked, InboundEvent, MessageReceived, TelegramExtras
+from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 from simulators.base import SimFile
 from tests.adapters.telegram.harness import connected
 from tests.adapters.telegram.updates import GROUP, ME, entity, message, update
@@ -42,8 +44,8 @@ def test_a_command_as_caption_carries_all_pictures() -> None:
     assert (whole.event_id, whole.arguments) == ("1", "what?")
     assert whole.message is not None
     assert len(whole.message.attachments) == 2
-    assert isinstance(whole.message.extras, TelegramExtras)
-    assert whole.message.extras.is_command
+    extras = unpacked(TelegramExtras, whole.message.extras)
+    assert extras.is_command
 
 
 def test_a_single_part_stays_as_it_is() -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
+from adapters.whatsapp.extras import WhatsAppExtras
 from gateway.errors import BadInput, ConfigurationError, StartError
 from gateway.message import (
     Attachment,
@@ -13,9 +14,9 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    WhatsAppExtras,
 )
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
 from simulators.whatsapp.errors import GraphError
@@ -45,8 +46,8 @@ async def test_a_message_arrives_with_its_author_place_and_time() -> None:
     assert message.channel_id == ada.id
     assert message.is_direct_message
     assert message.timestamp.tzinfo is not None
-    assert isinstance(message.extras, WhatsAppExtras)
-    assert message.extras.window_open
+    extras = unpacked(WhatsAppExtras, message.extras)
+    assert extras.window_open
 
 
 async def test_several_messages_of_one_post_arrive_in_their_order() -> None:
@@ -197,9 +198,9 @@ async def test_a_location_is_readable_and_typed() -> None:
     assert [(piece.authorship, piece.text) for piece in message.material] == [
         ("location", "Location: Dom, Köln (50.940000, 6.950000)")
     ]
-    assert isinstance(message.extras, WhatsAppExtras)
-    assert message.extras.location is not None
-    assert message.extras.location.latitude == 50.94
+    extras = unpacked(WhatsAppExtras, message.extras)
+    assert extras.location is not None
+    assert extras.location.latitude == 50.94
 
 
 async def test_what_says_nothing_is_counted_and_the_next_message_arrives() -> None:

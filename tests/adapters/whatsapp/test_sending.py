@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
+from adapters.whatsapp.extras import WhatsAppExtras
 from gateway.errors import Ambiguous, Permanent, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
 from gateway.ports import (
@@ -15,6 +16,7 @@ from gateway.ports import (
     CanType,
     PlatformAdapter,
 )
+from gateway.ports.extras import unpacked
 from simulators.base import Fault
 from simulators.whatsapp import TEMPLATE
 from simulators.whatsapp.errors import GraphError
@@ -215,7 +217,7 @@ async def test_the_window_counts_from_the_message_not_from_its_arrival() -> None
         message = await rig.message()
         with pytest.raises(WindowClosed):
             await rig.adapter.send(text_to(message.place, "hello?"))
-    assert not message.extras.window_open  # type: ignore[union-attr] # WhatsApp's extras
+    assert not unpacked(WhatsAppExtras, message.extras).window_open
 
 
 async def test_outside_the_window_a_template_carries_the_text() -> None:

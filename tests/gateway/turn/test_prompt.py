@@ -14,7 +14,7 @@ from gateway.turn.prompt import PromptFacts, own_text, signed_text, today_text, 
 from gateway.turn.types import Outcome
 from tests.support.for_each import for_each
 
-FACTS = PromptFacts("Parley", "slack", Audience.DIRECT)
+FACTS = PromptFacts("Parley", "Slack", Audience.DIRECT)
 
 
 def test_the_prompt_says_who_and_where() -> None:
@@ -31,7 +31,7 @@ def test_the_day_stands_apart_because_it_changes() -> None:
 
 @pytest.mark.parametrize("audience", Audience)
 def test_the_prompt_is_small_and_says_who_listens(audience: Audience) -> None:
-    text = own_text(PromptFacts("Parley", "discord", audience))
+    text = own_text(PromptFacts("Parley", "Discord", audience))
 
     assert len(text) < 1_200
     assert ("in private" in text) is (audience is Audience.DIRECT)
