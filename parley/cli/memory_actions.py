@@ -53,7 +53,7 @@ def found(wanted: PersonOptions, query: str, limit: int, *, superseded: bool) ->
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
         own = Filter(own_only=True, superseded=superseded)
-        return await handle.read.recall(Query(query, handle.request.at, limit, wanted=own))
+        return await handle.read.recall(Query(query, handle.request.at, limit, filters=own))
 
     recollection = with_memory(wanted, job, by_meaning=True)
     records = [one.record for one in recollection.results]
