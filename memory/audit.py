@@ -62,7 +62,7 @@ class Audit:
 
 def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
     """The entry in its place, after the one whose hash is `previous`."""
-    told = json.dumps(
+    payload = json.dumps(
         [
             number,
             entry.action,
@@ -75,7 +75,7 @@ def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
         ensure_ascii=True,
         separators=(",", ":"),
     )
-    made = hmac.new(key, told.encode(), hashlib.sha256).hexdigest()
+    made = hmac.new(key, payload.encode(), hashlib.sha256).hexdigest()
     return Link(number, entry, previous, made)
 
 

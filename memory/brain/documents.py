@@ -88,14 +88,14 @@ class Brain:
     async def parts(self, access: AccessScope, there: Mapping[Document, Version]) -> BrainParts:
         """Return the documents for the prompt; creates a missing BIBLE."""
         soul = there.get("soul")
-        told = soul.content if soul else ""
+        soul_text = soul.content if soul else ""
         number = soul.number if soul else 0
         if not access.project:
-            return BrainParts(told, soul_number=number)
+            return BrainParts(soul_text, soul_number=number)
         bible = there.get("bible") or await self._first_bible(access)
         heartbeat = there.get("heartbeat")
         return BrainParts(
-            told,
+            soul_text,
             bible.content if bible else "",
             heartbeat_text(heartbeat, self._clock.now()) if heartbeat else NO_HEARTBEAT,
             number,

@@ -82,8 +82,8 @@ async def _fetched(source: FigureSource) -> Mapping[str, object]:
 
 def _key(tenant: str, project: str) -> str:
     """Names may be of any length; keys are not."""
-    told = json.dumps([tenant, project]).encode()
-    return blake2b(told, digest_size=16, person=b"parley figures").hexdigest()
+    encoded = json.dumps([tenant, project]).encode()
+    return blake2b(encoded, digest_size=16, person=b"parley figures").hexdigest()
 
 
 def _day(key: str, at: datetime) -> str:
@@ -93,9 +93,9 @@ def _day(key: str, at: datetime) -> str:
 def _kept(sample: Sample) -> str:
     """As JSON; the last figures are left out where all of them are too long."""
     for most in range(len(sample.figures), 0, -1):
-        told = json.dumps([sample.at.isoformat(), sample.figures[:most]], ensure_ascii=False)
-        if len(told) <= MAX_KEPT:
-            return told
+        encoded = json.dumps([sample.at.isoformat(), sample.figures[:most]], ensure_ascii=False)
+        if len(encoded) <= MAX_KEPT:
+            return encoded
     return ""
 
 

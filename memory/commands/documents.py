@@ -48,12 +48,12 @@ class DocumentCommands:
             return ""
         kept = await handle.documents.read("heartbeat")
         at = kept.synced_at if kept else None
-        told = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else texts.NO_FIGURES
+        parts = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else texts.NO_FIGURES
         problem = await self._problem(access.tenant, access.project)
         if not problem:
-            return told
+            return parts
         why = f": {one_line(problem)}" if access.operates else "."
-        return f"{told} The last sync failed{why}"
+        return f"{parts} The last sync failed{why}"
 
 
 async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
@@ -69,10 +69,10 @@ async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     if found is None:
         return Reply(texts.NO_DOCUMENT.format(label=texts.LABELS[document], name=document))
     ways = texts.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
-    told = [quoted(found.content), ways]
+    parts = [quoted(found.content), ways]
     if warning := nearly_full(found.content):
-        told.append(f"_{warning}_")
-    return Reply("\n\n".join(told))
+        parts.append(f"_{warning}_")
+    return Reply("\n\n".join(parts))
 
 
 def _told(document: Writable, result: BrainResult) -> str:

@@ -24,9 +24,9 @@ async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """The first of what waits here, or where else something does."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     asked = await _asked(waiting)
-    told = [asked.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
-    told += [texts.WAITS_PRIVATELY] * hidden
-    return replace(asked, markdown="\n\n".join((*told, *await _elsewhere(handle))))
+    parts = [asked.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
+    parts += [texts.WAITS_PRIVATELY] * hidden
+    return replace(asked, markdown="\n\n".join((*parts, *await _elsewhere(handle))))
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
@@ -35,17 +35,17 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     review_id = value.removeprefix(deed)
     waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
-    told = ""
+    parts = ""
     if deed == DISCARD:
         await handle.review.reject(review_id)
-        told = "I will not keep it."
+        parts = "I will not keep it."
     elif deed != LATER:
         result = await handle.review.approve(review_id, beside=deed == BESIDE)
-        told = kept(result)
+        parts = kept(result)
         if result.outcome is Outcome.REFUSED:
-            return Reply(told)
+            return Reply(parts)
     asked = await _asked(following)
-    text = "\n\n".join(filter(None, (told, asked.markdown)))
+    text = "\n\n".join(filter(None, (parts, asked.markdown)))
     return replace(asked, markdown=text or texts.NOTHING_WAITS)
 
 

@@ -57,24 +57,24 @@ async def page_of(
     memories: MemoryStore, access: AccessScope, name: ListName, text: str, number: int
 ) -> Page:
     """Return page `number`, from 0, of a list or of its search results."""
-    wanted = Filter(text=text, own_only=True, said=name == "said")
-    opposite = replace(wanted, said=not wanted.said)
+    filters = Filter(text=text, own_only=True, said=name == "said")
+    opposite = replace(filters, said=not filters.said)
     first = max(0, number) * PAGE
     if text:
-        found = await memories.find(access, replace(wanted, limit=MAX_FOUND))
+        matches = await memories.find(access, replace(filters, limit=MAX_FOUND))
         others = len(await memories.find(access, replace(opposite, limit=MAX_FOUND)))
-        records = [match.record for match in found[first : first + PAGE]]
-        return Page(name, text, tuple(records), first, len(found), others)
-    counts = await memories.tally(access, wanted)
+        records = [match.record for match in matches[first : first + PAGE]]
+        return Page(name, text, tuple(records), first, len(matches), others)
+    counts = await memories.tally(access, filters)
     others = sum((await memories.tally(access, opposite)).values())
-    records = await _by_kind(memories, access, wanted, counts, first)
+    records = await _by_kind(memories, access, filters, counts, first)
     return Page(name, text, tuple(records), first, sum(counts.values()), others)
 
 
 async def _by_kind(
     memories: MemoryStore,
     access: AccessScope,
-    wanted: Filter,
+    filters: Filter,
     counts: Mapping[Kind, int],
     first: int,
 ) -> list[Record]:
@@ -85,7 +85,7 @@ async def _by_kind(
         count, needed = counts.get(kind, 0), PAGE - len(records)
         if before < count and needed > 0:
             limit = min(before + needed, MAX_DEPTH)
-            found = await memories.find(access, replace(wanted, kinds=(kind,), limit=limit))
-            records += [match.record for match in found[before:]]
+            matches = await memories.find(access, replace(filters, kinds=(kind,), limit=limit))
+            records += [match.record for match in matches[before:]]
         before = max(0, before - count)
     return records

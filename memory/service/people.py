@@ -139,18 +139,18 @@ class People:
         since = self._clock.now() - self._rules.seen_for
         return await self._store.projects(request.principal.tenant, request.persons, since)
 
-    async def choose_project(self, request: RequestScope, wanted: str) -> str:
+    async def choose_project(self, request: RequestScope, choice: str) -> str:
         """Choose a project by number, id or title; return its title. "none" chooses none.
 
         Raises `BadInput` if it is not available.
         """
         tenant, person = request.principal.tenant, str(request.principal.person)
-        if wanted.casefold() == "none":
+        if choice.casefold() == "none":
             await self._store.choose_project(tenant, person, "")
             return ""
         known = await self.projects(request)
         for number, (project, title) in enumerate(known, 1):
-            if wanted in (str(number), project) or wanted.casefold() == title.casefold():
+            if choice in (str(number), project) or choice.casefold() == title.casefold():
                 if not await self.reaches(request, project):
                     raise BadInput(
                         f"I cannot confirm that you are in {title} now. Write to me in the group, "
@@ -158,7 +158,7 @@ class People:
                     )
                 await self._store.choose_project(tenant, person, project)
                 return title
-        raise BadInput(f"You have no project {wanted[:80]!r}. `/project` lists yours.")
+        raise BadInput(f"You have no project {choice[:80]!r}. `/project` lists yours.")
 
     async def show_private(self, principal: Principal, allowed: bool) -> None:
         """Allow or forbid the use of own memories in rooms."""

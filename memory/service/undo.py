@@ -74,6 +74,6 @@ def _is_named(record: Record, name: str) -> bool:
 
 
 def _in_turn(one: Record, other: Record) -> bool:
-    said, also = one.provenance, other.provenance
-    same = (said.message_id, said.channel) == (also.message_id, also.channel)
-    return bool(said.message_id) and same
+    provenance, also = one.provenance, other.provenance
+    same = (provenance.message_id, provenance.channel) == (also.message_id, also.channel)
+    return bool(provenance.message_id) and same

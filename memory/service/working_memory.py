@@ -33,9 +33,9 @@ def working_records(rows: Sequence[Mapping[str, object]], access: AccessScope) -
         elif row.get("table") == "conversation_notes":
             found.append(_record(access, row, "task", "", derive_trust(InputKind.OWN_WORDS)))
             found.append(_record(access, row, "summary", "", derive_trust(InputKind.ASSISTANT)))
-    told = [record for record in found if record.content]
-    told.sort(key=lambda record: (record.provenance.at, record.id), reverse=True)
-    return told[:MAX_WORKING]
+    nonempty = [record for record in found if record.content]
+    nonempty.sort(key=lambda record: (record.provenance.at, record.id), reverse=True)
+    return nonempty[:MAX_WORKING]
 
 
 def _record(
@@ -45,7 +45,7 @@ def _record(
     message = str(row.get("message_id", ""))
     at = datetime.fromtimestamp(float(str(row["at"])), UTC)
     made = uuid.uuid5(NAMES, "\x1f".join((conversation, name, role, message)))
-    said = Provenance(
+    provenance = Provenance(
         derived.source,
         derived.trust,
         access.person,
@@ -59,7 +59,7 @@ def _record(
     evidence = Evidence(text, at, CONFIDENCE[derived.trust])
     return Record(
         *(f"{WORKING_PREFIX}{made}", access.tenant, Scope.USER, Tier.WORKING, Kind.CONTEXT, text),
-        *(said, evidence),
+        *(provenance, evidence),
         tags=tags,
         role=role,
     )

@@ -63,8 +63,8 @@ def duplicate_in(
 ) -> Duplicate | None:
     """Return the candidate (id, text) that is a duplicate. The same words in another order may say
     the contrary, and are none."""
-    told = ((id_, in_order(text)) for id_, text in candidates)
-    kept = ((id_, frozenset(said)) for id_, said in told if not turned_round(filed.said, said))
+    ordered = ((id_, in_order(text)) for id_, text in candidates)
+    kept = ((id_, frozenset(said)) for id_, said in ordered if not turned_round(filed.said, said))
     return duplicate_of(filed.words, kept, threshold)
 
 

@@ -68,7 +68,7 @@ class NewRecord:
 
     access: AccessScope
     record: Record
-    filed: DuplicateKeys = UNCOMPARED
+    keys: DuplicateKeys = UNCOMPARED
     vector: Execute | None = None
 
 
@@ -76,16 +76,16 @@ def insert(new: NewRecord, *, threshold: float, quota: int | None, now: int) -> 
     """Do `MemoryStore.insert`."""
     access, record = new.access, new.record
     yield from lock(*duplicate_partitions(access, record))
-    asked = looked_up(new, now)
-    questions = {"known": Fetch(KNOWN, asked)}
+    params = looked_up(new, now)
+    questions = {"known": Fetch(KNOWN, params)}
     if record.supersedes:
-        questions["target"] = Fetch(TARGET, asked)
-    if record.current and new.filed.lookup:
-        questions["alike"] = Fetch(CANDIDATES, asked)
+        questions["target"] = Fetch(TARGET, params)
+    if record.current and new.keys.lookup:
+        questions["alike"] = Fetch(CANDIDATES, params)
     if record.current and quota is not None and record.scope is Scope.USER and not record.role:
-        questions["count"] = Fetch(COUNT, asked)
-    told = yield from together(*questions.values())
-    answers = dict(zip(questions, told, strict=True))
+        questions["count"] = Fetch(COUNT, params)
+    results = yield from together(*questions.values())
+    answers = dict(zip(questions, results, strict=True))
     if answers["known"]:
         return Insertion(True)
     against = _against(new, answers, threshold, quota)
@@ -116,12 +116,12 @@ def keep_turns(turns: Sequence[NewRecord], *, locked: bool = False) -> Work[None
 
 def looked_up(new: NewRecord, now: int) -> dict[str, object]:
     """Return the parameters of the checks."""
-    least, most = new.filed.sizes
+    least, most = new.keys.sizes
     return new.access.parameters() | {
         "id": new.record.id,
         "now": now,
         "target": new.record.supersedes,
-        "alike": list(new.filed.lookup),
+        "alike": list(new.keys.lookup),
         "least": least,
         "most": most,
         "scope": new.record.scope.value,
@@ -136,7 +136,7 @@ def _against(
     target = answers.get("target", ())
     if new.record.supersedes and not target:
         return Insertion(False, missing=new.record.supersedes)
-    same = like(new.filed, answers.get("alike", ()), threshold)
+    same = like(new.keys, answers.get("alike", ()), threshold)
     if same is not None:
         return Insertion(False, duplicate=same)
     if "count" in answers and quota is not None:
@@ -146,17 +146,17 @@ def _against(
     return None
 
 
-def like(filed: DuplicateKeys, candidates: Sequence[Row], threshold: float) -> Duplicate | None:
+def like(keys: DuplicateKeys, candidates: Sequence[Row], threshold: float) -> Duplicate | None:
     """Return the row of `CANDIDATES` that is a duplicate."""
-    return duplicate_in(filed, ((str(id_), str(text)) for id_, text in candidates), threshold)
+    return duplicate_in(keys, ((str(id_), str(text)) for id_, text in candidates), threshold)
 
 
 def _put(new: NewRecord, values: dict[str, Any], old: int | None) -> Work[None]:
     """Store the record; `old` is the number of what it supersedes."""
     yield from execute(INSERT, values)
     id_: Params = {"id": new.record.id}
-    if new.filed.stored:
-        words = {"stored": list(new.filed.stored), "size": new.filed.size}
+    if new.keys.stored:
+        words = {"stored": list(new.keys.stored), "size": new.keys.size}
         yield from execute(FILE, {**id_, **words})
     origins = origins_of(new.record)
     if origins:

@@ -50,15 +50,15 @@ REWORD: Final = Statement(f"""
 """)  # noqa: S608 - constants
 
 
-def forget(asked: Params) -> Work[list[ChangedMemory]]:
+def forget(params: Params) -> Work[list[ChangedMemory]]:
     """Do `MemoryStore.forget_message`."""
-    some = yield from together(Fetch(UNASKED, asked), Fetch(FORGET, asked), last=True)
+    some = yield from together(Fetch(UNASKED, params), Fetch(FORGET, params), last=True)
     return [ChangedMemory(*row) for rows in some for row in rows]
 
 
-def revise(asked: Params, content: str) -> Work[list[ChangedMemory]]:
+def revise(params: Params, content: str) -> Work[list[ChangedMemory]]:
     """Do `MemoryStore.revise_message`."""
-    steps = (Fetch(UNASKED, asked), Fetch(FORGET_OTHERS, asked), Fetch(TURNS, asked))
+    steps = (Fetch(UNASKED, params), Fetch(FORGET_OTHERS, params), Fetch(TURNS, params))
     unasked, gone, turns = yield from together(*steps)
     reworded = [
         {"seq": seq, "content": content, **words_of(content, texts_of(tags), shelves)}

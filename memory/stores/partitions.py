@@ -19,11 +19,11 @@ letters."""
 
 def partitions_of(record: Record) -> str:
     """Return the partitions of a record, separated by spaces."""
-    names, said = [owner_of(record)], record.provenance
-    if said.room and record.scope is Scope.USER:
-        names.append(_heard(record.tenant, said.person, said.room))
+    names, provenance = [owner_of(record)], record.provenance
+    if provenance.room and record.scope is Scope.USER:
+        names.append(_heard(record.tenant, provenance.person, provenance.room))
         if record.role:
-            names.append(_name(record.tenant, "room", said.room))
+            names.append(_name(record.tenant, "room", provenance.room))
     return " ".join(names)
 
 

@@ -73,21 +73,21 @@ class SqlReviews:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, access: AccessScope, pending: ReviewItem) -> bool:
-        check_submitted(access, pending.record)
+    async def add(self, access: AccessScope, item: ReviewItem) -> bool:
+        check_submitted(access, item.record)
         params = access.parameters() | {
-            "id": pending.id,
-            "tenant": storable(pending.record.tenant),
-            "person": storable(pending.record.provenance.person),
-            "scope": scope_of(pending).value,
-            "project": storable(pending.record.project),
-            "room": storable(pending.record.provenance.room),
-            "target": pending.target,
-            "record": record_to_json(pending.record),
-            "reason": storable(pending.reason),
-            "passed": json_list(pending.passed),
-            "failed": json_list(pending.failed),
-            "submitted_at": micros(pending.submitted_at),
+            "id": item.id,
+            "tenant": storable(item.record.tenant),
+            "person": storable(item.record.provenance.person),
+            "scope": scope_of(item).value,
+            "project": storable(item.record.project),
+            "room": storable(item.record.provenance.room),
+            "target": item.target,
+            "record": record_to_json(item.record),
+            "reason": storable(item.reason),
+            "passed": json_list(item.passed),
+            "failed": json_list(item.failed),
+            "submitted_at": micros(item.submitted_at),
             "most": MAX_WAITING,
             "most_in_all": MAX_WAITING_IN_ALL,
         }
@@ -132,16 +132,16 @@ class SqlReviews:
             row = yield from fetch_first(TAKE, params)
             if row is None:
                 return None
-            pending = _pending(row)
-            kept = {"id": pending.id, "record": record_to_json(settled(pending.record))}
+            item = _pending(row)
+            kept = {"id": item.id, "record": record_to_json(settled(item.record))}
             yield from execute(SETTLE, kept)
             yield from execute(FORGET, {"most": FORGET_AT_ONCE, "kept": MAX_HISTORY})
-            return pending
+            return item
 
         return await self._database.run(work)
 
-    async def put_back(self, access: AccessScope, pending: ReviewItem) -> None:
-        params = {"id": storable(pending.id), "record": record_to_json(pending.record)}
+    async def put_back(self, access: AccessScope, item: ReviewItem) -> None:
+        params = {"id": storable(item.id), "record": record_to_json(item.record)}
         await self._database.change(PUT_BACK, access.parameters() | params)
 
     async def _read(
@@ -168,10 +168,10 @@ def settled(record: Record) -> Record:
     return replace(record, content="", tags=(), evidence=evidence)
 
 
-def scope_of(pending: ReviewItem) -> Scope:
+def scope_of(item: ReviewItem) -> Scope:
     """Return whose decision an entry needs: the person's, or the operators' for a project
     document."""
-    return Scope.PROJECT if pending.target == "bible" else pending.record.scope
+    return Scope.PROJECT if item.target == "bible" else item.record.scope
 
 
 def _pending(row: Row) -> ReviewItem:

@@ -71,10 +71,10 @@ class SqlWaitingTurns:
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
-        asked = _messages(tenant, channel, message_ids)
+        params = _messages(tenant, channel, message_ids)
 
         def work() -> Work[int]:
-            gone = [str(id_) for (id_,) in (yield from fetch(DISCARD, asked))]
+            gone = [str(id_) for (id_,) in (yield from fetch(DISCARD, params))]
             yield from execute(RELEASE, {"ids": gone})
             return len(gone)
 
@@ -84,8 +84,8 @@ class SqlWaitingTurns:
         ((count,),) = await self._database.fetch(COUNT)
         return int(count)
 
-    async def _read(self, statement: Statement, asked: Mapping[str, object]) -> list[WaitingTurn]:
-        return [_turn(row) for row in await self._database.fetch(statement, asked)]
+    async def _read(self, statement: Statement, params: Mapping[str, object]) -> list[WaitingTurn]:
+        return [_turn(row) for row in await self._database.fetch(statement, params)]
 
 
 def _take_up(turns: Sequence[ConsolidatedTurn]) -> Work[set[str]]:

@@ -48,17 +48,17 @@ class _LinesWriter:
         self._target.write(as_line(signed_line(self._handle, record, self._embeddings)))
 
 
-async def export(handle: MemoryHandle, wish: ExportOptions) -> int:
+async def export(handle: MemoryHandle, options: ExportOptions) -> int:
     """Write the file, oldest memory first; how many are in it.
 
     Raises `BadInput` when it cannot be written, `StoreUnavailable` when memory cannot be read.
     """
     count = 0
     with ExitStack() as stack:
-        file = stack.enter_context(written(wish.target, overwrite=wish.overwrite))
-        if wish.key:
-            file = cast("BinaryIO", stack.enter_context(Sealer(file, wish.key)))
-        writer = _writer(stack, handle, file, wish)
+        file = stack.enter_context(written(options.target, overwrite=options.overwrite))
+        if options.key:
+            file = cast("BinaryIO", stack.enter_context(Sealer(file, options.key)))
+        writer = _writer(stack, handle, file, options)
         async for record in handle.read.everything():
             writer.add(record)
             count += 1
@@ -91,16 +91,16 @@ def signed_line(handle: MemoryHandle, record: Record, embedding: bool = False) -
 
 
 def _writer(
-    stack: ExitStack, handle: MemoryHandle, file: BinaryIO, wish: ExportOptions
+    stack: ExitStack, handle: MemoryHandle, file: BinaryIO, options: ExportOptions
 ) -> "_LinesWriter | ParquetWriter":
     header = header_of(handle.access.person, handle.request.at)
-    if wish.form == "parquet":
+    if options.form == "parquet":
 
         def sign(record: Record) -> str:
             return proof_of(handle, line_of(record))
 
-        return stack.enter_context(ParquetWriter(file, header, sign, embeddings=wish.embeddings))
-    return _LinesWriter(handle, file, header, embeddings=wish.embeddings)
+        return stack.enter_context(ParquetWriter(file, header, sign, embeddings=options.embeddings))
+    return _LinesWriter(handle, file, header, embeddings=options.embeddings)
 
 
 @contextmanager

@@ -25,10 +25,10 @@ def proof_of(handle: MemoryHandle, values: Mapping[str, object]) -> str:
 
 def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:
     """True when this program gave this line out, in this tenant, exactly as it stands."""
-    told, made = values.get(PROOF), proof_of(handle, values)
-    if not (isinstance(told, str) and len(told) == LENGTH and told.isascii() and made):
+    fields, made = values.get(PROOF), proof_of(handle, values)
+    if not (isinstance(fields, str) and len(fields) == LENGTH and fields.isascii() and made):
         return False
-    return hmac.compare_digest(told, made) and values.get("tenant") == handle.access.tenant
+    return hmac.compare_digest(fields, made) and values.get("tenant") == handle.access.tenant
 
 
 def proven_of(values: Mapping[str, object]) -> ProvenHistory:

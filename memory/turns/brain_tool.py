@@ -84,38 +84,38 @@ class BrainTool:
         if name != UPDATE.name:
             raise ToolError(f"there is no tool {name!r}")
         try:
-            wanted = _Update.model_validate(dict(arguments))
+            update = _Update.model_validate(dict(arguments))
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False)[0]
             raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
-        if wanted.target == "memory":
-            return await self._remember(wanted)
+        if update.target == "memory":
+            return await self._remember(update)
         try:
             written = await self._brain.write(
                 self._handle.request,
                 self._handle.access,
-                wanted.target,
-                wanted.content,
+                update.target,
+                update.content,
                 InputKind.ASSISTANT,
-                based_on=self._based_on.get(wanted.target),
+                based_on=self._based_on.get(update.target),
                 external=self._external.any,
             )
         except BadInput as error:
             return as_json({"success": False, "error": str(error)})
         if written.version is not None:
-            self._based_on[wanted.target] = written.version.number
+            self._based_on[update.target] = written.version.number
         if written.written == "written" and written.version is not None:
-            self.written.append(f"{wanted.target}-{written.version.number}")
+            self.written.append(f"{update.target}-{written.version.number}")
         self.notices += written.notices
         if written.written == "proposed":
-            self.notices.append(PROPOSED[wanted.target])
+            self.notices.append(PROPOSED[update.target])
         return as_json(_answer(written))
 
-    async def _remember(self, wanted: _Update) -> str:
-        old = replaced_id(wanted.supersedes, self._shown)
+    async def _remember(self, update: _Update) -> str:
+        old = replaced_id(update.supersedes, self._shown)
         if old is None:
             return as_json({"success": False, "error": NOT_SHOWN})
-        draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
+        draft = Draft(update.content, Kind.FACT, supersedes=old, quote=update.quote)
         result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)
         return as_json(stored_answer(result))

@@ -151,35 +151,37 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
     until = None if at is None else at + AN_INSTANT
     try:
         async with asyncio.timeout(BRIEF_SECONDS):
-            wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
-            found = {match.record.id: match.record for match in await handle.read.search(wanted)}
-            if len(found) == wanted.limit:  # what they want may be older than all of these
-                wants = replace(wanted, kinds=WANTS, limit=limits.entries)
-                found |= {
+            filters = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
+            records_by_id = {
+                match.record.id: match.record for match in await handle.read.search(filters)
+            }
+            if len(records_by_id) == filters.limit:  # what they want may be older than all of these
+                wants = replace(filters, kinds=WANTS, limit=limits.entries)
+                records_by_id |= {
                     match.record.id: match.record for match in await handle.read.search(wants)
                 }
             total = await handle.read.count() if at is None else 0
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)
-    return Brief(chosen(tuple(found.values()), limits.entries), at or now, total, limits)
+    return Brief(chosen(tuple(records_by_id.values()), limits.entries), at or now, total, limits)
 
 
-def chosen(found: Sequence[Record], entries: int) -> tuple[Record, ...]:
+def chosen(records_by_id: Sequence[Record], entries: int) -> tuple[Record, ...]:
     """Return the current records, behavioural ones first, newest first."""
-    current = [record for record in found if record.current]
+    current = [record for record in records_by_id if record.current]
     ordered = sorted(current, key=lambda r: (r.behavioral, r.provenance.at, r.id), reverse=True)
     return tuple(ordered[:entries])
 
 
 def _line(record: Record, *, with_provenance: bool) -> str:
     content = " ".join(redact_secrets(record.content).text.split())
-    said = record.provenance
-    if said.source is SourceType.USER_MESSAGE and said.trust is Trust.HIGH:
+    provenance = record.provenance
+    if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
         content = f"“{content}”"  # their own words, which may say "I"
-    line = f"- [{record.kind}] {content} ({said.at.date().isoformat()}) {short_id(record.id)}"
-    if said.external:
+    line = f"- [{record.kind}] {content} ({provenance.at.date().isoformat()}) {short_id(record.id)}"
+    if provenance.external:
         line += f" [{label_of(record)}]"
     if with_provenance:
-        line += f" [{record.id}, {said.source}, trust {said.trust}]"
+        line += f" [{record.id}, {provenance.source}, trust {provenance.trust}]"
     return line

@@ -60,12 +60,12 @@ def saved_notices(
     documents = tuple(map(_document, written))
     if not stored:
         return documents
-    told = [one.told_replaced for one in stored if one.told_replaced]
+    sentence_entries = [one.told_replaced for one in stored if one.told_replaced]
     named = [one for one in stored if not one.told_replaced]
     shown = [_quoted(one.content) for one in named[:MAX_NAMED]]
     if len(named) > MAX_NAMED:
         shown.append(f"{len(named) - MAX_NAMED} more (`/memories` shows them)")
-    lines = [*map(_escaped, told), *([f"Noted: {' · '.join(shown)}"] if shown else [])]
+    lines = [*map(_escaped, sentence_entries), *([f"Noted: {' · '.join(shown)}"] if shown else [])]
     first = stored[0].memory_id
     return (SavedNotice(" ".join(lines), short_id(first), _button("Undo", first)), *documents)
 
@@ -83,8 +83,8 @@ def undelivered_notices(
     waiting = [one.review_id for one in results if one.outcome is Outcome.REVIEW]
     said = [n for one in results for n in one.notices if n != one.told_replaced]
     sentences = dict.fromkeys((*said, *notices))
-    told = [entry_of_sentence(one) for one in sentences if one not in without]
-    return [one for one in (*stored, *waiting, *told) if one]
+    sentence_entries = [entry_of_sentence(one) for one in sentences if one not in without]
+    return [one for one in (*stored, *waiting, *sentence_entries) if one]
 
 
 def entry_of_sentence(sentence: str) -> str:

@@ -30,10 +30,10 @@ class ShownIds:
     def named(self, name: str) -> str | None:
         """Return the whole id that the model means; None if none or two of this name were shown. A
         whole id is returned as it is: the store checks the access."""
-        wanted = name.strip().strip("[]()").casefold()
-        if _WHOLE.fullmatch(wanted) is not None:
-            return wanted
-        if len(wanted) < SHORT_ID:
+        short = name.strip().strip("[]()").casefold()
+        if _WHOLE.fullmatch(short) is not None:
+            return short
+        if len(short) < SHORT_ID:
             return None
-        found = [one for one in self._ids if one.startswith(wanted)]
-        return found[0] if len(found) == 1 else None
+        matches = [one for one in self._ids if one.startswith(short)]
+        return matches[0] if len(matches) == 1 else None

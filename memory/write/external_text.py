@@ -55,16 +55,16 @@ class ExternalText:
 def shown_before(record: Record, persons: Collection[str]) -> tuple[Material, ...]:
     """Return a recalled memory as external text, if it came from outside or another person said it
     in this room."""
-    said = record.provenance
-    if said.external:
-        return (Material(_authorship(said), record.content),)
-    others = record.scope is Scope.USER and said.person not in persons
+    provenance = record.provenance
+    if provenance.external:
+        return (Material(_authorship(provenance), record.content),)
+    others = record.scope is Scope.USER and provenance.person not in persons
     return (Material("room", record.content),) if others else ()
 
 
-def _authorship(said: Provenance) -> Authorship:
+def _authorship(provenance: Provenance) -> Authorship:
     """Return the authorship of an external memory when it is recalled, never one with more
     trust."""
-    if said.trust is Trust.LOW:
+    if provenance.trust is Trust.LOW:
         return "web"
-    return "file" if said.source is SourceType.TOOL_OUTPUT else "forwarded"
+    return "file" if provenance.source is SourceType.TOOL_OUTPUT else "forwarded"

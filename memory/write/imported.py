@@ -35,29 +35,29 @@ class ImportedHistory:
     proven: ProvenHistory | None = None
 
 
-def import_state(past: ImportedHistory | None) -> ImportState:
+def import_state(history: ImportedHistory | None) -> ImportState:
     """Return the import state of a claim."""
-    if past is None:
+    if history is None:
         return ""
-    return "imported" if past.proven is None else "restored"
+    return "imported" if history.proven is None else "restored"
 
 
-def is_proven(past: ImportedHistory | None) -> bool:
+def is_proven(history: ImportedHistory | None) -> bool:
     """True if a signature proves that it was stored here."""
-    return past is not None and past.proven is not None
+    return history is not None and history.proven is not None
 
 
-def imported_kind(past: ImportedHistory, *, others: bool) -> InputKind:
+def imported_kind(history: ImportedHistory, *, others: bool) -> InputKind:
     """Return the input kind of an import. Markers of low-trust text are escaped in all of it,
     except in what is proven to have had more trust."""
-    if past.proven is not None and past.proven.said.trust is not Trust.LOW:
+    if history.proven is not None and history.proven.said.trust is not Trust.LOW:
         return InputKind.EXPLICIT
     return InputKind.OTHERS_WORDS if others else InputKind.IMPORT
 
 
 def with_imported_history(
     record: Record,
-    past: ImportedHistory,
+    history: ImportedHistory,
     now: datetime,
     lives: timedelta,
     *,
@@ -66,36 +66,38 @@ def with_imported_history(
     """Return the record with its history. Nothing is dated ahead, and nothing lives longer than a
     memory written at that date. A `suspicious` text regains no trust. The record is not derived
     from the message that asks for the import."""
-    at = min(past.at, now)
+    at = min(history.at, now)
     expires = None
     if record.tier is Tier.EPISODIC:
-        expires = min(at + lives, past.expires_at or at + lives)
-    replaced_at = min(past.superseded_at or now, now) if past.superseded_by else None
+        expires = min(at + lives, history.expires_at or at + lives)
+    replaced_at = min(history.superseded_at or now, now) if history.superseded_by else None
     dated = replace(
         record,
-        id=past.id,
+        id=history.id,
         provenance=replace(record.provenance, at=at, message_id=""),
         evidence=replace(record.evidence, captured_at=at),
         expires_at=expires,
-        superseded_by=past.superseded_by,
+        superseded_by=history.superseded_by,
         superseded_at=replaced_at,
         derived_from=(),
     )
-    return dated if past.proven is None else _proven(dated, past.proven, suspicious=suspicious)
+    return (
+        dated if history.proven is None else _proven(dated, history.proven, suspicious=suspicious)
+    )
 
 
 def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Record:
     """Return the record with its proven part; the importing person and the audience are those of
     today."""
-    told = proven.said
+    proven_provenance = proven.said
     said = replace(
         record.provenance,
-        source=told.source,
-        trust=Trust.LOW if suspicious else told.trust,
-        message_id=told.message_id,
-        channel=told.channel,
-        tool=told.tool,
-        external=told.external,
+        source=proven_provenance.source,
+        trust=Trust.LOW if suspicious else proven_provenance.trust,
+        message_id=proven_provenance.message_id,
+        channel=proven_provenance.channel,
+        tool=proven_provenance.tool,
+        external=proven_provenance.external,
     )
     return replace(
         record,

@@ -64,10 +64,10 @@ class NearestVectors:
         self._matrices = matrices
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Do `RecallStore.nearest`."""
-        matrices = [await self._current(shelf) for shelf in _shelves(access, query)]
+        matrices = [await self._current(partition) for partition in _shelves(access, query)]
         self._matrices.trim(len(matrices))
         portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
         found: list[tuple[str, float]] = []
@@ -78,40 +78,42 @@ class NearestVectors:
                 some = next(portions, None)
             if not some:
                 break
-            found += await self._picked(matrices, some, access, wanted, now)
+            found += await self._picked(matrices, some, access, filters, now)
         return found[:limit]
 
-    async def _current(self, shelf: Partition) -> Matrix:
+    async def _current(self, partition: Partition) -> Matrix:
         """The matrix of a shelf with everything that is in the file by now."""
-        matrix = self._matrices.get(shelf)
+        matrix = self._matrices.get(partition)
         if matrix is None:
-            matrix = await self._begun(shelf)
-            self._matrices.put(shelf, matrix)
+            matrix = await self._begun(partition)
+            self._matrices.put(partition, matrix)
         more = True
         while more:
-            asked = _named(shelf) | {"last": matrix.last, "dimension": shelf.dimension}
-            rows = await self._database.fetch(NEW[shelf.column], asked)
+            params = _named(partition) | {"last": matrix.last, "dimension": partition.dimension}
+            rows = await self._database.fetch(NEW[partition.column], params)
             matrix.add(rows)
             more = len(rows) == READ_AT_ONCE
         return matrix
 
-    async def _begun(self, shelf: Partition) -> Matrix:
-        rows = self._matrices.max_rows(shelf.dimension)
-        oldest = await self._database.fetch(OLDEST[shelf.column], _named(shelf) | {"rows": rows})
+    async def _begun(self, partition: Partition) -> Matrix:
+        rows = self._matrices.max_rows(partition.dimension)
+        oldest = await self._database.fetch(
+            OLDEST[partition.column], _named(partition) | {"rows": rows}
+        )
         if oldest:
             log.warning("vectors_beyond_memory", rows=rows, hint="older ones are found by words")
-        return Matrix(shelf.dimension, rows, oldest[0][0] if oldest else 0)
+        return Matrix(partition.dimension, rows, oldest[0][0] if oldest else 0)
 
     async def _picked(
         self,
         matrices: Sequence[Matrix],
         some: Sequence[tuple[int, float]],
         access: AccessScope,
-        wanted: Filter,
+        filters: Filter,
         now: int,
     ) -> list[tuple[str, float]]:
-        pick = statement(PICK + conditions_of(wanted))
-        values = values_of(access, wanted, now) | {"some": [number for number, _ in some]}
+        pick = statement(PICK + conditions_of(filters))
+        values = values_of(access, filters, now) | {"some": [number for number, _ in some]}
         picked, gone = await self._database.run(lambda: _there(pick, values, len(some)))
         if gone:
             for matrix in matrices:
@@ -130,8 +132,8 @@ def _there(
     return picked, [int(row[0]) for row in gone]
 
 
-def _named(shelf: Partition) -> dict[str, object]:
-    return {"name": shelf.name, "model": shelf.model}
+def _named(partition: Partition) -> dict[str, object]:
+    return {"name": partition.name, "model": partition.model}
 
 
 def _shelves(access: AccessScope, query: Embedding) -> list[Partition]:

@@ -89,9 +89,9 @@ class Matrix:
             numbers[: self._count] = self._numbers[: self._count]
             self._rows, self._numbers = rows, numbers
 
-    def _keep(self, wanted: npt.NDArray[np.bool_]) -> None:
-        self._rows = self._rows[: self._count][wanted]
-        self._numbers = self._numbers[: self._count][wanted]
+    def _keep(self, kept_rows: npt.NDArray[np.bool_]) -> None:
+        self._rows = self._rows[: self._count][kept_rows]
+        self._numbers = self._numbers[: self._count][kept_rows]
         self._count = len(self._numbers)
 
 

@@ -47,7 +47,7 @@ class SqliteVectors:
         return struct.unpack(f"<{len(kept) // 4}f", kept) if isinstance(kept, bytes) else ()
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         if self._nearest is None:
             # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
@@ -55,4 +55,4 @@ class SqliteVectors:
             from memory.stores.sqlite.vector_matrix import Matrices  # noqa: PLC0415
 
             self._nearest = NearestVectors(self._database, Matrices())
-        return await self._nearest.nearest(access, query, wanted, limit, now)
+        return await self._nearest.nearest(access, query, filters, limit, now)

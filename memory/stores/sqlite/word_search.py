@@ -61,13 +61,13 @@ class SqliteWords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
-        return await self._database.run(lambda: _fitting(access, wanted, now))
+    async def fitting(self, access: AccessScope, filters: Filter, now: int) -> Hits:
+        return await self._database.run(lambda: _fitting(access, filters, now))
 
     async def weighed(
-        self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        return await self._database.run(lambda: _weighed(access, query, wanted, limit, now))
+        return await self._database.run(lambda: _weighed(access, query, filters, limit, now))
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the index's file pages; the
@@ -79,38 +79,38 @@ class SqliteWords:
         return await self._database.run(_merge)
 
 
-def _fitting(access: AccessScope, wanted: Filter, now: int) -> Work[Hits]:
-    terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
+def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
+    terms = asked(storable(filters.text), unfinished=filters.unfinished)
     hits, _ = yield from _having(access, terms)
-    values = values_of(access, wanted, now)
+    values = values_of(access, filters, now)
     after: int | None = None
-    if wanted.after_id:
+    if filters.after_id:
         row = yield from fetch_first(NUMBER, values)
         after = -1 if row is None else int(row[0])
-    pick = statement(PICK + conditions_of(wanted))
+    pick = statement(PICK + conditions_of(filters))
     found: Hits = []
     for some in chunks(hits, after):
         rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
         picked = {row[0] for row in rows}
         found += [hit for hit in some if hit[0] in picked]
-        if len(found) >= wanted.limit:
+        if len(found) >= filters.limit:
             break
-    return found[: wanted.limit]
+    return found[: filters.limit]
 
 
 def _weighed(
-    access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+    access: AccessScope, query: str, filters: Filter, limit: int, now: int
 ) -> Work[list[tuple[str, float]]]:
-    terms = asked(storable(query), unfinished=wanted.unfinished)
-    enough = 0 if wanted.unfinished else MAX_CANDIDATES
+    terms = asked(storable(query), unfinished=filters.unfinished)
+    enough = 0 if filters.unfinished else MAX_CANDIDATES
     hits, known = yield from _having(access, terms, enough)
-    if wanted.unfinished:
+    if filters.unfinished:
         hits = whole(hits)
     if not hits:
         return []
     closely = max(limit, WEIGHED_CLOSELY)
-    values = values_of(access, wanted, now)
-    look = statement(CLOSELY + conditions_of(wanted))
+    values = values_of(access, filters, now)
+    look = statement(CLOSELY + conditions_of(filters))
     seen: list[Candidate] = []
     for begin in range(0, len(hits), closely):
         some = [seq for seq, _ in hits[begin : begin + closely]]
@@ -161,8 +161,8 @@ def _read_whole(
     masks = {seq: sum(bit for bit, term in bits if term.stands_in(padded)) for seq, padded in texts}
     counts = [sum(mask & bit > 0 for mask in masks.values()) for bit, _ in bits]
     looked_for = chosen(counts, enough) if enough else range(len(terms))
-    wanted = sum(1 << place for place in looked_for)
-    return {seq: mask & wanted for seq, mask in masks.items() if mask & wanted}, counts
+    filters = sum(1 << place for place in looked_for)
+    return {seq: mask & filters for seq, mask in masks.items() if mask & filters}, counts
 
 
 def _merge() -> Work[int]:
