@@ -1,5 +1,6 @@
 """A real Discord adapter, its simulator, and everything it hands over."""
 
+import asyncio
 from collections import Counter as Tally
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ from adapters.discord.connection import DiscordAdapter
 from adapters.discord.manifest import DiscordSettings
 from gateway.clock import SystemClock
 from gateway.errors import ConfigurationError
-from gateway.message import InboundEvent, Outbound, Part, Place
+from gateway.message import InboundEvent, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, AdapterState, CommandSpec, WebhookHandler
 from simulators.base import ChangeSignal, SimRoom
@@ -30,9 +31,15 @@ class Inbox:
     def __init__(self) -> None:
         self.events: list[InboundEvent] = []
         self.failures: list[Exception] = []
+        self.hold: asyncio.Event | None = None
+        self.held = ""
+        """The message of this text is stored only when `hold` is set."""
         self._signal = ChangeSignal()
 
     async def __call__(self, event: InboundEvent) -> None:
+        text = event.message.content if isinstance(event, MessageReceived) else ""
+        if self.hold is not None and text == self.held:
+            await self.hold.wait()
         if self.failures:
             raise self.failures.pop(0)
         self.events.append(event)

@@ -13,6 +13,7 @@ from gateway.errors import StoreUnavailable
 from gateway.message import ChatMessage, InboundEvent, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from parley.http.webhook_listener import WebhookListener
 from simulators.whatsapp import WhatsAppSimulator
 from tests.support.patience import PATIENCE
@@ -127,13 +128,14 @@ def context_of(
     state: MemoryState,
     counts: Counter[str],
     account: str = "main",
+    guard: WorkGuard = UNGUARDED,
 ) -> AdapterContext:
     """What the program would give the adapter."""
 
     def count(what: str, detail: str = "") -> None:
         counts[f"{what}:{detail}" if detail else what] += 1
 
-    return AdapterContext(account, "Parley", clock, state, listener, count)
+    return AdapterContext(account, "Parley", clock, state, listener, count, guard=guard)
 
 
 @asynccontextmanager
@@ -141,6 +143,7 @@ async def running(
     sim: WhatsAppSimulator | None = None,
     listener: WebhookListener | None = None,
     account: str = "main",
+    guard: WorkGuard = UNGUARDED,
     **settings: object,
 ) -> AsyncIterator[Rig]:
     """The rig, connected."""
@@ -150,7 +153,7 @@ async def running(
     clock, sink, counts = MovableClock(), Sink(), Counter[str]()
     state = MemoryState(clock)
     await sim.start()
-    context = context_of(listener, clock, state, counts, account)
+    context = context_of(listener, clock, state, counts, account, guard)
     adapter = WhatsAppAdapter(settings_of(sim, **settings), context)
     try:
         await listener.start()

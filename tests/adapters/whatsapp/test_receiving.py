@@ -16,6 +16,7 @@ from gateway.message import (
     WhatsAppExtras,
 )
 from gateway.people import Audience
+from gateway.ports.work_guard import WorkItem
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
@@ -30,6 +31,7 @@ from tests.adapters.whatsapp.rig import (
     text_to,
     until,
 )
+from tests.support.work import KnownDeaths
 
 
 async def test_a_message_arrives_with_its_author_place_and_time() -> None:
@@ -244,6 +246,32 @@ async def test_the_same_event_again_has_the_same_id() -> None:
         await rig.sim.say(ada, rig.sim.direct(ada), "once")
         events = await rig.sink.first(3)
     assert len({event.event_id for event in events}) == 1
+
+
+class Exhausted(KnownDeaths):
+    """A guard for which processes died of every payload."""
+
+    def exhausted(self, item: WorkItem) -> bool:
+        return item.kind == "payload"
+
+
+async def test_a_post_that_processes_died_of_is_acknowledged_and_not_parsed() -> None:
+    async with running(guard=Exhausted()) as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "fatal")
+        await until(lambda: rig.counts["quarantined:whatsapp"] == 1)
+        assert rig.sink.events == []
+
+
+async def test_a_post_is_parsed_as_work_of_the_guard() -> None:
+    guard = KnownDeaths()
+    async with running(guard=guard) as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "one")
+        await rig.sink.first()
+    ((item,),) = guard.marked
+    assert item.kind == "payload"
+    assert item.id.startswith("whatsapp:main:")
 
 
 async def test_a_full_store_is_answered_with_503_and_meta_sends_it_again() -> None:
