@@ -254,6 +254,19 @@ async def test_an_event_that_breaks_the_sink_does_not_stop_the_next(rig: Rig) ->
     assert rig.counted["failed", "message"] == 1
 
 
+async def test_a_slow_message_holds_up_its_own_channel_only(rig: Rig) -> None:
+    ann = rig.sim.person("Ann")
+    room, other = rig.sim.room("general"), rig.sim.room("other")
+    rig.inbox.hold, rig.inbox.held = asyncio.Event(), "slow"
+    for channel, content in ((room, "slow"), (room, "quick"), (other, "beside")):
+        await rig.sim.say(ann, channel, content)
+    await rig.inbox.wait(1)
+    rig.inbox.hold.set()
+    events = await rig.inbox.wait(3)
+    contents = [e.message.content for e in events if isinstance(e, MessageReceived)]
+    assert contents == ["beside", "slow", "quick"]
+
+
 async def test_unknown_and_broken_events_are_counted_and_ignored(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     rig.sim.announcer.raw("SOMETHING_NEW", {"id": "1"})

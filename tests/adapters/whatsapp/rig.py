@@ -13,6 +13,7 @@ from db.errors import StoreUnavailable
 from gateway.message import ChatMessage, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from parley.http.webhook_listener import WebhookListener
 from simulators.whatsapp import WhatsAppSimulator
 from tests.support.adapter_context import EventRecorder
@@ -103,13 +104,14 @@ def context_of(
     state: MemoryState,
     counts: Counter[str],
     account: str = "main",
+    guard: WorkGuard = UNGUARDED,
 ) -> AdapterContext:
     """What the program would give the adapter."""
 
     def count(what: str, detail: str = "") -> None:
         counts[f"{what}:{detail}" if detail else what] += 1
 
-    return AdapterContext(account, "Parley", clock, state, listener, count)
+    return AdapterContext(account, "Parley", clock, state, listener, count, guard=guard)
 
 
 @asynccontextmanager
@@ -117,6 +119,7 @@ async def running(
     sim: WhatsAppSimulator | None = None,
     listener: WebhookListener | None = None,
     account: str = "main",
+    guard: WorkGuard = UNGUARDED,
     **settings: object,
 ) -> AsyncIterator[Rig]:
     """The rig, connected."""
@@ -126,7 +129,7 @@ async def running(
     clock, sink, counts = MovableClock(), EventRecorder(), Counter[str]()
     state = MemoryState(clock)
     await sim.start()
-    context = context_of(listener, clock, state, counts, account)
+    context = context_of(listener, clock, state, counts, account, guard)
     adapter = WhatsAppAdapter(settings_of(sim, **settings), context)
     try:
         await listener.start()

@@ -17,6 +17,7 @@ from gateway.message import (
 )
 from gateway.people import Audience
 from gateway.ports.extras import unpacked
+from gateway.ports.work_guard import WorkItem
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
 from simulators.whatsapp.errors import GraphError
@@ -30,6 +31,7 @@ from tests.adapters.whatsapp.rig import (
 )
 from tests.support.adapter_context import EventRecorder, unavailable
 from tests.support.waiting import eventually
+from tests.support.work import KnownDeaths
 
 
 async def test_a_message_arrives_with_its_author_place_and_time() -> None:
@@ -235,6 +237,32 @@ async def test_a_media_id_that_is_a_path_is_refused_before_any_request() -> None
         with pytest.raises(BadInput):
             await rig.adapter.fetch(Attachment("image", "../me"), 100)
         assert len(rig.sim.calls) == before
+
+
+class Exhausted(KnownDeaths):
+    """A guard for which processes died of every payload."""
+
+    def exhausted(self, item: WorkItem) -> bool:
+        return item.kind == "payload"
+
+
+async def test_a_post_that_processes_died_of_is_acknowledged_and_not_parsed() -> None:
+    async with running(guard=Exhausted()) as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "fatal")
+        await eventually(lambda: rig.counts["quarantined:whatsapp"] == 1)
+        assert rig.sink.events == []
+
+
+async def test_a_post_is_parsed_as_work_of_the_guard() -> None:
+    guard = KnownDeaths()
+    async with running(guard=guard) as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "one")
+        await rig.sink.wait()
+    ((item,),) = guard.marked
+    assert item.kind == "payload"
+    assert item.id.startswith("whatsapp:main:")
 
 
 async def test_a_full_store_is_answered_with_503_and_meta_sends_it_again() -> None:
