@@ -1,5 +1,7 @@
 """What people do on Discord arrives, through the real discord.py, as events in order."""
 
+import asyncio
+
 import pytest
 
 from adapters.discord.extras import DiscordExtras
