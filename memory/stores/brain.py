@@ -59,7 +59,7 @@ TAKE_BACK: Final = Statement(f"""
 
 
 class SqlBrain:
-    """Implements `memory.ports.BrainStore`."""
+    """Implements `memory.ports.brain.BrainStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

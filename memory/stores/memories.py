@@ -144,7 +144,7 @@ PRUNE: Final = Statement(f"""
 
 
 class SqlMemories:
-    """Implements `memory.ports.MemoryStore`."""
+    """Implements `memory.ports.memories.MemoryStore`."""
 
     def __init__(self, database: Database, clock: Clock, searches: Searches) -> None:
         self._database = database

@@ -105,7 +105,7 @@ PRUNE_SEEN: Final = deleting_some(
 
 
 class SqlPeople:
-    """Implements `memory.ports.PeopleStore`."""
+    """Implements `memory.ports.people.PeopleStore`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

@@ -130,7 +130,7 @@ ERASE: Final = (
 
 
 class SqlMemoryPersonalData:
-    """Implements `memory.ports.PersonalDataStore`."""
+    """Implements `memory.ports.personal_data.PersonalDataStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -186,7 +186,7 @@ KNOWN: Final = Statement(f"""
 
 
 class SqlMemoryCounts:
-    """Implements `memory.ports.MemoryCounts`."""
+    """Implements `memory.ports.personal_data.MemoryCounts`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -68,7 +68,7 @@ _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 class SqlReviews:
-    """Implements `memory.ports.ReviewStore`."""
+    """Implements `memory.ports.reviews.ReviewStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

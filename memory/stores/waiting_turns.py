@@ -46,7 +46,7 @@ COUNT: Final = Statement("SELECT count(*) FROM waiting_turns")
 
 
 class SqlWaitingTurns:
-    """Implements `memory.ports.WaitingTurns`."""
+    """Implements `memory.ports.waiting_turns.WaitingTurns`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -48,7 +48,7 @@ EXACT_ORDER: Final = " ORDER BY v.vector <=> CAST(:vector AS vector), m.seq DESC
 
 
 class PostgresVectors:
-    """Implements `memory.ports.VectorSearch`."""
+    """Implements `memory.ports.search.VectorSearch`."""
 
     setting: Statement = SET
 
