@@ -12,7 +12,7 @@ from memory.ports.brain import Document, Version
 from memory.stores.limits import MAX_VERSIONS
 
 SYSTEM = "system"
-"""The author of what the program writes by itself."""
+"""The author of documents that the program writes."""
 
 
 def owners_of(access: AccessScope, document: Document, *, reading: bool) -> tuple[str, ...]:

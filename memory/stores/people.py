@@ -16,7 +16,7 @@ from memory.stores.links import LINKED
 from memory.stores.turn_start import arrival
 
 NOT_BRIEFED: Final = -1
-"""Stands for no time where two times are compared."""
+"""Stands for a missing time in a comparison."""
 
 SEE: Final = Statement("""
     INSERT INTO people_projects (tenant, person, project, title, at)

@@ -20,7 +20,7 @@ TURN: Final = f"""
     FROM waiting_turns t WHERE NOT EXISTS ({QUARANTINED})
 """  # noqa: S608 - constants
 ORDER: Final = f"ORDER BY {either(sqlite='t.rowid', postgres='t.at, t.id')}"
-"""SQLite keeps them in the order in which they came, and no index by time."""
+"""SQLite stores them in order of arrival, without an index by time."""
 OLDEST: Final = Statement(f"{TURN} {ORDER} LIMIT :limit")
 OF_REACH: Final = f"""
     SELECT w.id FROM waiting_turns w WHERE {among("w.person", "for_persons")}
