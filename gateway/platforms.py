@@ -37,14 +37,16 @@ class Discovery:
     problems: tuple[str, ...] = ()
 
 
-def discover(found: Iterable[EntryPoint] | None = None) -> Discovery:
-    """Load the manifests of all installed adapters; `found` replaces the installed packages.
+def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
+    """Load the manifests of all installed adapters; `installed` replaces the installed packages.
 
     When several packages claim a platform, Parley's own adapter stays; without one nobody gets it.
     """
     claims: defaultdict[str, list[tuple[EntryPoint, AdapterManifest]]] = defaultdict(list)
     problems: list[str] = []
-    for entry in sorted(set(entry_points(group=GROUP) if found is None else found), key=_order):
+    for entry in sorted(
+        set(entry_points(group=GROUP) if installed is None else installed), key=_order
+    ):
         try:
             manifest = _checked(entry, entry.load())
         except ConfigurationError as error:

@@ -1,4 +1,4 @@
-"""Discord: what is known of it without importing its library."""
+"""Discord's manifest; it does not import the library."""
 
 from typing import Final
 

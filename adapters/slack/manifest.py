@@ -1,4 +1,4 @@
-"""Slack: what is known of it without importing its library."""
+"""Slack's manifest; it does not import the library."""
 
 from datetime import timedelta
 from typing import Final, Literal
@@ -49,7 +49,7 @@ class SlackSettings(AccountSettings, extra="forbid", frozen=True):
         return not self._absent()
 
     def missing(self) -> tuple[str, ...]:
-        """What is still needed once any credential is set."""
+        """The credentials that are still needed once any one is set."""
         secrets = (self.bot_token, self.app_token, self.signing_secret)
         return self._absent() if any(s.get_secret_value() for s in secrets) else ()
 
@@ -69,7 +69,7 @@ UPDATE: Final = LiveStyle(pause=1.5)
 
 
 def streams(place: Place) -> bool:
-    """Whether an answer there is a stream."""
+    """True when an answer there is a stream."""
     return place.audience is Audience.DIRECT and bool(place.thread_id)
 
 

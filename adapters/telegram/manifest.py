@@ -1,4 +1,4 @@
-"""What is known of Telegram without its library."""
+"""Telegram's manifest; it does not import the library."""
 
 import re
 from typing import Final, Literal
@@ -64,7 +64,7 @@ class TelegramSettings(AccountSettings, extra="forbid", frozen=True):
         return not self._absent()
 
     def missing(self) -> tuple[str, ...]:
-        """What is still needed once any of the credentials is set."""
+        """The credentials that are still needed once any one is set."""
         started = (
             self.bot_token.get_secret_value()
             or self.webhook_url

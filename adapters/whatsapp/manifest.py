@@ -1,4 +1,4 @@
-"""What is known of the WhatsApp adapter without importing an HTTP client."""
+"""WhatsApp's manifest; it does not import an HTTP client."""
 
 import ipaddress
 from datetime import timedelta
@@ -84,7 +84,7 @@ class WhatsAppSettings(AccountSettings, extra="forbid", frozen=True):
         return not self.absent()
 
     def missing(self) -> tuple[str, ...]:
-        """What is still needed once any credential is set."""
+        """The credentials that are still needed once any one is set."""
         absent = self.absent()
         return absent if len(absent) < len(_CREDENTIALS) else ()
 

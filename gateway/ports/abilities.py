@@ -91,8 +91,8 @@ REMOTE_ABILITIES: Final[tuple[type, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Liveness:
-    """Whether a connection has proven lately that it works. `detail` says in words what is wrong,
-    `seconds_since` how long ago the last proof was."""
+    """The state of a connection by its last proof that it works. `detail` says in words what is
+    wrong, `seconds_since` how long ago the proof was."""
 
     ok: bool
     detail: str = ""
@@ -102,7 +102,7 @@ class Liveness:
 @runtime_checkable
 class CanCheckLiveness(Protocol):
     def alive(self) -> Liveness:
-        """What the transport itself has proven: an answered ping, a finished poll. Never what
+        """The last proof by the transport itself: an answered ping, a finished poll. Never what
         people write: a quiet room is no deaf socket. Asked often, must not wait."""
         ...
 

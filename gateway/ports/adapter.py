@@ -1,4 +1,4 @@
-"""One connected account of one platform: what it does, what it is given, what it can."""
+"""One connected account of one platform: its methods, its context and its capabilities."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -33,7 +33,7 @@ class Capabilities:
 
 
 class EventSink(Protocol):
-    """Where an adapter hands over what arrived.
+    """Takes the events that an adapter receives.
 
     Returns when the event is stored (or known to be none of our business): only then may the
     platform be told that it was received. Raises `StoreUnavailable` when it could not be stored;
@@ -77,7 +77,7 @@ class CommandSpec:
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
-    """What the program gives an adapter. `account` is "main" unless several are configured. An
+    """The program's part of an adapter. `account` is "main" unless several are configured. An
     adapter parses a delivery as work of the `guard`, and acknowledges an exhausted one unread."""
 
     account: str

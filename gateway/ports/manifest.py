@@ -57,7 +57,7 @@ class AdapterManifest:
     renderer: str = ""
     """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
-    """How long the platform may send the same event again."""
+    """The time in which the platform may send the same event again."""
     pace: SendPace = SendPace()
     loggers: tuple[str, ...] = ()
     """Loggers of the platform's library whose warnings say nothing that our own events do not."""

@@ -21,7 +21,7 @@ class WebhookRequest:
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """What the public listener answers."""
+    """The answer of the public listener."""
 
     status: int = 200
     body: str = ""
