@@ -7,7 +7,7 @@ ParleyError
 │   ├── Transient             try again, not before `retry_after` seconds
 │   │   └── Busy              the chat has no room for what may as well be left
 │   ├── Permanent             will never succeed
-│   │   └── WindowClosed      WhatsApp's 24-hour window is over: only a template may be sent
+│   │   └── WindowClosed      the person wrote too long ago: only a template may be sent
 │   ├── FormatRejected        the platform refused the markup: send the plain text instead
 │   └── Ambiguous             the request left, no answer came: it may have been delivered
 ├── ModelError                the language model did not answer
@@ -75,7 +75,7 @@ class Permanent(DeliveryError):
 
 
 class WindowClosed(Permanent):
-    """More than 24 hours since the person wrote: WhatsApp accepts templates only."""
+    """The person wrote too long ago: the platform takes a prepared template only."""
 
 
 class FormatRejected(DeliveryError):

@@ -115,7 +115,7 @@ class ExtensionRegistry:
             named = self.tenant_provider.get_tenant_id(place, person)
             bound = dict(self.tenant_provider.get_tenant_filter(named))
         except Exception as error:
-            # Its words stay out: they may quote what somebody wrote.
+            # The error's text may quote people, so it is left out.
             raise TenantUnknown(f"the tenant provider failed: {type(error).__name__}") from error
         took = time.perf_counter() - began
         if took > SLOW_SECONDS:

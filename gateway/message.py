@@ -85,77 +85,14 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscordExtras:
-    """Details of a message that only Discord has."""
+class Extras:
+    """What only the message's platform says of it, as JSON; its adapter has the type.
 
-    mentions: tuple[str, ...] = ()
-    role_mentions: tuple[str, ...] = ()
-    mentions_everyone: bool = False
-    platform: Literal["discord"] = "discord"
-
-
-@dataclass(frozen=True, slots=True)
-class SlackExtras:
-    """Details of a message that only Slack has. `blocks` is the JSON text of its Block Kit
-    blocks."""
-
-    blocks: str = ""
-    mentions: tuple[str, ...] = ()
-    channel_mentions: tuple[str, ...] = ()
-    broadcast: bool = False
-    platform: Literal["slack"] = "slack"
-
-
-@dataclass(frozen=True, slots=True)
-class TelegramExtras:
-    """Details of a message that only Telegram has. `command` has no slash and no bot name."""
-
-    command: str = ""
-    command_args: str = ""
-    hashtags: tuple[str, ...] = ()
-    mentions: tuple[str, ...] = ()
-    via_bot: bool = False
-    platform: Literal["telegram"] = "telegram"
-
-    @property
-    def is_command(self) -> bool:
-        """True if the message is a bot command."""
-        return bool(self.command)
-
-
-@dataclass(frozen=True, slots=True)
-class Location:
-    """A point on the map, degrees."""
-
-    latitude: float
-    longitude: float
-    name: str = ""
-    address: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class InteractiveReply:
-    """The button or list row that a person chose on WhatsApp."""
-
-    id: str
-    title: str = ""
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WhatsAppExtras:
-    """Details of a message that only WhatsApp has.
-
-    `window_open` is true for every message of a person: it opens the 24-hour window.
+    `details` are the same in a few words without a person's text, for the trace of the message.
     """
 
-    window_open: bool = True
-    interactive_reply: InteractiveReply | None = None
-    location: Location | None = None
-    platform: Literal["whatsapp"] = "whatsapp"
-
-
-Extras: TypeAlias = DiscordExtras | SlackExtras | TelegramExtras | WhatsAppExtras | None
+    values: dict[str, object]
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +115,7 @@ class ChatMessage:
     attachments: tuple[Attachment, ...] = ()
     mentions_bot: bool = False
     mentions_others: bool = False
-    extras: Extras = None
+    extras: Extras | None = None
     material: tuple[Material, ...] = ()
 
     @property
@@ -218,10 +155,13 @@ class MessageReceived:
 
 @dataclass(frozen=True, slots=True)
 class MessageEdited:
-    """A person edited a message; `message` is the new state under the old id."""
+    """A person changed what they wrote; `message` is the new state under the old id. `command` and
+    `arguments` are those of `CommandInvoked`, where the new state is a command."""
 
     event_id: str
     message: ChatMessage
+    command: str = ""
+    arguments: str = ""
     kind: Literal["edit"] = "edit"
 
 

@@ -1,7 +1,7 @@
-"""What happened to memory, without content: who, what, when, how much.
+"""The audit log of memory: actions without content.
 
-Every entry carries a keyed hash over itself and over the one before it, so that an entry that was
-changed, removed or put in later is noticed by whoever has the key (`parley audit verify`).
+Each entry has a keyed hash over itself and the entry before it, so `parley audit verify` finds
+entries that were changed, removed or inserted later.
 """
 
 import hashlib
@@ -62,7 +62,7 @@ class Audit:
 
 def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
     """The entry in its place, after the one whose hash is `previous`."""
-    told = json.dumps(
+    payload = json.dumps(
         [
             number,
             entry.action,
@@ -75,7 +75,7 @@ def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
         ensure_ascii=True,
         separators=(",", ":"),
     )
-    made = hmac.new(key, told.encode(), hashlib.sha256).hexdigest()
+    made = hmac.new(key, payload.encode(), hashlib.sha256).hexdigest()
     return Link(number, entry, previous, made)
 
 

@@ -17,7 +17,7 @@ from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
 from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
-from gateway.inbound.dispatcher import Dispatcher, LocalDispatcher, SharedDispatcher
+from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.llm.factory import build_provider
@@ -32,6 +32,7 @@ from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
+from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.local_routes import CanServePages
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
@@ -115,9 +116,8 @@ class App:
         self.security = security_log(settings, self.storage, self._clock)
         self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
 
-        self._tracing = open_tracing(
-            endpoint_of(settings.observe.otlp_endpoint, os.environ), self._clock
-        )
+        endpoint = endpoint_of(settings.observe.otlp_endpoint, os.environ)
+        self._tracing = open_tracing(endpoint, self._clock)
         if self._tracing is not None:
             self._at_end(self._tracing.close)
         self.health = build_health(settings, self.storage, self._clock)
@@ -412,7 +412,7 @@ class App:
                 delivery_rules(settings),
                 self.activity.count,
                 observer,
-                fed=self.storage.hot.shared is not None,
+                external_source=self.storage.hot.shared is not None,
                 guard=self.guard,
             ),
             loop_guard=BotLoopGuard(),

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
 from tests.support import memory_disk
+from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 from tests.support.start_caches import reuse_results_of_starts
 
 NIGHTLY_SECONDS = 1_800
@@ -67,6 +68,21 @@ def quick_starts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         reuse_results_of_starts(monkeypatch)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """The PostgreSQL server of this process, which no test takes away or fills: each makes a
+    database of its own."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    """A Redis server of the test's own."""
+    with redis_server() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -30,16 +30,16 @@ class DiscordSettings(CredentialSettings, extra="forbid", frozen=True, coerce_nu
     token: SecretStr = SecretStr("")
     """From the developer portal, page "Bot"."""
     application_id: str = Field(default="", pattern=r"^\d{0,20}$")
-    """From "General Information"; a different application's token is then refused at start."""
+    """From "General Information"; the token of another application is then refused at the start."""
     guild_id: str = Field(default="", pattern=r"^\d{0,20}$")
-    """Register the slash commands in this server only, where they appear at once."""
+    """Register the slash commands in this server only; they appear there at once."""
     members_intent: bool = False
-    """Be told when somebody leaves a server; needs Server Members Intent on the page "Bot". Without
-    it Discord is asked when it matters."""
+    """Receive an event when a person leaves a server; needs Server Members Intent (page "Bot").
+    Without it, Parley asks Discord before it uses a server's memory."""
     api_base: str = Field(default="", pattern=r"^(https?://[^\s/]+(/\S*)?)?$")
-    """Where the REST API is, if not at Discord: a simulator, a proxy; with the version."""
+    """Address of the REST API with its version, for a simulator or a proxy."""
     gateway_url: str = Field(default="", pattern=r"^(wss?://[^\s/]+(/\S*)?)?$")
-    """Where the gateway is, if not at Discord."""
+    """Address of the gateway, for a simulator or a proxy."""
 
     def missing(self) -> tuple[str, ...]:
         """The token, where another setting needs it."""
@@ -71,6 +71,7 @@ MANIFEST: Final = AdapterManifest(
     load="adapters.discord.connection:DiscordAdapter",
     pace=SendPace(platform_per_second=50),
     live=live_style,
+    loggers=("discord",),
 )
-"""Discord as an adapter. 50 requests a second bind the whole account (Discord: rate limits); what
-a channel takes is in the headers of every answer, and discord.py obeys those."""
+"""50 requests a second are the limit of the whole account (Discord: rate limits). The limit of a
+channel is in the headers of every answer, which discord.py obeys."""

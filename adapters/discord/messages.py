@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from adapters.discord.event_context import BotIdentity, place_of
+from adapters.discord.extras import DiscordExtras
 from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
 from adapters.shared.json_readers import (
     JsonObject,
@@ -24,9 +25,9 @@ from gateway.message import (
     Attachment,
     AttachmentKind,
     ChatMessage,
-    DiscordExtras,
     Quote,
 )
+from gateway.ports.extras import packed
 
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)
@@ -77,10 +78,12 @@ def message_of(data: JsonObject, bot: BotIdentity) -> ChatMessage | None:
         attachments=(*_attachments(data), *forwarded)[:MAX_ATTACHMENTS],
         mentions_bot=written.mentions_bot,
         mentions_others=written.mentions_others,
-        extras=DiscordExtras(
-            mentions=written.mentions,
-            role_mentions=written.role_mentions,
-            mentions_everyone=written.mentions_everyone,
+        extras=packed(
+            DiscordExtras(
+                mentions=written.mentions,
+                role_mentions=written.role_mentions,
+                mentions_everyone=written.mentions_everyone,
+            )
         ),
         material=_material(data, bot),
     )

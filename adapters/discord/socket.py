@@ -110,7 +110,7 @@ class GatewayConnection:
         await self._positions.close()
 
     def alive(self) -> Liveness:
-        """Whether the last heartbeat was acknowledged, or its answer is not yet due."""
+        """The verdict by the last acknowledged heartbeat."""
         socket: discord.gateway.DiscordWebSocket | None = self.client.ws
         # The library shows the latency of the last answer, not the time since then.
         heart = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - no public way
@@ -136,7 +136,7 @@ class GatewayConnection:
             )
 
     async def _register_commands(self) -> None:
-        """A failure is only logged: the bot works without commands, and `parley doctor` tells why
+        """A failure is only logged: the bot works without commands, and `parley doctor` shows why
         they are missing."""
         commands, guild_id = self._context.commands, self._settings.guild_id
         if not commands:
@@ -287,13 +287,13 @@ def _audience_of(guild: discord.Guild, channel: discord.abc.GuildChannel) -> Aud
 def intents(*, members: bool) -> discord.Intents:
     """The events that the bot subscribes to: servers, messages with their text, reactions, and
     with `members` the joining and leaving of members."""
-    wanted = discord.Intents.none()
-    wanted.guilds = True
-    wanted.guild_messages = wanted.dm_messages = True
-    wanted.guild_reactions = wanted.dm_reactions = True
-    wanted.message_content = True
-    wanted.members = members
-    return wanted
+    chosen = discord.Intents.none()
+    chosen.guilds = True
+    chosen.guild_messages = chosen.dm_messages = True
+    chosen.guild_reactions = chosen.dm_reactions = True
+    chosen.message_content = True
+    chosen.members = members
+    return chosen
 
 
 class AccountClient(discord.Client):

@@ -9,7 +9,7 @@ class CredentialSettings(AccountSettings, extra="forbid", frozen=True):
     """Settings whose account is complete when every required field has a value."""
 
     credentials: ClassVar[tuple[str, ...]]
-    """Fields of which any one shows that somebody began to set the account up."""
+    """Fields of which any one shows that the account is being set up."""
 
     def required(self) -> tuple[str, ...]:
         """The fields that must have a value."""

@@ -1,7 +1,6 @@
-"""Is this webhook really from the platform? Three checks, pure, in constant time.
+"""The signature checks of three platforms' webhooks: pure, in constant time.
 
-None of them ever raises: whatever is wrong with the input, the answer is False. A secret that is
-not set verifies nothing.
+None of them raises: for any invalid input the result is False, and so it is for an empty secret.
 """
 
 import hashlib
@@ -23,13 +22,13 @@ def verify_slack(
 
     `timestamp` is the header X-Slack-Request-Timestamp (Unix seconds), `signature` the header
     X-Slack-Signature ("v0=" and 64 hexadecimal digits). A request more than `REPLAY_WINDOW`
-    seconds away from `now` (the wall clock, if None) is refused: somebody may be replaying it.
+    seconds away from `now` (the wall clock, if None) is refused: it may be a replay.
     """
     secret = _octets(signing_secret)
     current = time.time() if now is None else now
     if not (secret and _is_raw(body) and _is_timestamp(timestamp) and _is_number(current)):
         return False
-    # Written this way round, a clock that is not a number refuses instead of accepting.
+    # In this form, a clock that is not a number refuses instead of accepting.
     if not abs(current - int(timestamp)) <= REPLAY_WINDOW:
         return False
     base = b"v0:" + timestamp.encode("ascii") + b":" + body
@@ -50,7 +49,7 @@ def verify_telegram(header: str, secret: str) -> bool:
     return bool(expected) and _same(secret, header)
 
 
-# The checks below take `object`: what arrives from outside keeps no promise of a signature.
+# The checks below take `object`: the types of input from outside are not guaranteed.
 
 
 def _is_raw(value: object) -> bool:
@@ -71,14 +70,14 @@ def _is_timestamp(value: object) -> bool:
 
 
 def _octets(value: object) -> bytes:
-    """The bytes of a text, also of one that no encoding would take; nothing for anything else."""
+    """The bytes of a text, also with lone surrogates; empty for any other value."""
     return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else b""
 
 
 def _same(expected: str, received: object) -> bool:
     if not isinstance(received, str):
         return False
-    # Digests have one length, so that not even the length of the secret shows in the time.
+    # Digests have one length, so that the time does not show the length of the secret.
     return hmac.compare_digest(
         hashlib.sha256(_octets(expected)).digest(), hashlib.sha256(_octets(received)).digest()
     )

@@ -15,11 +15,11 @@ from adapters.slack.send import Sender
 from adapters.slack.socket import SocketConnection
 from adapters.slack.webhook import WebhookConnection
 from gateway.errors import Transient
-from gateway.message import Attachment, Outbound, Part, Place, Receipt
-from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
+from gateway.message import Attachment, Place
+from gateway.ports import Check, EventSink, Liveness, LiveStyle
 
 
-class SlackAdapter(AccountAdapter[SlackSettings]):
+class SlackAdapter(AccountAdapter[SlackSettings], Sender):
     """One app in one Slack workspace."""
 
     manifest = MANIFEST
@@ -79,48 +79,16 @@ class SlackAdapter(AccountAdapter[SlackSettings]):
         if client is not None:
             await client.close()
 
-    async def send(self, outbound: Outbound) -> Receipt:
-        """Send one part or file. Raises a `DeliveryError`."""
-        return await self._sender().send(outbound)
-
-    async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of a message of ours. Raises a `DeliveryError`."""
-        await self._sender().edit(place, message_id, part)
-
-    async def clear_buttons(self, outbound: Outbound) -> None:
-        """Remove the buttons of a message of ours. Raises a `DeliveryError`."""
-        await self._sender().clear_buttons(outbound)
-
-    async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours. Raises a `DeliveryError`."""
-        await self._sender().delete(place, message_id)
-
     async def typing(self, place: Place, message_id: str) -> None:
         """Show "is writing" in a thread of the agent view; Slack has no such sign elsewhere. Raises
         a `DeliveryError`."""
-        sender = self._sender()
+        self._connected()
         if self._settings.agent_view and streams(place):
-            await sender.show_status(place)
+            await self.show_status(place)
 
     def live_style(self, place: Place) -> LiveStyle:
         """A stream in the threads of direct messages, elsewhere a message that is updated."""
         return live_style(place)
-
-    async def show_live(self, view: LiveView) -> str:
-        """Show the answer as far as it is written. Raises a `DeliveryError`."""
-        return await self._sender().show_live(view)
-
-    async def end_live(self, outbound: Outbound) -> Receipt:
-        """Put the complete answer into the live message. Raises a `DeliveryError`."""
-        return await self._sender().end_live(outbound)
-
-    async def react(self, place: Place, message_id: str, emoji: str) -> None:
-        """Add a reaction; an existing one is accepted. Raises a `DeliveryError`."""
-        await self._sender().react(place, message_id, emoji)
-
-    async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Remove our reaction; a missing one is accepted. Raises a `DeliveryError`."""
-        await self._sender().unreact(place, message_id, emoji)
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
         """The bytes of an attachment, at most `limit`. Raises `BadInput` and `DeliveryError`."""
@@ -138,6 +106,3 @@ class SlackAdapter(AccountAdapter[SlackSettings]):
         if self._client is None:
             raise Transient("Slack is not connected")
         return self._client
-
-    def _sender(self) -> Sender:
-        return Sender(self._connected())

@@ -108,7 +108,7 @@ class Directory:
         self._older.drop(user)
 
     async def is_shared(self, channel: str) -> bool:
-        """False when nobody of another company reads a channel; True when that is unknown."""
+        """True when another company reads a channel, or when that is unknown."""
         known = self._shared.get(channel)
         if known is not None:
             return known
@@ -122,7 +122,7 @@ class Directory:
         return shared
 
     def note_shared(self, channel: str, shared: bool) -> None:
-        """Keep what an event tells about a channel."""
+        """Keep the fact that an event states about a channel."""
         self._shared.put(channel, shared, KEEP_PERSON_SECONDS)
 
     async def is_own_direct_channel(self, channel: str, user: str) -> bool:

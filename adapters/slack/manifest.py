@@ -40,11 +40,11 @@ class SlackSettings(CredentialSettings, extra="forbid", frozen=True):
     signing_secret: SecretStr = SecretStr("")
     """32 hexadecimal digits; from "Basic Information"."""
     base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://[^\s/]+(/\S*)?$")
-    """Where the Web API is, if not at Slack (GovSlack, a simulator)."""
+    """Address of the Web API, for GovSlack or a simulator."""
     mode: Literal["socket", "http"] = "socket"
     agent_view: bool = False
-    """The app has Slack's agent view: each direct message begins a thread, which is a conversation
-    of its own, and the answer is streamed into it."""
+    """The app has Slack's agent view: each direct message begins a thread, which is a new
+    conversation, and the answer is streamed into it."""
 
     def required(self) -> tuple[str, ...]:
         """The bot token, and the credential of the chosen mode."""
@@ -54,7 +54,7 @@ class SlackSettings(CredentialSettings, extra="forbid", frozen=True):
 STREAM: Final = LiveStyle(pause=0.8, appends=True)
 """chat.appendStream is of tier 4, "100+ per minute" (docs.slack.dev, rate limits)."""
 UPDATE: Final = LiveStyle(pause=1.5)
-"""chat.update is of tier 3, "50+ per minute"; a channel takes about one message a second."""
+"""chat.update is of tier 3, "50+ per minute"; a channel accepts about one message a second."""
 
 
 def streams(place: Place) -> bool:
@@ -83,6 +83,7 @@ MANIFEST: Final = AdapterManifest(
     dedupe_for=timedelta(hours=1),
     pace=SendPace(chat_per_second=1),
     live=live_style,
+    loggers=("slack_bolt", "slack_sdk"),
 )
-"""Slack as an adapter. It repeats an event three times within about six minutes, and takes
-about one message a second in a channel (docs.slack.dev, apis/web-api/rate-limits)."""
+"""Slack repeats an event three times within about six minutes, and accepts about one message a
+second in a channel (docs.slack.dev, apis/web-api/rate-limits)."""

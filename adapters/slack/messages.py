@@ -16,6 +16,7 @@ from adapters.shared.json_readers import (
     text,
 )
 from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
+from adapters.slack.extras import SlackExtras
 from adapters.slack.message_text import read_text, text_of_blocks
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import (
@@ -27,8 +28,8 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    SlackExtras,
 )
+from gateway.ports.extras import packed
 
 _WRITTEN: Final = {"", "file_share", "thread_broadcast", "me_message", "bot_message"}
 """Subtypes with an author; all others are notices of the channel."""
@@ -131,11 +132,13 @@ def _message(
         attachments=_files(raw, attachments),
         mentions_bot=written.mentions_me,
         mentions_others=written.mentions_others,
-        extras=SlackExtras(
-            blocks=_blocks_json(raw),
-            mentions=written.mentions,
-            channel_mentions=written.channels,
-            broadcast=written.broadcast,
+        extras=packed(
+            SlackExtras(
+                blocks=_blocks_json(raw),
+                mentions=written.mentions,
+                channel_mentions=written.channels,
+                broadcast=written.broadcast,
+            )
         ),
         material=within_bounds(
             _material(attachment, context)

@@ -10,6 +10,7 @@ from adapters.shared.json_readers import JsonObject, identifier, mapping, text
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.slack.directory import Directory, UserInfo
 from adapters.slack.event_context import BotIdentity
+from adapters.slack.extras import SlackExtras
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
 from gateway.message import (
@@ -20,11 +21,11 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     Place,
-    SlackExtras,
     place_of,
 )
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
+from gateway.ports.extras import unpacked
 
 ACK_SECONDS: Final = 2.5
 """Slack waits 3 seconds. A delivery that takes longer is not acknowledged and comes again."""
@@ -61,11 +62,11 @@ class Receiver:
                 self._count("ignored", _kind(body))
             return True
         channel_id = place_of(events[0]).channel_id
-        tells_shared = isinstance(body.get("is_ext_shared_channel"), bool)
+        states_shared = isinstance(body.get("is_ext_shared_channel"), bool)
         try:
             async with asyncio.timeout(ACK_SECONDS), self._queue.turn(channel_id):
                 for event in await self._with_names(body, events):
-                    await self._sink(await self._completed(event, tells_shared))
+                    await self._sink(await self._completed(event, states_shared))
         except (StoreUnavailable, TimeoutError):
             self._count("unacknowledged", _kind(body))
             return False
@@ -79,7 +80,7 @@ class Receiver:
     async def _with_names(
         self, body: dict[str, object], events: list[InboundEvent]
     ) -> list[InboundEvent]:
-        """The same events with the names of mentioned people, where Slack tells them."""
+        """The same events with the names of mentioned people, where Slack knows them."""
         mentioned = {user for event in events for user in _mentions(event)}
         unknown = sorted(mentioned - {self._me.user_id} - set(self._me.names))[:MAX_LOOKUPS]
         if not unknown:
@@ -87,16 +88,16 @@ class Receiver:
         await asyncio.gather(*(self._directory.person(user) for user in unknown))
         return parse(body, self._me)
 
-    async def _completed(self, event: InboundEvent, tells_shared: bool) -> InboundEvent:
+    async def _completed(self, event: InboundEvent, states_shared: bool) -> InboundEvent:
         """The event with its author's name, and with whether author and readers are from outside.
-        `tells_shared`: the delivery itself tells whether another company is in the channel."""
+        `states_shared`: the delivery itself says whether another company is in the channel."""
         match event:
             case MessageReceived() | MessageEdited():
                 message = event.message
-                place, author = await self._looked_up(message.place, message.author, tells_shared)
+                place, author = await self._looked_up(message.place, message.author, states_shared)
                 return replace(event, message=replace(message, place=place, author=author))
             case CommandInvoked() | ButtonPressed():
-                place, author = await self._looked_up(event.place, event.author, tells_shared)
+                place, author = await self._looked_up(event.place, event.author, states_shared)
                 place = await self._with_audience(place, author)
                 return replace(event, place=place, author=author)
             case _:
@@ -113,10 +114,10 @@ class Receiver:
         return replace(place, audience=Audience.PRIVATE_ROOM, outsiders=shared)
 
     async def _looked_up(
-        self, place: Place, author: MessageAuthor, tells_shared: bool
+        self, place: Place, author: MessageAuthor, states_shared: bool
     ) -> tuple[Place, MessageAuthor]:
         person, shared = await asyncio.gather(
-            self._person(author), self._is_shared(place, tells_shared)
+            self._person(author), self._is_shared(place, states_shared)
         )
         outside = author.outside or person.outside
         author = replace(author, name=author.name or person.name, outside=outside)
@@ -127,18 +128,17 @@ class Receiver:
             return UserInfo("", outside=True)
         return await self._directory.person(author.id)
 
-    async def _is_shared(self, place: Place, tells_shared: bool) -> bool:
-        if tells_shared:
+    async def _is_shared(self, place: Place, states_shared: bool) -> bool:
+        if states_shared:
             self._directory.note_shared(place.channel_id, place.outsiders)
-        if tells_shared or place.audience is Audience.DIRECT:
+        if states_shared or place.audience is Audience.DIRECT:
             return place.outsiders
         return await self._directory.is_shared(place.channel_id)
 
 
 def _mentions(event: InboundEvent) -> tuple[str, ...]:
     if isinstance(event, MessageReceived | MessageEdited):
-        extras = event.message.extras
-        return extras.mentions if isinstance(extras, SlackExtras) else ()
+        return unpacked(SlackExtras, event.message.extras).mentions
     return ()
 
 

@@ -1,6 +1,7 @@
 """Outbound messages as requests to Slack: one request per send, one meaning per answer."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
@@ -32,12 +33,12 @@ _STREAM_ENDED: Final = ("message_not_in_streaming_state", "stopped_by_user")
 """The stream ended by itself, after five minutes or by hand; its message can be updated."""
 
 
-class Sender:
-    """Posts, changes and deletes messages as one account."""
+class Sender(ABC):
+    """The sending side of an account: posts, changes and deletes messages."""
 
-    def __init__(self, client: SlackClient) -> None:
-        self._client = client
-        self._web = client.web
+    @abstractmethod
+    def _connected(self) -> SlackClient:
+        """The client. Raises `Transient` while there is none."""
 
     async def send(self, outbound: Outbound) -> Receipt:
         """Send one part or file. Raises a `DeliveryError`."""
@@ -49,7 +50,7 @@ class Sender:
             comment = escape(outbound.part.text) if outbound.part is not None else ""
             thread = _thread(outbound)
             return await files.upload(
-                self._client, outbound.file, place.channel_id, thread, comment
+                self._connected(), outbound.file, place.channel_id, thread, comment
             )
         if outbound.part is None:
             raise Permanent("Slack: there is nothing to send")
@@ -73,7 +74,7 @@ class Sender:
         body.setdefault("blocks", [])
         arguments = {"channel": place.channel_id, "ts": message_id, **body}
         with delivery_errors(sends=False):
-            await self._web.api_call("chat.update", json=arguments)
+            await self._connected().web.api_call("chat.update", json=arguments)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
         """Show a message of ours without its buttons. An ephemeral one is deleted: only the address
@@ -88,24 +89,28 @@ class Sender:
     async def delete(self, place: Place, message_id: str) -> None:
         """Delete a message of ours; a missing one is accepted. Raises a `DeliveryError`."""
         with delivery_errors(sends=False, accept=("message_not_found",)):
-            await self._web.chat_delete(channel=place.channel_id, ts=message_id)
+            await self._connected().web.chat_delete(channel=place.channel_id, ts=message_id)
 
     async def react(self, place: Place, message_id: str, emoji: str) -> None:
         """Add a reaction; an existing one is accepted. Raises a `DeliveryError`."""
         name, channel = _emoji_name(emoji), place.channel_id
         with delivery_errors(sends=False, accept=("already_reacted",)):
-            await self._web.reactions_add(channel=channel, timestamp=message_id, name=name)
+            await self._connected().web.reactions_add(
+                channel=channel, timestamp=message_id, name=name
+            )
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
         """Remove our reaction; a missing one is accepted. Raises a `DeliveryError`."""
         name, channel = _emoji_name(emoji), place.channel_id
         with delivery_errors(sends=False, accept=("no_reaction", "message_not_found")):
-            await self._web.reactions_remove(channel=channel, timestamp=message_id, name=name)
+            await self._connected().web.reactions_remove(
+                channel=channel, timestamp=message_id, name=name
+            )
 
     async def show_status(self, place: Place) -> None:
         """Show below a thread that the app is writing. Raises a `DeliveryError`."""
         with delivery_errors(sends=False):
-            await self._web.assistant_threads_setStatus(
+            await self._connected().web.assistant_threads_setStatus(
                 channel_id=place.channel_id, thread_ts=place.thread_id, status=WRITING
             )
 
@@ -125,7 +130,7 @@ class Sender:
             first = Outbound(view.key, view.place, view.part, reply_to_id=view.reply_to_id)
             return (await self.send(first)).message_id
         with delivery_errors(sends=True):
-            answer = await self._web.chat_startStream(
+            answer = await self._connected().web.chat_startStream(
                 channel=view.place.channel_id,
                 thread_ts=view.place.thread_id,
                 markdown_text=view.added[:MAX_APPENDED],
@@ -139,7 +144,7 @@ class Sender:
         place, ts = outbound.place, outbound.replaces
         if streams(place):
             with delivery_errors(sends=False, accept=_STREAM_ENDED):
-                await self._web.chat_stopStream(channel=place.channel_id, ts=ts)
+                await self._connected().web.chat_stopStream(channel=place.channel_id, ts=ts)
         await self.edit(place, ts, outbound.part, outbound.buttons)
         return Receipt(ts)
 
@@ -149,7 +154,7 @@ class Sender:
             return True
         with delivery_errors(sends=True):
             try:
-                await self._web.chat_appendStream(
+                await self._connected().web.chat_appendStream(
                     channel=view.place.channel_id,
                     ts=view.handle,
                     markdown_text=view.added[:MAX_APPENDED],
@@ -169,7 +174,7 @@ class Sender:
         if thread:
             arguments["thread_ts"] = thread
         with delivery_errors(sends=True):
-            answer = await self._web.api_call("chat.postMessage", json=arguments)
+            answer = await self._connected().web.api_call("chat.postMessage", json=arguments)
         return Receipt(message_ts(as_mapping(answer.data), "ts"))
 
     async def _post_ephemeral(self, outbound: Outbound, body: dict[str, object]) -> Receipt:
@@ -179,7 +184,7 @@ class Sender:
         if thread and thread != outbound.reply_to_id:
             arguments["thread_ts"] = thread
         with delivery_errors(sends=True):
-            answer = await self._web.api_call("chat.postEphemeral", json=arguments)
+            answer = await self._connected().web.api_call("chat.postEphemeral", json=arguments)
         return Receipt(message_ts(as_mapping(answer.data), "message_ts"))
 
     async def _respond(
@@ -194,11 +199,11 @@ class Sender:
         return Receipt("")
 
     async def _post_response(self, url: str, arguments: dict[str, object]) -> None:
-        if not self._client.owns(url):
+        if not self._connected().owns(url):
             raise Permanent("Slack: the response address is not Slack's")
         with delivery_errors(sends=True):
-            async with self._client.session.post(
-                url, json=arguments, proxy=self._web.proxy, allow_redirects=False
+            async with self._connected().session.post(
+                url, json=arguments, proxy=self._connected().web.proxy, allow_redirects=False
             ) as response:
                 status, answer = response.status, await response.text()
                 check_status("Slack", status, response.headers)

@@ -110,7 +110,7 @@ class SocketConnection:
         await self._handler.close_async()  # type: ignore[no-untyped-call]  # bolt has no annotation there
 
     def alive(self) -> Liveness:
-        """Whether Slack answered a recent ping."""
+        """The verdict by the last answered ping."""
         client = self._client
         if client.last_ping_pong_time is not None:
             self._liveness.answered(client.last_ping_pong_time)

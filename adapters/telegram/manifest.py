@@ -27,8 +27,8 @@ class TelegramSettings(CredentialSettings, extra="forbid", frozen=True):
     """The keys under `platforms.telegram`.
 
     `webhook_url` is the public https address; without a path of its own, the gateway's
-    `/webhook/telegram` is appended. Webhook mode needs a secret: without one, anybody who guesses
-    the address could speak as anybody.
+    `/webhook/telegram` is appended. Webhook mode needs a secret: without one, anyone who guesses
+    the address could write in any person's name.
     """
 
     credentials: ClassVar = ("bot_token", "webhook_url", "webhook_secret")
@@ -67,8 +67,8 @@ class TelegramSettings(CredentialSettings, extra="forbid", frozen=True):
 
 
 DRAFT: Final = LiveStyle(pause=1.1, fades=30.0)
-"""A draft is a preview of 30 seconds (Bot API: sendMessageDraft). What Telegram takes of them is
-not published; 1.1 seconds are what several programs arrived at for edits."""
+"""A draft is a preview of 30 seconds (Bot API: sendMessageDraft). Its rate limit is not published;
+several programs use 1.1 seconds between edits."""
 EDITED: Final = LiveStyle(pause=1.1)
 
 
@@ -89,6 +89,6 @@ MANIFEST: Final = AdapterManifest(
     load="adapters.telegram.connection:TelegramAdapter",
     pace=SendPace(platform_per_second=30, chat_per_second=1, room_per_minute=20),
     live=live_style,
+    loggers=("telegram",),
 )
-"""Telegram as an adapter. The pace is Telegram's own: core.telegram.org/bots/faq, under "My bot
-is hitting limits"."""
+"""The pace is Telegram's own: core.telegram.org/bots/faq, under "My bot is hitting limits"."""

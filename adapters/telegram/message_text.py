@@ -147,7 +147,7 @@ def _entities(source: str, entities: list[object]) -> list[_Entity]:
     plain = source.isascii()
     raw = b"" if plain else source.encode("utf-16-le")
     units = len(source) if plain else len(raw) // 2
-    found: list[_Entity] = []
+    parsed: list[_Entity] = []
     for entity in entities[:MAX_ENTITIES]:
         raw_entity = as_mapping(entity)
         start, length = integer(raw_entity, "offset"), integer(raw_entity, "length")
@@ -155,9 +155,9 @@ def _entities(source: str, entities: list[object]) -> list[_Entity]:
             continue
         end = start + length
         words = source[start:end] if plain else _decode(raw[2 * start : 2 * end])
-        found.append(_Entity(text(raw_entity, "type"), start, end, words, raw_entity))
-    found.sort(key=lambda entity: entity.start)
-    return found
+        parsed.append(_Entity(text(raw_entity, "type"), start, end, words, raw_entity))
+    parsed.sort(key=lambda entity: entity.start)
+    return parsed
 
 
 def _decode(raw: bytes) -> str:

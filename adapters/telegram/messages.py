@@ -15,11 +15,13 @@ from adapters.shared.json_readers import (
     text,
     unix_time,
 )
+from adapters.telegram.extras import TelegramExtras
 from adapters.telegram.media import MAX_NAME, attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
 from gateway.authorship import Authorship, Material, within_bounds
-from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote, TelegramExtras
+from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote
 from gateway.people import Audience
+from gateway.ports.extras import packed
 
 PLATFORM: Final = "telegram"
 MAX_QUOTE: Final = 4096
@@ -130,12 +132,14 @@ def read_message(raw: JsonObject, me: BotIdentity) -> tuple[ChatMessage, Message
         attachments=attachments,
         mentions_bot=written.mentions_bot or via_bot,
         mentions_others=written.mentions_others,
-        extras=TelegramExtras(
-            command=written.command,
-            command_args=written.arguments,
-            hashtags=written.hashtags,
-            mentions=written.mentions,
-            via_bot=via_bot,
+        extras=packed(
+            TelegramExtras(
+                command=written.command,
+                command_args=written.arguments,
+                hashtags=written.hashtags,
+                mentions=written.mentions,
+                via_bot=via_bot,
+            )
         ),
         material=within_bounds(material),
     )

@@ -86,7 +86,10 @@ def _message(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEve
 
 def _edited(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:
     parsed = read_message(raw, me)
-    return [] if parsed is None else [MessageEdited(event_id, parsed[0])]
+    if parsed is None:
+        return []
+    message, written = parsed
+    return [MessageEdited(event_id, message, written.command, written.arguments)]
 
 
 def _membership_notices(event_id: str, raw: JsonObject, me: BotIdentity) -> list[InboundEvent]:

@@ -65,7 +65,7 @@ class Poller:
         self._storing = False
 
     def alive(self) -> Liveness:
-        """Whether Telegram answers polls. There are no polls while a batch is being stored."""
+        """The verdict by the last answered poll. There are no polls while a batch is stored."""
         if self._storing:
             return Liveness(True, "", self._liveness.seconds_since())
         return self._liveness.check(OVERDUE_SECONDS)

@@ -50,7 +50,7 @@ def live_style(place: Place) -> LiveStyle:
 
 MANIFEST: Final = AdapterManifest(
     platform="web",
-    title="Web page",
+    title="the web page",
     settings=WebSettings,
     capabilities=Capabilities(
         idempotent_sends=True,

@@ -43,14 +43,14 @@ class WhatsAppSettings(CredentialSettings, extra="forbid", frozen=True):
     app_secret: SecretStr = SecretStr("")
     """From App settings > Basic; webhooks are signed with it."""
     verify_token: SecretStr = SecretStr("")
-    """A word of your own, entered at WhatsApp > Configuration > Webhook as well."""
+    """A text of your choice, entered at WhatsApp > Configuration > Webhook as well."""
     api_version: str = Field(default=API_VERSION, pattern=r"^v[0-9]{1,3}\.[0-9]$")
     """Version of the Graph API."""
     base_url: str = GRAPH_URL
-    """Where the Graph API is, if not at Meta (a simulator); https, or this machine."""
+    """Address of the Graph API, for a simulator: https, or this machine."""
     template: Annotated[WhatsAppTemplate, BeforeValidator(_from_short_form)] | None = None
-    """Carries answers to people who have not written for 24 hours; `NAME` or `NAME/LANGUAGE` is
-    enough. Without it they cannot be reached."""
+    """The message template for people who have not written for 24 hours; `NAME` or
+    `NAME/LANGUAGE` is enough. Without it they cannot be reached."""
 
     @field_validator("phone_number_id", mode="before")
     @classmethod
@@ -104,7 +104,7 @@ MANIFEST: Final = AdapterManifest(
     dedupe_for=timedelta(days=7),
     pace=SendPace(platform_per_second=80),
 )
-"""Meta repeats a webhook for up to seven days (Graph API, "Webhooks") and takes 80 messages a
-second from a number (Cloud API, "Throughput"). One person gets 45 at once and then one in six
-seconds ("Pair rate limits"); the error 131056 says when, so answers in parts are not slowed
-beforehand."""
+"""Meta repeats a webhook for up to seven days (Graph API, "Webhooks") and accepts 80 messages a
+second from a number (Cloud API, "Throughput"). One person gets 45 at once, then one in six seconds
+("Pair rate limits"). The error 131056 reports that limit, so parts of an answer are not delayed
+before."""

@@ -14,19 +14,18 @@ from adapters.shared.json_readers import (
     number,
     text,
 )
+from adapters.whatsapp.extras import InteractiveReply, Location, WhatsAppExtras
 from gateway.authorship import Material, within_bounds
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
     AttachmentKind,
     ChatMessage,
-    InteractiveReply,
-    Location,
     MessageAuthor,
     Place,
     Quote,
-    WhatsAppExtras,
 )
+from gateway.ports.extras import packed
 
 MAX_WAMID: Final = 512
 MAX_NAMED: Final = 20
@@ -223,7 +222,7 @@ def chat_message(
         reply_to_id=replied or None,
         quote=Quote(replied, author_id=quoted, by_this_bot=by_us) if replied else None,
         attachments=content.attachments,
-        extras=WhatsAppExtras(interactive_reply=content.reply, location=content.location),
+        extras=packed(WhatsAppExtras(interactive_reply=content.reply, location=content.location)),
         material=within_bounds(content.material),
     )
 

@@ -166,7 +166,7 @@ class _Reader:
         positions = _by_id(contacts)
         for message in messages:
             who = _sender(message, contacts, positions, alone=len(messages) == 1)
-            self._message(message, who, identifier(metadata, "display_phone_number"))
+            self._message(message, who, text(metadata, "display_phone_number", 40))
         for status in items(value, "statuses", MAX_UPDATES):
             self._status(status, contacts)
         self.errors += [code for e in items(value, "errors") if (code := integer(e, "code"))]

@@ -11,6 +11,7 @@ import structlog
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.shared.signatures import verify_whatsapp
 from adapters.whatsapp.errors import WINDOW_CODE
+from adapters.whatsapp.extras import WhatsAppExtras
 from adapters.whatsapp.identity import Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
 from adapters.whatsapp.parse import ParsedPayload, ReceivedEvent, Status, read
@@ -21,9 +22,9 @@ from gateway.message import (
     CommandInvoked,
     InboundEvent,
     MessageReceived,
-    WhatsAppExtras,
 )
 from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResponse
+from gateway.ports.extras import packed, unpacked
 
 MAX_CHALLENGE: Final = 200
 """Characters of Meta's hub.challenge, which has about ten."""
@@ -136,8 +137,6 @@ class Webhook:
 def _outside_window(event: InboundEvent) -> InboundEvent:
     """The same event, marked as too old for a free-form answer."""
     if isinstance(event, MessageReceived | CommandInvoked) and event.message is not None:
-        extras = event.message.extras
-        if isinstance(extras, WhatsAppExtras):
-            late = replace(event.message, extras=replace(extras, window_open=False))
-            return replace(event, message=late)
+        extras = replace(unpacked(WhatsAppExtras, event.message.extras), window_open=False)
+        return replace(event, message=replace(event.message, extras=packed(extras)))
     return event

@@ -7,7 +7,7 @@ from gateway.commands import confirmations
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.message import Reply
 from gateway.people import Audience
-from gateway.turn.remember import asker_of
+from gateway.turn.remember import caller_of
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -32,36 +32,36 @@ NOTHING: Final = "There was nothing to delete."
 STAYS: Final = "My memories of you stay: `/memories` shows them, `/forget …` deletes them."
 
 
-async def asked(exchange: TurnContext, services: Services, aside: str) -> Reply:
+async def asked(turn: TurnContext, services: Services, aside: str) -> Reply:
     """Return the question with its buttons."""
-    now, conversation = services.clock.now(), str(exchange.key)
-    kept = Confirmation("clear", str(exchange.who.person), exchange.key, at=now.isoformat())
-    await confirmations.remember(services, exchange.id, kept)
-    yes, no = confirmations.buttons(exchange.id, HISTORY, KEEP)
-    count = await services.memory.learned(asker_of(exchange, services), conversation)
-    most = exchange.connected.manifest.capabilities.max_buttons
+    now, conversation = services.clock.now(), str(turn.key)
+    kept = Confirmation("clear", str(turn.who.person), turn.key, at=now.isoformat())
+    await confirmations.remember(services, turn.id, kept)
+    yes, no = confirmations.buttons(turn.id, HISTORY, KEEP)
+    count = await services.memory.learned(caller_of(turn, services), conversation)
+    most = turn.connected.manifest.capabilities.max_buttons
     offers = count > 0 and (most == 0 or most > len((yes, no)))  # typed where there are none
-    for_all = FOR_ALL if exchange.place.audience is not Audience.DIRECT else ""
+    for_all = FOR_ALL if turn.place.audience is not Audience.DIRECT else ""
     text = f"{QUESTION}{for_all}{aside}"
     if offers:
         text = f"{text}\n\n{OFFER.format(label=LEARNED, count=count)}"
-    more = (confirmations.also_learned(exchange.id, LEARNED),) if offers else ()
+    more = (confirmations.also_learned(turn.id, LEARNED),) if offers else ()
     until = now + confirmations.VALID_FOR
     return Reply(text, (yes, *more, no), buttons_until=until)
 
 
 async def cleared(
-    confirmation: Confirmation, answer: Answer, exchange: TurnContext, services: Services
+    confirmation: Confirmation, answer: Answer, turn: TurnContext, services: Services
 ) -> Reply:
     """Delete the history; returns the answer in Markdown."""
     gone = await services.stores.conversations.clear(confirmation.key)
     services.recent_secrets.forget(str(confirmation.key))
     if answer != "learned":
-        in_room = exchange.place.audience is not Audience.DIRECT
+        in_room = turn.place.audience is not Audience.DIRECT
         stays = "My memories of people stay." if in_room else STAYS
         return Reply(f"Done: deleted {_messages(gone)}. {stays}" if gone else f"{NOTHING} {stays}")
     until = datetime.fromisoformat(confirmation.at)
-    caller, conversation = asker_of(exchange, services), str(confirmation.key)
+    caller, conversation = caller_of(turn, services), str(confirmation.key)
     learned = await services.memory.forget_learned(caller, conversation, until)
     things = f"{learned} thing{'s' * (learned != 1)} that I had learned here"
     return Reply(f"Done: deleted {_messages(gone)}, and {things}.")

@@ -34,7 +34,7 @@ from gateway.turn.context.history_window import since, summary_in_time
 from gateway.turn.context.task import may_set_task
 from gateway.turn.history import limits_of
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
-from gateway.turn.remember import asker_of, redact_aside
+from gateway.turn.remember import caller_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -62,80 +62,78 @@ class CommandHandler:
 
     async def command(self, entry: InboxEntry, event: CommandInvoked) -> None:
         """Run a command, if the person is allowed to."""
-        exchange = self._pipeline.open(entry)
-        if not await self._pipeline.admit(exchange):
+        turn = self._pipeline.open(entry)
+        if not await self._pipeline.admit(turn):
             return
         match event.name:
             case "context":
-                seen = await self._context(exchange) if await self._keeps(exchange) else ""
-                text = (seen or SEES_NOTHING) + self._aside(exchange, "context")
-                await self._answer(exchange, Reply(text))
+                seen = await self._context(turn) if await self._keeps(turn) else ""
+                text = (seen or SEES_NOTHING) + self._aside(turn, "context")
+                await self._answer(turn, Reply(text))
             case "clear":
-                await self._ask_to_clear(exchange)
+                await self._ask_to_clear(turn)
             case "task":
-                text = await tasks.answered(exchange, event.arguments, self._services)
-                text += "" if await self._keeps(exchange) else TASK_UNSEEN
-                await self._answer(exchange, Reply(text + self._aside(exchange, "task")))
+                text = await tasks.answered(turn, event.arguments, self._services)
+                text += "" if await self._keeps(turn) else TASK_UNSEEN
+                await self._answer(turn, Reply(text + self._aside(turn, "task")))
             case _ if event.name in (HELP, START):
                 await self._answer(
-                    exchange,
+                    turn,
                     Reply(
                         help_text(self._services.assistant.name, self._services.more_commands.specs)
                     ),
                 )
             case _:
-                await self._more(exchange, event.name, event.arguments)
+                await self._more(turn, event.name, event.arguments)
 
     async def stop(
         self, entry: InboxEntry, event: CommandInvoked, stop_running: Callable[[str], bool]
     ) -> None:
         """End the running turn of this conversation. A person without remaining quota may do that
         too; only the command without a running turn is rate-limited."""
-        exchange = self._pipeline.open(entry)
-        if not await self._pipeline.admit(exchange, ENTRY):
+        turn = self._pipeline.open(entry)
+        if not await self._pipeline.admit(turn, ENTRY):
             return
         stopped = stop_running(entry.lane)
-        if not stopped and not await self._pipeline.admit(exchange, LIMITS):
+        if not stopped and not await self._pipeline.admit(turn, LIMITS):
             return
         text = "Stopped." if stopped else "There is nothing to stop."
-        await self._answer(
-            exchange, Reply(text if stopped else text + self._aside(exchange, "stop"))
-        )
+        await self._answer(turn, Reply(text if stopped else text + self._aside(turn, "stop")))
 
     async def press(self, entry: InboxEntry, event: ButtonPressed) -> None:
         """Handle the press of a button."""
-        exchange = self._pipeline.open(entry)
-        if not await self._pipeline.admit(exchange):
+        turn = self._pipeline.open(entry)
+        if not await self._pipeline.admit(turn):
             return
         if not confirmations.is_confirmation(event.value):
-            await self._answer(exchange, await self._pressed(exchange, event.value), event)
+            await self._answer(turn, await self._pressed(turn, event.value), event)
             return
         pending = await confirmations.recall(self._services, event.value)
         if pending is None:
-            await self._answer(exchange, Reply(CLOSED), event)
+            await self._answer(turn, Reply(CLOSED), event)
             return
         confirmation_id, question, answer = pending
-        if not confirmations.may_answer(question, str(exchange.who.person), exchange.who.role):
+        if not confirmations.may_answer(question, str(turn.who.person), turn.who.role):
             decision = Decision("confirmation", False, "not_the_asker")
-            exchange.note(decision)
-            await audit("confirmation_denied", exchange, self._services, decision)
+            turn.note(decision)
+            await audit("confirmation_denied", turn, self._services, decision)
             refused = Reply("Only the person who asked can answer this.", leaves_buttons=True)
-            await self._answer(exchange, refused, event)
+            await self._answer(turn, refused, event)
             return
         if answer == "learned":
-            if question.person != str(exchange.who.person):
-                await self._answer(exchange, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
+            if question.person != str(turn.who.person):
+                await self._answer(turn, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
                 return
-            await redact_aside(exchange, self._services)
+            await redact_aside(turn, self._services)
         first = await self._services.stores.buckets.once(
             f"answered:{confirmation_id}", confirmations.VALID_FOR
         )
-        exchange.note(Decision("confirmation", True, answer if first else "answered_already"))
-        if answer != "no" and not may_set_task(exchange.who, exchange.place.audience):
+        turn.note(Decision("confirmation", True, answer if first else "answered_already"))
+        if answer != "no" and not may_set_task(turn.who, turn.place.audience):
             words = tasks.NOT_YOURS if question.action == "task" else NOT_YOURS
-            await self._answer(exchange, Reply(words), event)
+            await self._answer(turn, Reply(words), event)
             return
-        await self._answer(exchange, await self._settle(question, answer, first, exchange), event)
+        await self._answer(turn, await self._settle(question, answer, first, turn), event)
 
     def owns(self, value: str) -> bool:
         """Return True for the value of a button that is not a question to the model."""
@@ -170,17 +168,17 @@ class CommandHandler:
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
 
-    async def _context(self, exchange: TurnContext) -> str:
+    async def _context(self, turn: TurnContext) -> str:
         now = self._services.clock.now()
         limits = limits_of(self._services)
         stored, notes = await self._services.stores.conversations.opened(
-            exchange.key, limits.max_messages
+            turn.key, limits.max_messages
         )
         summary = summary_in_time(notes.summary, limits, now)
         turns = since(stored, summary, limits, now)
         if not turns and summary is None:
             return "I remember nothing of this conversation yet."
-        tokens = sum(estimate(turn.whole) for turn in turns)
+        tokens = sum(estimate(each.whole) for each in turns)
         more = "A summary replaces earlier messages." if summary is not None else ""
         hours = round(limits.ttl.total_seconds() / 3600)
         return (
@@ -189,44 +187,42 @@ class CommandHandler:
             f"than {hours} hours.{' ' if more else ''}{more} `/clear` deletes them."
         )
 
-    async def _keeps(self, exchange: TurnContext) -> bool:
+    async def _keeps(self, turn: TurnContext) -> bool:
         """Return False if the person switched memory off."""
-        await redact_aside(exchange, self._services)
-        memory = await self._services.memory.turn(asker_of(exchange, self._services))
+        await redact_aside(turn, self._services)
+        memory = await self._services.memory.turn(caller_of(turn, self._services))
         return memory.keeps
 
-    async def _more(self, exchange: TurnContext, name: str, arguments: str) -> None:
+    async def _more(self, turn: TurnContext, name: str, arguments: str) -> None:
         """Run a command beside the gateway's own."""
-        await redact_aside(exchange, self._services)
-        caller = asker_of(exchange, self._services)
+        await redact_aside(turn, self._services)
+        caller = caller_of(turn, self._services)
         if any(spec.takes_files and spec.name == name for spec in self._services.commands):
-            caller = replace(caller, files=await given_files(exchange))
+            caller = replace(caller, files=await given_files(turn))
         try:
             reply = await self._services.more_commands.run(name, arguments, caller)
         except BadInput as error:
             reply = Reply(str(error))
-        await self._answer(exchange, reply)
+        await self._answer(turn, reply)
 
-    async def _pressed(self, exchange: TurnContext, value: str) -> Reply:
-        await redact_aside(exchange, self._services)
+    async def _pressed(self, turn: TurnContext, value: str) -> Reply:
+        await redact_aside(turn, self._services)
         try:
-            return await self._services.more_commands.press(
-                value, asker_of(exchange, self._services)
-            )
+            return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
-            in_room = exchange.place.audience is not Audience.DIRECT
-            return Reply(str(error), leaves_buttons=in_room)  # they may be somebody else's
+            in_room = turn.place.audience is not Audience.DIRECT
+            return Reply(str(error), leaves_buttons=in_room)  # they may belong to somebody else
 
-    async def _ask_to_clear(self, exchange: TurnContext) -> None:
-        if not may_set_task(exchange.who, exchange.place.audience):
-            await self._answer(exchange, Reply(NOT_YOURS))
+    async def _ask_to_clear(self, turn: TurnContext) -> None:
+        if not may_set_task(turn.who, turn.place.audience):
+            await self._answer(turn, Reply(NOT_YOURS))
             return
-        await redact_aside(exchange, self._services)
-        reply = await clearing.asked(exchange, self._services, self._aside(exchange, "clear"))
-        await self._answer(exchange, reply)
+        await redact_aside(turn, self._services)
+        reply = await clearing.asked(turn, self._services, self._aside(turn, "clear"))
+        await self._answer(turn, reply)
 
     async def _settle(
-        self, question: Confirmation, answer: Answer, first: bool, exchange: TurnContext
+        self, question: Confirmation, answer: Answer, first: bool, turn: TurnContext
     ) -> Reply:
         if not first:
             return Reply("This question was answered already.")
@@ -239,33 +235,33 @@ class CommandHandler:
             )
         if not confirmed:
             return Reply("Nothing was deleted.")
-        return await clearing.cleared(question, answer, exchange, self._services)
+        return await clearing.cleared(question, answer, turn, self._services)
 
-    def _aside(self, exchange: TurnContext, name: str) -> str:
-        can, assistant = exchange.connected.manifest.capabilities, self._services.assistant.name
-        return threads_aside(name, exchange.place, can, assistant)
+    def _aside(self, turn: TurnContext, name: str) -> str:
+        can, assistant = turn.connected.manifest.capabilities, self._services.assistant.name
+        return threads_aside(name, turn.place, can, assistant)
 
     async def _answer(
-        self, exchange: TurnContext, reply: Reply, press: ButtonPressed | None = None
+        self, turn: TurnContext, reply: Reply, press: ButtonPressed | None = None
     ) -> None:
         """Answer a command or a press; in a room, where the platform can, only to its author.
         Removes the pressed buttons."""
-        if exchange.place.audience is not Audience.DIRECT:
-            reply = replace(reply, private_to=private_reader(exchange))
+        if turn.place.audience is not Audience.DIRECT:
+            reply = replace(reply, private_to=private_reader(turn))
         if reply.forgets:
-            self._services.deliverer.expiring.forget(str(exchange.who.person))
+            self._services.deliverer.expiring.forget_person(str(turn.who.person))
         gone = press is not None and not reply.leaves_buttons
-        after = buttons_gone(exchange, press) if gone and press is not None else ()
-        await self._pipeline.reply(exchange, reply, "answered", after)
+        after = buttons_gone(turn, press) if gone and press is not None else ()
+        await self._pipeline.reply(turn, reply, "answered", after)
 
 
-def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...]:
+def buttons_gone(turn: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...]:
     """Return the send that removes the pressed buttons, where the platform can."""
-    if not (press.message_id and exchange.connected.clears_buttons):
+    if not (press.message_id and turn.connected.clears_buttons):
         return ()
     return (
         Outbound(
-            f"{exchange.id}:pressed:0",
+            f"{turn.id}:pressed:0",
             press.place,
             press.shown,
             reply_handle=press.reply_handle,
@@ -274,17 +270,17 @@ def buttons_gone(exchange: TurnContext, press: ButtonPressed) -> tuple[Outbound,
     )
 
 
-async def given_files(exchange: TurnContext) -> tuple[GivenFile, ...]:
+async def given_files(turn: TurnContext) -> tuple[GivenFile, ...]:
     """Return the files of the command's message, each with its bytes or an error."""
-    attachments = [one for message in exchange.messages for one in message.attachments]
+    attachments = [one for message in turn.messages for one in message.attachments]
     files = []
     for one in attachments[:MAX_FILES]:
         data, problem = None, NOT_FETCHED
         if one.size is not None and one.size > MAX_BYTES:
             problem = TOO_LARGE
-        elif exchange.connected.files is not None:
+        elif turn.connected.files is not None:
             try:
-                data, problem = await exchange.connected.files.fetch(one, MAX_BYTES), ""
+                data, problem = await turn.connected.files.fetch(one, MAX_BYTES), ""
             except BadInput:
                 problem = TOO_LARGE
             except DeliveryError:

@@ -31,31 +31,29 @@ READ_BY_ALL: Final = (
 TOO_LONG: Final = "A task has at most {most} characters. The task is not set; write a shorter one."
 
 
-async def answered(exchange: TurnContext, arguments: str, services: Services) -> str:
+async def answered(turn: TurnContext, arguments: str, services: Services) -> str:
     """Run `/task`; returns the answer in Markdown."""
     notes, now = services.stores.notes, services.clock.now()
     text = arguments.strip()
     if not text:
-        _, kept = await services.stores.conversations.opened(exchange.key, 1)
+        _, kept = await services.stores.conversations.opened(turn.key, 1)
         return shown(kept.task) if kept.task else NONE
-    in_room = exchange.place.audience is not Audience.DIRECT
-    if not may_set_task(exchange.who, exchange.place.audience):
+    in_room = turn.place.audience is not Audience.DIRECT
+    if not may_set_task(turn.who, turn.place.audience):
         return NOT_YOURS
     if text.lower() in NO_TASK:
-        await notes.set_task(exchange.key, None, now)
+        await notes.set_task(turn.key, None, now)
         return ENDED
     if len(text) > MAX_TASK:
         return TOO_LONG.format(most=f"{MAX_TASK:,}")
-    task = ConversationTask(
-        prepared_task(text), str(exchange.who.person), exchange.last.author.name
-    )
+    task = ConversationTask(prepared_task(text), str(turn.who.person), turn.last.author.name)
     if not task.text:
         return NONE
     if in_room and (reads_like_instructions(text) or reads_like_instructions(task.text)):
         return INSTRUCTIONS
-    if filter_response(task.text, exchange.place.audience).blocked:
+    if filter_response(task.text, turn.place.audience).blocked:
         return READ_BY_ALL
-    await notes.set_task(exchange.key, task, now)
+    await notes.set_task(turn.key, task, now)
     return shown(task)
 
 

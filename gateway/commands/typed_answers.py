@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from gateway.conversation import ConversationKey, key_of
+from gateway.conversation import ConversationKey
 from gateway.message import (
     Button,
     ButtonPressed,
@@ -73,18 +73,18 @@ class TypedAnswers:
         self._services = services
         self._state = _state_of(services)
 
-    async def waiting(self, event: MessageReceived | CommandInvoked) -> TypedQuestion | None:
+    async def waiting(
+        self, event: MessageReceived | CommandInvoked, key: ConversationKey
+    ) -> TypedQuestion | None:
         """Return the open question to the author of an event in its conversation."""
         if isinstance(event, MessageReceived):
             place, author = event.message.place, event.message.author
         else:
             place, author = event.place, event.author
-        services = self._services
-        if _shows_enough(services, place) or author.is_bot or author.is_chat:
+        if _shows_enough(self._services, place) or author.is_bot or author.is_chat:
             return None
         person = PersonId(place.platform, place.account, author.id)
-        tenant = services.extensions.tenant_of(place, person)
-        return await _open(self._state, _key(key_of(tenant, place), str(person)))
+        return await _open(self._state, _key(key, str(person)))
 
     async def answered_before(self, event: MessageReceived, content: str) -> bool:
         """Return True for a repeated delivery of an answer."""
@@ -102,35 +102,35 @@ class TypedAnswers:
         await self._state.put(_closed(question), "1", VALID_FOR)
 
 
-async def typed_form(exchange: TurnContext, reply: Reply, services: Services) -> Reply:
+async def typed_form(turn: TurnContext, reply: Reply, services: Services) -> Reply:
     """Return the reply with its buttons, or with a sentence that says what to type. Raises
     `StoreUnavailable`."""
-    if _fits(services, exchange.place, reply.buttons):
+    if _fits(services, turn.place, reply.buttons):
         return reply
     words = {spoken(button.typed): button for button in reply.buttons if button.typed}
     if len(words) < len(reply.buttons):
         words = _by_label(reply.buttons)
-    sentence = await _ask(exchange, words, services)
+    sentence = await _ask(turn, words, services)
     return replace(reply, markdown=f"{reply.markdown}\n\n{sentence}", buttons=())
 
 
-async def typed_under_answer(exchange: TurnContext, services: Services) -> None:
+async def typed_under_answer(turn: TurnContext, services: Services) -> None:
     """Do the same for the footer of a model's answer. It accepts labels only: a "yes" may refer to
     the answer itself. An answer without a question closes an earlier question."""
-    after = exchange.footer
-    if _shows_enough(services, exchange.place):
+    after = turn.footer
+    if _shows_enough(services, turn.place):
         return
-    if _fits(services, exchange.place, after.buttons):
+    if _fits(services, turn.place, after.buttons):
         state = _state_of(services)
-        earlier = await _open(state, _key(exchange.key, str(exchange.last.person)))
+        earlier = await _open(state, _key(turn.key, str(turn.last.person)))
         if earlier is not None:
             await state.put(_closed(earlier), "1", VALID_FOR)
         return
     note = after.typed or after.note
     labelled = [button for button in after.buttons if not button.typed.startswith(COMMAND)]
     if labelled:
-        note = f"{note}\n\n{await _ask(exchange, _by_label(labelled), services)}"
-    exchange.footer = replace(after, note=note, buttons=())
+        note = f"{note}\n\n{await _ask(turn, _by_label(labelled), services)}"
+    turn.footer = replace(after, note=note, buttons=())
 
 
 def spoken(content: str) -> str:
@@ -149,14 +149,14 @@ def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
     return f"{begin} {choice} within {VALID_FOR.seconds // 60} minutes."
 
 
-async def _ask(exchange: TurnContext, words: Mapping[str, Button], services: Services) -> str:
-    if exchange.last.author.is_chat:
+async def _ask(turn: TurnContext, words: Mapping[str, Button], services: Services) -> str:
+    if turn.last.author.is_chat:
         return SHARED
-    person, values = str(exchange.last.person), {word: one.value for word, one in words.items()}
-    question = {"id": exchange.id, "person": person, "values": values}
+    person, values = str(turn.last.person), {word: one.value for word, one in words.items()}
+    question = {"id": turn.id, "person": person, "values": values}
     kept = json.dumps(question, ensure_ascii=False)
-    await _state_of(services).put(_key(exchange.key, person), kept, VALID_FOR)
-    return sentence_of(words, exchange.place.audience)
+    await _state_of(services).put(_key(turn.key, person), kept, VALID_FOR)
+    return sentence_of(words, turn.place.audience)
 
 
 async def _open(state: AdapterState, key: str) -> TypedQuestion | None:

@@ -62,10 +62,10 @@ class CrashCounts:
 
     async def of(self, item: WorkItem) -> int:
         """The weight of its deaths."""
-        found = await self._state.get(_key(item))
-        if found == OVER:
+        value = await self._state.get(_key(item))
+        if value == OVER:
             return MAX_DEATHS
-        return int(found) if found and found.isdecimal() else 0
+        return int(value) if value and value.isdecimal() else 0
 
     async def put(self, item: WorkItem, weight: int) -> None:
         """Set the weight."""

@@ -7,7 +7,6 @@ controls a conversation never waits in its queue.
 import asyncio
 from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import Protocol
 
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
@@ -37,32 +36,8 @@ HELD_FOR = timedelta(hours=1)
 """How long an accepted message counts as one that may still be answered; no turn is as long."""
 
 
-class Dispatcher(Protocol):
-    """Sees to it that accepted events are worked on."""
-
-    def check_room(self) -> None:
-        """Raise `StoreUnavailable` when nothing more can wait."""
-        ...
-
-    def is_crowded_by(self, person: PersonId) -> bool:
-        """True when much waits, and this person has their share of it."""
-        ...
-
-    async def accept(self, entry: InboxEntry) -> None:
-        """Take over an event that the inbox holds."""
-        ...
-
-    async def holds(self, lane: str, place: Place, message_ids: Collection[str]) -> bool:
-        """True when one of these messages is accepted and may not be answered yet."""
-        ...
-
-    def answer_inline(self, event: InlineQueried) -> bool:
-        """Offer completions while a person types; nothing of it is stored. False without room."""
-        ...
-
-
 class LocalDispatcher:
-    """Works on everything in this process."""
+    """Implements `gateway.ports.dispatcher.Dispatcher`: works on everything in this process."""
 
     def __init__(
         self, services: Services, pipeline: Pipeline, control: CommandHandler, *, overlap: Overlap

@@ -2,6 +2,7 @@
 
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged
+from gateway.observe.correlation import exchange_of
 from gateway.people import KnownIds, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports.feedback import Feedback, rating_of, stands_at
@@ -44,7 +45,7 @@ class FeedbackReactions:
         if rating is None or not event.added:
             await store.take_back(at, person, rating)
             return
-        exchange = reply.partition(":")[0]
+        exchange = exchange_of(reply)
         await store.put(Feedback(at, person, tenant, exchange, rating, services.clock.now()))
         services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)
 

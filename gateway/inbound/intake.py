@@ -10,7 +10,6 @@ from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.durable import uninterrupted
 from gateway.errors import TenantUnknown
-from gateway.inbound.dispatcher import Dispatcher
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening
@@ -33,6 +32,7 @@ from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
+from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.security import SecurityEvent
 from gateway.ports.traces import Trace
@@ -141,7 +141,7 @@ class Intake:
         if not invocation.decision.allowed:
             self._forget(event, key, invocation.decision)
             return
-        if await self._answers_question(event, invocation.content):
+        if await self._answers_question(event, invocation.content, key):
             return
         command = text_command(event, invocation.content, self._services.commands)
         if command is not None:
@@ -151,12 +151,14 @@ class Intake:
                 with_content(event, invocation.content), key, invocation.decision.reason
             )
 
-    async def _answers_question(self, event: MessageReceived, content: str) -> bool:
+    async def _answers_question(
+        self, event: MessageReceived, content: str, key: ConversationKey
+    ) -> bool:
         """True when a message was typed in place of a button; anything else closes the question."""
         if await self._typed.answered_before(event, content):
             self._services.count("duplicate", event.message.platform)
             return True
-        question = await self._typed.waiting(event)
+        question = await self._typed.waiting(event, key)
         if question is None:
             return False
         pressed = question.answer(event, content)
@@ -180,10 +182,11 @@ class Intake:
 
     async def _command(self, event: CommandInvoked) -> None:
         if any(command.name == event.name for command in self._services.commands):
-            question = await self._typed.waiting(event)
+            key = self.key_for(event)
+            question = await self._typed.waiting(event, key)
             if question is not None:
                 await self._typed.close(question)
-            await self._store(event, self.key_for(event))
+            await self._store(event, key)
         elif event.message is not None and event.message.is_direct_message:
             await self._message(MessageReceived(event.event_id, event.message))
         else:

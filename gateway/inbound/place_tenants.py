@@ -34,7 +34,7 @@ class PlaceTenants:
             return
         name = _name(place)
         if (name, tenant) not in self._known:
-            async with self._writing:  # two that begin at once would each keep themselves alone
+            async with self._writing:  # two concurrent writers would overwrite each other
                 kept = [one for one in await self._kept(name) if one != tenant]
                 await self._state.put(name, json.dumps([*kept, tenant][-MAX_TENANTS:]), REMEMBERED)
         self._known[name, tenant] = None

@@ -11,12 +11,11 @@ from gateway.message import (
     MessageDeleted,
     MessageEdited,
     MessageReceived,
-    TelegramExtras,
     place_of,
 )
 from gateway.policy.history_redaction import redact_for_history, redact_name
 from gateway.ports.inbox import InboxEntry
-from gateway.turn.prompt import said_in
+from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 
 
@@ -44,12 +43,9 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
     event = entry.event
     if isinstance(event, MessageReceived):
         return replace(entry, event=replace(event, message=now))
-    extras = now.extras
-    if not (isinstance(event, CommandInvoked) and isinstance(extras, TelegramExtras)):
+    if not isinstance(event, CommandInvoked) or revision.command.lower() != event.name:
         return entry
-    if extras.command.lower() != event.name:
-        return entry
-    return replace(entry, event=replace(event, arguments=extras.command_args, message=now))
+    return replace(entry, event=replace(event, arguments=revision.arguments, message=now))
 
 
 async def revise_stored(
@@ -65,7 +61,9 @@ async def revise_stored(
         message = event.message
         text = await asyncio.to_thread(redact_for_history, message.content)
         await conversations.edit(tenant, place, message.id, text)
-        said = said_in(place, redact_name(message.author.name), message.content[:MAX_CONTENT])
-        await services.memory.edited(tenant, place, message.id, said)
+        signed = text_in_place(
+            place, redact_name(message.author.name), message.content[:MAX_CONTENT]
+        )
+        await services.memory.edited(tenant, place, message.id, signed)
     services.count("revised", event.kind)
     await services.stores.inbox.finish((entry.id,), ())

@@ -5,7 +5,6 @@ from dataclasses import replace
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.inbound.dispatcher import Dispatcher
 from gateway.message import (
     ButtonPressed,
     CommandInvoked,
@@ -24,6 +23,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.intake_limits import IntakeLimits
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, sender_key
 from gateway.policy.roles import role_of
+from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import Trace, ring_slot
 from gateway.turn.audit import audit_of

@@ -189,7 +189,7 @@ class AnthropicReader:
             case "message_stop":
                 self._complete = True
             case _:
-                pass  # the service may send new kinds at any time, which clients are to ignore
+                pass  # clients are to ignore unknown events
         return ""
 
     def finish(self) -> ModelFinished:
@@ -280,8 +280,8 @@ class AnthropicProvider(SdkProvider):
 
     def translate(self, error: Exception, sdk: Any) -> ModelError:
         if not isinstance(error, sdk.APIStatusError):
-            # No connection, a time-out, a broken stream or an unreadable one: httpx2's own errors
-            # come through as they are once the answer has begun.
+            # No connection, a time-out, or a broken or unreadable stream: httpx2's errors are not
+            # wrapped once the answer has begun.
             return ModelUnavailable(f"no answer from Anthropic: {type(error).__name__}")
         kind, message = _said(error.body, str(error))
         reason = f"Anthropic says {error.status_code} {kind}: {message}"[:MAX_REASON]

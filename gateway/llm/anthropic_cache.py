@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.llm.tokens import IMAGE_TOKENS, told
+from gateway.llm.tokens import IMAGE_TOKENS, tool_text
 from gateway.ports import ModelRequest
 
 MARK: Final = {"type": "ephemeral"}
@@ -58,7 +58,7 @@ def marks_for(
     """Return the marks of a request. `messages` are the sent ones, of which the first `settled` do
     not change; the last one is marked if tools may run, because it is sent again then."""
     least = LETTERS * shortest_prefix(model)
-    length = sum(_weight(told(tool)) for tool in request.tools)
+    length = sum(_weight(tool_text(tool)) for tool in request.tools)
     behind = length if length >= least else 0
     tools = behind > 0
     length += _weight(request.system)

@@ -1,9 +1,9 @@
-"""How far the estimates of tokens are off for a model, learned from what its service counts.
+"""Calibration of the token estimate for a model, learned from the counts of its service.
 
-Each script has a ratio of its own, because tokenizers differ most in how they cut those that are
-not Latin; a constant stands for what the service adds to every prompt. A sample says only how many
-tokens a whole prompt had, so the error is shared out by how uncertain each figure is and how much
-of the prompt it explains: a Kalman filter.
+Each script has a ratio of its own, because tokenizers differ most in scripts other than Latin; a
+constant covers what the service adds to every prompt. A sample only gives the tokens of a whole
+prompt, so the error is distributed by the uncertainty of each figure and by its share of the
+prompt: a Kalman filter.
 """
 
 from collections.abc import Sequence
@@ -14,21 +14,21 @@ LEAST_RATIO: Final = 0.5
 MOST_RATIO: Final = 3.0
 MOST_CONSTANT: Final = 2_000.0
 SMALLEST: Final = 50
-"""Tokens of a prompt that says anything about the ratio."""
+"""The smallest prompt that is a useful sample, in tokens."""
 NOISE: Final = 0.01
-"""How far a count is off by itself: the mix of words is not the same in every prompt."""
+"""The random error of a count: the mix of words differs between prompts."""
 ALWAYS: Final = 32
-"""So many samples are all learned from, afterwards one in as many: the rest says nothing new."""
+"""The number of samples that are all used; afterwards one in this many is."""
 AGEING: Final = 1.1
-"""By which what another process wrote is less sure each time that it is taken over."""
+"""The added uncertainty of another process's figures each time they are merged."""
 _UNSURE: Final = (0.2**2, 0.3**2, 0.3**2, 0.5**2, 300.0**2)
-"""Variances of the four ratios and the constant, before anything was seen."""
+"""Initial variances of the four ratios and the constant."""
 _DRIFT: Final = tuple(variance / 1_000 for variance in _UNSURE)
-"""What each grows by with every sample, so that it never stops to learn."""
+"""The growth of each variance per sample, so that learning never stops."""
 
 
 def _independent(variances: Sequence[float]) -> tuple[tuple[float, ...], ...]:
-    """The covariance of figures that tell nothing about each other."""
+    """Return the covariance of independent figures."""
     return tuple(
         tuple(variance if row == column else 0.0 for column in range(len(variances)))
         for row, variance in enumerate(variances)
@@ -37,13 +37,14 @@ def _independent(variances: Sequence[float]) -> tuple[tuple[float, ...], ...]:
 
 _FIRST: Final = _independent(_UNSURE)
 Scripts = tuple[float, float, float, float]
-"""Tokens by script, estimated: Latin letters with digits and signs; scripts of two bytes (Cyrillic,
-Greek, Arabic, Hebrew); of three (Chinese, Japanese, Korean, India's); of four (emoji)."""
+"""Estimated tokens by script: Latin letters with digits and signs; scripts of two bytes
+(Cyrillic, Greek, Arabic, Hebrew); of three (Chinese, Japanese, Korean, India's); of four
+(emoji)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was counted over what was estimated, by script. `constant` is in tokens a prompt."""
+    """The ratio of counted to estimated tokens, by script. `constant` is in tokens per prompt."""
 
     latin: float = 1.0
     two: float = 1.0
@@ -60,25 +61,25 @@ class Calibration:
 
     @property
     def learns(self) -> bool:
-        """Whether the next sample is worth looking at."""
+        """True if the next sample is used."""
         return self.samples < ALWAYS or self.samples % ALWAYS == 0
 
     def passed_over(self) -> "Calibration":
-        """One more sample, which is not learned from."""
+        """Return the calibration after a sample that is not used."""
         known = self.latin, self.two, self.three, self.four, self.constant, self.covariance
         return Calibration(*known, self.samples + 1)
 
     def predict(self, scripts: Scripts, frames: int) -> float:
-        """Tokens of a prompt: its text by script, and `frames` that are no text."""
+        """Return the tokens of a prompt: its text by script, and `frames`, the overhead."""
         latin, two, three, four = scripts
         text = latin * self.latin + two * self.two + three * self.three + four * self.four
         return text + frames + self.constant
 
     def beside(self, other: "Calibration") -> "Calibration":
-        """This and what another process learned meanwhile: each figure from whoever is surer of it.
+        """Merge the calibration of another process: each figure from the more certain one.
 
-        The other's was written earlier and counts as older, so that what held once cannot stay for
-        ever.
+        The other one was written earlier and counts as older, so that an outdated figure cannot
+        persist.
         """
         unsure = [row[place] for place, row in enumerate(self.covariance)]
         older = [row[place] * AGEING for place, row in enumerate(other.covariance)]
@@ -119,7 +120,7 @@ class Calibration:
 def _narrowed(
     covariance: Sequence[Sequence[float]], spread: Sequence[float], whole: float
 ) -> tuple[tuple[float, ...], ...]:
-    """How uncertain the figures still are after a sample, and a little more for the time since."""
+    """Return the uncertainty after a sample, slightly increased for the elapsed time."""
     return tuple(
         tuple(
             max(_DRIFT[row], value - spread[row] * spread[column] / whole) + _DRIFT[row]

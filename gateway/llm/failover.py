@@ -43,7 +43,7 @@ class FailoverProvider:
         self._providers = tuple(providers)
         self._clock = clock
         self._cool_down = cool_down
-        self._rests_until = [float("-inf")] * len(self._providers)
+        self._cools_until = [float("-inf")] * len(self._providers)
 
     @property
     def name(self) -> str:
@@ -66,10 +66,10 @@ class FailoverProvider:
                     async with aclosing(self._events(index, adapted)) as events:
                         async for event in events:
                             released = released or isinstance(event, TextDelta)
-                            yield _stood_in(event) if index else event
+                            yield _mark_fallback(event) if index else event
                 except ModelUnavailable as error:
                     failures.append(error)
-                    self._rest(index, error)
+                    self._cool_down_provider(index, error)
                     if released:
                         raise
                     if not await self._pause(attempt, error):
@@ -80,7 +80,7 @@ class FailoverProvider:
                         raise
                     break
                 else:
-                    self._rests_until[index] = float("-inf")
+                    self._cools_until[index] = float("-inf")
                     return
         raise _error_of(failures)
 
@@ -94,12 +94,12 @@ class FailoverProvider:
     def _order(self) -> list[int]:
         now = self._clock.monotonic()
         return sorted(
-            range(len(self._providers)), key=lambda index: max(0.0, self._rests_until[index] - now)
+            range(len(self._providers)), key=lambda index: max(0.0, self._cools_until[index] - now)
         )
 
-    def _rest(self, index: int, error: ModelUnavailable) -> None:
+    def _cool_down_provider(self, index: int, error: ModelUnavailable) -> None:
         seconds = min(MAX_COOL_DOWN, max(self._cool_down, error.retry_after or 0.0))
-        self._rests_until[index] = self._clock.monotonic() + seconds
+        self._cools_until[index] = self._clock.monotonic() + seconds
 
     async def _pause(self, attempt: int, error: ModelUnavailable) -> bool:
         """Wait before the next attempt; False if there is none, or the wait would be too long."""
@@ -116,5 +116,5 @@ def _error_of(failures: Sequence[ModelError]) -> ModelError:
     return min(passing, key=lambda error: error.retry_after or 0.0, default=failures[0])
 
 
-def _stood_in(event: ModelEvent) -> ModelEvent:
+def _mark_fallback(event: ModelEvent) -> ModelEvent:
     return replace(event, from_fallback=True) if isinstance(event, ModelFinished) else event

@@ -1,4 +1,4 @@
-"""The Markdown that the offline model shows on request, one sample for each thing there is."""
+"""The Markdown samples of the offline model."""
 
 from typing import Final
 
@@ -57,7 +57,7 @@ SAMPLES: Final = {
     "style": ("Here are the styles of text:", STYLES),
     "heading": ("Here are headings:", HEADINGS),
 }
-"""Keyed by how the word that asks for it begins."""
+"""Samples by the beginning of the word that requests them."""
 PARAGRAPHS: Final = 24
 _SUBJECTS: Final = (
     "An event arrives from a platform through that platform's own library.",
@@ -72,12 +72,12 @@ _SUBJECTS: Final = (
 
 
 def everything() -> str:
-    """All samples, one after the other."""
+    """Return all samples."""
     return "\n\n".join(f"{intro}\n\n{sample}" for intro, sample in SAMPLES.values())
 
 
 def long_text() -> str:
-    """About 8,000 characters with headings, a table and code in the middle: more than any
+    """Return about 8,000 characters with headings, a table and code in the middle: more than any
     platform takes in one message."""
     parts = ["# How a message finds its way"]
     for number in range(1, PARAGRAPHS + 1):

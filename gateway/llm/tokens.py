@@ -116,7 +116,7 @@ def learned(
         return calibration.passed_over()
     texts, frames = [system], 0
     for tool in tools:
-        texts.append(told(tool))
+        texts.append(tool_text(tool))
         frames += TOOL_TOKENS
     for message in messages:
         frames += MESSAGE_TOKENS
@@ -175,10 +175,10 @@ def _exact_tool(tool: ToolSpec) -> int:
 
 @lru_cache(MAX_TOLD)
 def _tool_scripts(tool: ToolSpec) -> Scripts:
-    return by_script(told(tool))
+    return by_script(tool_text(tool))
 
 
 @lru_cache(MAX_TOLD)
-def told(tool: ToolSpec) -> str:
+def tool_text(tool: ToolSpec) -> str:
     """A tool as the model reads it, for counting."""
     return f"{tool.name}{tool.description}{tool.schema}"

@@ -1,4 +1,4 @@
-"""Markdown to tree: the only place that knows the parser's tokens."""
+"""Parses Markdown into the tree; only this module knows the parser's tokens."""
 
 import functools
 import re
@@ -27,8 +27,8 @@ from gateway.markdown.tree import (
     Table,
 )
 
-# A line that begins with a letter and has none of these reads the same in every Markdown, and so
-# do several with an empty line between each two.
+# A line that begins with a letter and has none of these characters is plain text in every Markdown,
+# and so are several with empty lines between them.
 _SIGNS: Final = r"\\`*_~|<>\[\]&\0\ud800-\udfff"
 _LINE: Final = rf"[^\W\d_](?:[^{_SIGNS}\r\n]*[^{_SIGNS}\s])?"
 _ORDINARY: Final = re.compile(rf"{_LINE}(?:\n\n{_LINE})*")
@@ -39,9 +39,9 @@ _STYLES: Final = {"strong": "bold", "em": "italic", "s": "strike", "spoiler": "s
 
 
 def parse(markdown: str) -> Document:
-    """The tree of a text. Never fails: what is no Markdown is text.
+    """Parse a text. Never fails: anything that is not Markdown is text.
 
-    Longer than `MAX_SOURCE` characters, the whole text is shown literally.
+    A text of more than `MAX_SOURCE` characters is shown literally.
     """
     text = markdown.rstrip(" \n").lstrip("\n")
     if _ORDINARY.fullmatch(text) and "://" not in text:
@@ -66,7 +66,7 @@ def _literally(text: str) -> Document:
 
 @dataclass(slots=True)
 class _TableRows:
-    """A table as far as it was read."""
+    """The rows of a table so far."""
 
     aligns: list[Align] = field(default_factory=list)
     rows: list[list[Inline]] = field(default_factory=list)
@@ -77,7 +77,7 @@ class _TableRows:
 
 
 class _Builder:
-    """Turns the parser's flat tokens into blocks, with a stack instead of recursion."""
+    """Converts the parser's flat tokens to blocks, with a stack instead of recursion."""
 
     def __init__(self) -> None:
         self._open: list[list[Block]] = [[]]
@@ -202,7 +202,7 @@ def _item(blocks: list[Block], number: int | None) -> Item:
 
 
 def inline_runs(children: Iterable[Token]) -> Inline:
-    """Flat runs of one block's inline tokens, neighbours of one style joined."""
+    """Return the flat runs of a block's inline tokens; adjacent runs of one style are joined."""
     runs = _Runs()
     for token in children:
         kind, _, side = token.type.rpartition("_")
@@ -220,7 +220,7 @@ def inline_runs(children: Iterable[Token]) -> Inline:
 
 
 class _Runs:
-    """Collects runs under the styles that are open."""
+    """Collects runs with the currently open styles."""
 
     def __init__(self) -> None:
         self._done: list[Run] = []
@@ -231,7 +231,7 @@ class _Runs:
         self._written = 0
 
     def add(self, text: str, *, code: bool = False) -> None:
-        """Some text in the current style."""
+        """Add text in the current style."""
         if not text:
             return
         style = {name: depth > 0 for name, depth in self._depth.items()}
@@ -243,22 +243,21 @@ class _Runs:
         self._written += 1
 
     def change(self, style: str, by: int) -> None:
-        """A style begins or ends."""
+        """Begin or end a style."""
         self._depth[style] += by
 
     def open_link(self, address: str) -> None:
-        """Text that leads somewhere begins; within another link that one counts."""
+        """Begin a link; of nested links the outer one counts."""
         self._links.append(address)
         self._written = 0
 
     def close_link(self) -> None:
-        """It ends; without a text it shows its address."""
+        """End a link; without a text it shows its address."""
         if not self._written:
             self.add(self._links[-1])
         self._links.pop()
 
     def finish(self) -> Inline:
-        """All runs."""
         self._flush()
         return tuple(self._done)
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from gateway.markdown import boundaries as cut
-from gateway.markdown import table
+from gateway.markdown import boundaries, table
 from gateway.markdown.tree import (
     Block,
     CodeBlock,
@@ -124,21 +123,21 @@ def split(block: Block, first: int, limit: int, measure: Measure) -> list[Block]
 def _cut_inline(
     block: Paragraph | Heading, first: int, limit: int, measure: Measure
 ) -> Iterator[Block]:
-    # Nothing is shorter rendered than read, so a long rest need not be rendered to be too long.
+    # Rendering never shortens a text, so a rest that is too long need not be rendered.
     room, rest, text = first, block, inline_text(block.runs)
     while len(text) > room or measure(rest) > room:
 
         def fits(end: int, block: Paragraph | Heading = rest, room: int = room) -> bool:
             return measure(replace(block, runs=slice_runs(block.runs, 0, end))) <= room
 
-        end = cut.longest(min(len(text), room), fits)
+        end = boundaries.longest(min(len(text), room), fits)
         if end == 0 and any(run.link for run in rest.runs):
             rest = replace(rest, runs=without_links(rest.runs))
             text = inline_text(rest.runs)
             continue
-        end = cut.best_cut(text, max(end, 1))
+        end = boundaries.best_cut(text, max(end, 1))
         yield replace(rest, runs=slice_runs(rest.runs, 0, end))
-        begin = cut.skip_space(text, end)
+        begin = boundaries.skip_space(text, end)
         rest = replace(rest, runs=slice_runs(rest.runs, begin, len(text)))
         text, room = text[begin:], limit
     if rest.runs:
@@ -152,7 +151,9 @@ def _cut_code(block: CodeBlock, first: int, limit: int, measure: Measure) -> Ite
         def fits(end: int, block: CodeBlock = rest, room: int = room) -> bool:
             return measure(replace(block, text=block.text[:end])) <= room
 
-        end = cut.line_cut(rest.text, max(cut.longest(min(len(rest.text), room), fits), 1))
+        end = boundaries.line_cut(
+            rest.text, max(boundaries.longest(min(len(rest.text), room), fits), 1)
+        )
         yield replace(rest, text=rest.text[:end])
         begin = end + 1 if rest.text[end : end + 1] == "\n" else end
         rest, room = replace(rest, text=rest.text[begin:]), limit

@@ -1,4 +1,5 @@
-"""What we add to CommonMark: spoilers, bare addresses, images as links, bounded nesting."""
+"""Extensions of CommonMark: spoilers, bare addresses, images as links, bounded nesting, and
+tables that keep every cell."""
 
 import re
 from typing import Final
@@ -19,7 +20,8 @@ _FILLED: Final = "filled_cells"
 
 
 def parser(*, links: bool = True) -> MarkdownIt:
-    """CommonMark with tables, strikethrough and the rules here; HTML stays text."""
+    """Return a parser for CommonMark with tables, strikethrough and these extensions; HTML stays
+    text."""
     # maxNesting also bounds brackets within brackets; above it the parser drops text, so our own
     # rule for blocks has to be reached first.
     options = {"html": False, "maxNesting": MAX_CONTAINERS + 4, "inline_definitions": True}
@@ -45,7 +47,7 @@ def _too_deep(state: StateBlock, start_line: int, end_line: int, silent: bool) -
 
 
 def _image(state: StateInline, silent: bool) -> bool:
-    """Read `![text](address)` as a link; its text is read once, whatever it nests."""
+    """Read `![text](address)` as a link; its text is read once, however deep it nests."""
     start = state.pos
     if not state.src.startswith("![", start):
         return False
@@ -79,7 +81,7 @@ def _bare_address(state: StateInline, silent: bool) -> bool:
 
 
 def _without_punctuation(address: str) -> str:
-    """Leave a sentence's own punctuation, and a bracket that was opened before it, outside."""
+    """Exclude a sentence's punctuation, and a closing bracket without an opening one."""
     excess = address.count(")") - address.count("(")
     end = len(address)
     while end:
@@ -133,11 +135,11 @@ def _become(state: StateInline, index: int, kind: str, nesting: int) -> None:
 
 
 def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
-    """Read a table: the header is the parser's matter, the rows are read here.
+    """Read a table; the parser reads the header, this function the rows.
 
-    GFM drops the cells that a row has beyond its header; they stay in its last cell, with their
-    bars. Empty cells for what rows lack are added up to `MAX_FILLED_CELLS` in the whole text; a
-    shorter row than that allows ends its table and is text.
+    GFM drops a row's cells beyond the header; here they stay in its last cell, with their bars.
+    Missing cells are added, up to `MAX_FILLED_CELLS` in the whole text; a row that would need more
+    ends its table and is text.
     """
     first = len(state.tokens)
     if not table(state, start_line, min(start_line + 2, end_line), silent):
@@ -163,7 +165,7 @@ def read_table(state: StateBlock, start_line: int, end_line: int, silent: bool) 
 
 
 def _ends(state: StateBlock, end_line: int) -> bool:
-    """True where a line is no row any more: blank, further out, code, or another block."""
+    """Return True for a line that is no row: blank, outside the block, code, or another block."""
     line = state.line
     if state.isEmpty(line) or state.sCount[line] < state.blkIndent or state.is_code_block(line):
         return True

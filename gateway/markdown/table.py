@@ -1,4 +1,4 @@
-"""A table as aligned text, for every place that has no tables."""
+"""Tables as aligned text, for places without tables."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from gateway.markdown.tree import Align, Block, Inline, Paragraph, Run, Table
 
 
 def aligned(table: Table) -> str:
-    """Header, a line, and the rows, in columns of a fixed-width font."""
+    """Return header, separator and rows in columns of a fixed-width font."""
     rows = [[cell_text(cell) for cell in row] for row in (table.header, *table.rows)]
     widths = [
         min(max(width(row[column]) for row in rows), COLUMN_WIDTH)
@@ -20,14 +20,15 @@ def aligned(table: Table) -> str:
 
 
 def cell_text(cell: Inline) -> str:
-    """A cell without styles, addresses written out."""
+    """Return a cell without styles, with its addresses."""
     return "".join(
         run.text if not run.link or run.is_bare_link else f"{run.text} ({run.link})" for run in cell
     ).replace("\n", " ")
 
 
 def as_paragraphs(table: Table) -> tuple[Block, ...]:
-    """A row a paragraph, a cell a line that begins with its column's name: for very long cells."""
+    """Return a paragraph per row and a line per cell, which begins with the column's name: for
+    very long cells."""
     blocks: list[Block] = [Paragraph(_joined(table.header))] if not table.rows else []
     for row in table.rows:
         runs: list[Run] = []
@@ -41,7 +42,7 @@ def as_paragraphs(table: Table) -> tuple[Block, ...]:
 
 
 def width(text: str) -> int:
-    """Columns that a text takes in a fixed-width font."""
+    """Return the columns that a text occupies in a fixed-width font."""
     if text.isascii():
         return len(text)
     return sum(_char_width(char) for char in text)

@@ -1,7 +1,7 @@
-"""What a text means, as a small tree of frozen values: the one form between Markdown and platforms.
+"""The tree of a text, as frozen values, between Markdown and the platforms.
 
-Inline text is flat: a paragraph is a tuple of `Run`s, each with all of its styles. That makes
-splitting a matter of slicing, and leaves nesting to quotes and lists only.
+Inline text is flat: a paragraph is a tuple of `Run`s, each with all of its styles. Splitting is
+then slicing, and only quotes and lists are nested.
 """
 
 from dataclasses import dataclass, replace
@@ -12,9 +12,9 @@ Align: TypeAlias = Literal["left", "center", "right"]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A stretch of text with the same style; a newline in `text` is a line break.
+    """Text in one style; a newline in `text` is a line break.
 
-    `link` is where the text leads, empty for nowhere. A bare address is a link to itself.
+    `link` is its target, empty for none. A bare address links to itself.
     """
 
     text: str
@@ -27,7 +27,7 @@ class Run:
 
     @property
     def is_bare_link(self) -> bool:
-        """True when the text is the address itself."""
+        """True if the text is the address itself."""
         return bool(self.link) and self.link in (self.text, f"mailto:{self.text}")
 
 
@@ -36,7 +36,7 @@ Inline: TypeAlias = tuple[Run, ...]
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Some lines of text."""
+    """Lines of text."""
 
     runs: Inline
 
@@ -51,7 +51,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """Text shown as it is; `language` is one word or empty."""
+    """Preformatted text; `language` is one word or empty."""
 
     text: str
     language: str = ""
@@ -59,17 +59,17 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Blocks somebody else said."""
+    """Quoted blocks."""
 
     blocks: tuple["Block", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry of a list.
+    """A list item.
 
-    `number` is None in a bulleted list. `checked` is None unless the item is a task. `continued`
-    is true for the rest of an item that began in an earlier message: it has no marker.
+    `number` is None in a bulleted list. `checked` is None unless the item is a task. `continued` is
+    true for the rest of an item from an earlier message: it has no marker.
     """
 
     blocks: tuple["Block", ...]
@@ -87,7 +87,7 @@ class ItemList:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header row and rows of as many cells."""
+    """A header row, and rows with the same number of cells."""
 
     aligns: tuple[Align, ...]
     header: tuple[Inline, ...]
@@ -96,7 +96,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across."""
+    """A horizontal line."""
 
 
 Block: TypeAlias = Paragraph | Heading | CodeBlock | Quote | ItemList | Table | Rule
@@ -104,12 +104,13 @@ Document: TypeAlias = tuple[Block, ...]
 
 
 def inline_text(runs: Inline) -> str:
-    """The characters of some runs, without styles and addresses."""
+    """Return the characters of some runs, without styles and addresses."""
     return "".join(run.text for run in runs)
 
 
 def slice_runs(runs: Inline, start: int, end: int) -> Inline:
-    """The characters from `start` to `end`, styles kept; a bare address that is cut is no link."""
+    """Return the characters from `start` to `end` with their styles; a bare address that is cut
+    is no link."""
     kept: list[Run] = []
     position = 0
     for run in runs:
@@ -128,7 +129,7 @@ def slice_runs(runs: Inline, start: int, end: int) -> Inline:
 
 
 def without_links(runs: Inline) -> Inline:
-    """Every address written out behind its text: for links too long to be links."""
+    """Append every address to its text: for links that are too long."""
     shown: list[Run] = []
     for index, run in enumerate(runs):
         following = runs[index + 1].link if index + 1 < len(runs) else ""

@@ -31,7 +31,7 @@ def current_exchange() -> str:
     return _EXCHANGE.get()
 
 
-class correlated:  # noqa: N801 - reads as what it is: with about(exchange)
+class correlated:  # noqa: N801 - used like a function: with correlated(exchange)
     """A context in which every log line carries the exchange, also in tasks started there."""
 
     __slots__ = ("_exchange", "_token")

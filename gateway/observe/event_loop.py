@@ -40,7 +40,7 @@ class EventLoopMonitor:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _run(self) -> None:
-        # The loop's own time, not an injected clock's: this is about the real one.
+        # The loop's own time, not an injected clock's: this measures the real loop.
         loop = asyncio.get_running_loop()
         while True:
             due = loop.time() + EVERY

@@ -17,7 +17,7 @@ from safety.secret_detection.kinds import Level
 
 OURS: Final = ("db", "gateway", "adapters", "memory", "parley", "safety")
 """Packages whose log messages contain only codes and ids."""
-OWN_WORDS: Final = (StartError, ConfigurationError, StoreUnavailable)
+OPERATOR_ERRORS: Final = (StartError, ConfigurationError, StoreUnavailable)
 """Errors with messages for the operator. Only their first line is logged: a database quotes rows in
 the lines below."""
 REDACTED: Final = "[SECRET_REDACTED]"
@@ -34,10 +34,10 @@ def is_ours(logger: str) -> bool:
     return logger.partition(".")[0] in OURS
 
 
-def words_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an exception as it may be logged: foreign ones quote their input."""
     name = type(error).__name__
-    if not isinstance(error, OWN_WORDS):
+    if not isinstance(error, OPERATOR_ERRORS):
         return name
     first, _, _ = str(error).partition("\n")
     return f"{name}: {first}"
@@ -48,14 +48,14 @@ def failure(error: BaseException) -> str:
     chain: list[str] = []
     current: BaseException | None = error
     while current is not None and len(chain) < MAX_CAUSES:
-        chain.append("\n".join((words_of(current), *places(current.__traceback__))))
+        chain.append("\n".join((error_text(current), *frames_of(current.__traceback__))))
         current = current.__cause__ or (
             None if current.__suppress_context__ else current.__context__
         )
     return "\ncaused by ".join(chain)
 
 
-def places(trace: TracebackType | None) -> Iterable[str]:
+def frames_of(trace: TracebackType | None) -> Iterable[str]:
     """Return the last frames of a traceback, without source lines and values."""
     frames = list(traceback.walk_tb(trace))[-MAX_FRAMES:]
     for frame, line in frames:
@@ -71,11 +71,11 @@ def render_failure(_logger: object, _method: str, line: EventDict) -> EventDict:
         line["exception"] = failure(error)
     for name, value in line.items():
         if isinstance(value, BaseException):
-            line[name] = words_of(value)
+            line[name] = error_text(value)
     return line
 
 
-def withhold_foreign(_logger: object, _method: str, line: EventDict) -> EventDict:
+def redact_library_message(_logger: object, _method: str, line: EventDict) -> EventDict:
     """Replace the message of a library by its logger and place; it may quote people."""
     record = line.get("_record")
     if isinstance(record, logging.LogRecord) and not is_ours(record.name):

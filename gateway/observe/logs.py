@@ -12,11 +12,18 @@ from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
 from gateway.observe.correlation import add_exchange
-from gateway.observe.log_redaction import OURS, is_ours, redactor, render_failure, withhold_foreign
+from gateway.observe.log_redaction import (
+    OURS,
+    is_ours,
+    redact_library_message,
+    redactor,
+    render_failure,
+)
 
 LogFormat = Literal["text", "json"]
-NOISY = ("httpx", "httpcore", "httpx2", "discord", "slack_bolt", "slack_sdk", "telegram", "aiohttp")
-"""Libraries whose warnings repeat events of our own."""
+
+NOISY = ("httpx", "httpcore", "httpx2", "aiohttp")
+"""Libraries whose warnings say nothing that our own events do not."""
 AUDIT: Final = "audit"
 """The event of every audit line."""
 
@@ -29,7 +36,7 @@ class LogHandler(logging.StreamHandler[TextIO]):
         return is_ours(record.name) or record.levelno >= logging.WARNING
 
 
-class _Forgiving(io.TextIOBase):
+class _TolerantStream(io.TextIOBase):
     """A stream that never fails: a log line that cannot be written, as on a full disk, must not end
     the work it describes. The standard library's handlers ignore such errors by themselves."""
 
@@ -70,13 +77,13 @@ def configure_logs(
     structlog.configure(
         processors=[*meanings, *output],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Forgiving(out))),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _TolerantStream(out))),
         cache_logger_on_first_use=False,
     )
     handler = LogHandler(out)
     handler.setFormatter(
         ProcessorFormatter(
-            foreign_pre_chain=[*meanings, withhold_foreign],
+            foreign_pre_chain=[*meanings, redact_library_message],
             processors=[ProcessorFormatter.remove_processors_meta, *output],
         )
     )
@@ -87,8 +94,13 @@ def configure_logs(
     root.setLevel(max(level, logging.WARNING))
     for name in OURS:
         logging.getLogger(name).setLevel(level)
-    for name in NOISY:
-        logging.getLogger(name).setLevel(max(level, logging.ERROR))
+    errors_only(NOISY)
+
+
+def errors_only(loggers: Iterable[str]) -> None:
+    """Leave out what these libraries say below an error."""
+    for name in loggers:
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _without_audit(_logger: object, _method: str, event: EventDict) -> EventDict:

@@ -108,7 +108,7 @@ class SecurityLog:
         if self._sink is None:
             self._queue.clear()
             return
-        async with self._flushing:  # two at a time would both hand on what is first
+        async with self._flushing:  # two concurrent flushes would both write the first entry
             await self._hand_on(self._sink)
 
     async def _hand_on(self, sink: SecuritySink) -> None:
@@ -122,7 +122,7 @@ class SecurityLog:
                 self._waits = True
                 return
             self._waits = False
-            if self._queue and self._queue[0] is first:  # not dropped meanwhile by a full queue
+            if self._queue and self._queue[0] is first:  # unless a full queue dropped it meanwhile
                 self._queue.popleft()
 
     async def _run(self) -> None:

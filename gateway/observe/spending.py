@@ -1,4 +1,4 @@
-"""What a person, or everybody, spent on answers, and what is left of their budgets."""
+"""Spending of a person or of everybody, and the rest of their budgets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

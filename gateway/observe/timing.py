@@ -14,7 +14,7 @@ MAX_TIMINGS = 100
 _timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
 
 
-class collect_timings:  # noqa: N801 - reads as what it is: with collect_timings(timings)
+class collect_timings:  # noqa: N801 - used like a function: with collect_timings(timings)
     """A context in which the results of `timed` are added to `timings`."""
 
     __slots__ = ("_timings", "_token")

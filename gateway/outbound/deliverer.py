@@ -80,12 +80,12 @@ class Deliverer:
         count: Callable[[str, str], None],
         observer: Observer | None = None,
         *,
-        fed: bool = False,
+        external_source: bool = False,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
-        """`fed`: a `SendSource` passes the sends to `take`; `submit` does nothing."""
+        """`external_source`: a `SendSource` passes the sends to `take`; `submit` does nothing."""
         self._outbox = outbox
-        self._fed = fed
+        self._external_source = external_source
         self._guard = guard
         self._lines = lines
         self._clock = clock
@@ -126,7 +126,7 @@ class Deliverer:
 
     async def start(self) -> None:
         """Load the sends that an earlier run left in the outbox."""
-        if self._fed:
+        if self._external_source:
             return
         left = await self._outbox.waiting(AT_START)
         for entry in left:
@@ -137,7 +137,11 @@ class Deliverer:
     def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
         """Return the key of the send that `submit` would start without waiting, empty for none. The
         outbox may store it as begun, which saves a later write."""
-        if self._fed or self._closed or not (outbound and self.quiet(outbound[0].place)):
+        if (
+            self._external_source
+            or self._closed
+            or not (outbound and self.quiet(outbound[0].place))
+        ):
             return ""
         first, line = outbound[0], self.sender_for(outbound[0].place)
         if line is None or not (line.connected.is_set() and line.pacer.free(first.place)):
@@ -147,7 +151,7 @@ class Deliverer:
     def submit(self, outbound: Sequence[Outbound], begun: str = "") -> None:
         """Send items that the outbox has stored already; the one with the key `begun` is stored as
         begun."""
-        if self._fed:
+        if self._external_source:
             return
         for item in outbound:
             if item.key == begun and begun not in self._held:
@@ -195,8 +199,8 @@ class Deliverer:
                         await self._deliver(waiting[0], waiting)
                 except StoreUnavailable:
                     raise
-                except Exception:  # a bug must not be able to stop a chat for ever
-                    # The key stays held: nobody knows whether it was sent.
+                except Exception:  # a bug must not stop a chat
+                    # The key stays held, because the send may have happened.
                     log.exception("delivery_failed", platform=chat[0], account=chat[1])
                     self._begun.discard(waiting.popleft().outbound.key)
                 else:
@@ -248,7 +252,7 @@ class Deliverer:
             if not self._prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
                 if not (isinstance(error, Ambiguous | WindowClosed) or send.outbound.is_empty):
-                    await self._say(line, send.outbound, LOST_NOTE)
+                    await self._send_note(line, send.outbound, LOST_NOTE)
                 return
 
     async def _try(self, line: AccountSender, send: Send) -> Exception | None:
@@ -263,47 +267,47 @@ class Deliverer:
             with self._guard.working(WorkItem("send", key)):
                 receipt = await final.deliver(line.adapter, send.outbound)
         except DeliveryError as error:
-            self._tried(send, began, error)
+            self._observe_attempt(send, began, error)
             send.tries += 1
             self._count("send_failed", f"{platform}:{type(error).__name__}")
             send.begun = isinstance(error, Ambiguous)
-            await self._write(partial(self._note, send, error))
+            await self._write(partial(self._record_failure, send, error))
             return error
         except StoreUnavailable:
             raise
         except Exception as error:
-            self._tried(send, began, error)
+            self._observe_attempt(send, began, error)
             log.exception("send_failed", platform=platform, key=key)
             return error
         else:
-            self._tried(send, began)
+            self._observe_attempt(send, began)
             self._count("sent", platform)
             at = stands_at(send.outbound.place, receipt.message_id)
             await self._write(lambda: self._outbox.sent(key, receipt, at))
             if send.outbound.clears:
-                self.expiring.gone(send.outbound)
-            self.expiring.shown(send.outbound, receipt)
+                self.expiring.forget_removed(send.outbound)
+            self.expiring.remember(send.outbound, receipt)
             return None
         finally:
             self._sending.discard(task)
 
-    async def _note(self, send: Send, error: DeliveryError) -> None:
+    async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""
         retry_after = error.retry_after if isinstance(error, Transient) else None
         await self._outbox.tried(
             send.outbound.key,
             reason_of(error),
             unsure=send.begun,
-            not_before=None if retry_after is None else self._in(retry_after),
+            not_before=None if retry_after is None else self._time_in(retry_after),
         )
 
-    def _in(self, seconds: float) -> datetime:
-        return self._clock.now() + timedelta(seconds=self._at_most(seconds))
+    def _time_in(self, seconds: float) -> datetime:
+        return self._clock.now() + timedelta(seconds=self._bounded(seconds))
 
-    def _at_most(self, seconds: float) -> float:
+    def _bounded(self, seconds: float) -> float:
         return min(seconds, self._rules.lifetime.total_seconds())
 
-    def _tried(self, send: Send, began: float, error: Exception | None = None) -> None:
+    def _observe_attempt(self, send: Send, began: float, error: Exception | None = None) -> None:
         failed = "" if error is None else type(error).__name__
         seconds = self._clock.monotonic() - began
         self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
@@ -328,7 +332,7 @@ class Deliverer:
         retry_after = error.retry_after if isinstance(error, Transient) else None
         line.pacer.penalise(
             send.outbound.place,
-            self._at_most(send.pause if retry_after is None else retry_after),
+            self._bounded(send.pause if retry_after is None else retry_after),
             whole_account=isinstance(error, Transient) and error.whole_account,
         )
 
@@ -362,7 +366,7 @@ class Deliverer:
         send.announced = True
         return True
 
-    async def _say(self, line: AccountSender, of: Outbound, part: Part) -> None:
+    async def _send_note(self, line: AccountSender, of: Outbound, part: Part) -> None:
         """Send a note about a send to the chat; one attempt."""
         try:
             await line.adapter.send(note(of, part))
@@ -377,7 +381,7 @@ class Deliverer:
             waiting.remove(entry)
         keys = [outbound.key, *(entry.outbound.key for entry in rest)]
         self._count("dead_letter", outbound.place.platform)
-        # The reason stands in the outbox; in a log a platform's words may quote somebody's.
+        # The outbox has the full reason; a platform's text may quote people, so the log has not.
         kind = reason.partition(":")[0]
         log.error("dead_letter", platform=outbound.place.platform, keys=len(keys), reason=kind)
         try:

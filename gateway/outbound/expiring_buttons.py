@@ -35,7 +35,7 @@ class ExpiringButtons:
         self._named: dict[tuple[str, str, str, str], Outbound] = {}
         self._numbers = count()
 
-    def shown(self, outbound: Outbound, receipt: Receipt) -> None:
+    def remember(self, outbound: Outbound, receipt: Receipt) -> None:
         """Remember a sent message, if it has buttons that expire."""
         until = outbound.buttons_until
         if until is None or not outbound.buttons or not receipt.message_id:
@@ -46,17 +46,17 @@ class ExpiringButtons:
         self._named[_name(clearing)] = clearing
         heapq.heappush(self._shown, (until, next(self._numbers), clearing))
 
-    def gone(self, outbound: Outbound) -> None:
+    def forget_removed(self, outbound: Outbound) -> None:
         """Forget buttons that this send has already removed."""
         self._named.pop(_name(outbound), None)
 
-    def forget(self, person: str) -> None:
+    def forget_person(self, person: str) -> None:
         """Forget everything that was shown to this person (a `str(PersonId)`)."""
         self._named = {key: one for key, one in self._named.items() if one.person != person}
         self._shown = [one for one in self._shown if one[2].person != person]
         heapq.heapify(self._shown)
 
-    async def step(self) -> int:
+    async def remove_expired(self) -> int:
         """Remove some expired buttons; returns how many, 0 at the end. Raises
         `StoreUnavailable`."""
         due: list[Outbound] = []

@@ -51,8 +51,8 @@ class OutboxSweeper:
         if not again:
             return 0
         entries = await self._outbox.entries(again[:AT_ONCE])
-        # Nothing is awaited from here on, and nothing of these was held since the last look: what
-        # is still waiting was neither sent nor submitted by this process.
+        # There is no await after this, and no process held these since the last sweep: an entry
+        # that still waits was neither sent nor submitted by this process.
         self._deliverer.take(entries)
         return len(entries)
 

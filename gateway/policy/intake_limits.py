@@ -50,7 +50,7 @@ class IntakeLimits:
     def _take(self, kind: str, sender: str, now: float, most: int, per_minute: int) -> bool:
         key = (kind, sender)
         held = self._held.get(key)
-        # A bucket regains what it holds within a minute: it is scaled to hold more than that.
+        # A bucket is full again after a minute; scaling the time allows larger bursts.
         rule, scale = BucketRule("user", sender, most), per_minute / most
         taken = take((rule,), (held,), now * scale)
         self._held[key] = taken.buckets[0]

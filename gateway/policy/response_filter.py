@@ -26,7 +26,7 @@ _QUOTED: Final = (
     *some("[^\"']", 1, 1),
 )
 
-# Each needs the first character of the value only: an answer is refused as a whole.
+# The first character of a value is enough: the whole answer is replaced.
 _PATTERNS: Final[tuple[tuple[str, Pattern], ...]] = (
     ("password", Pattern((*literal("password"), *_QUOTED), ignore_case=True)),
     (

@@ -11,6 +11,20 @@ from gateway.ports.adapter import AdapterState
 REMEMBERED: Final = timedelta(days=3650)
 
 
+class IdentityResolver(Protocol):
+    """Finds the identities that belong to one human."""
+
+    async def human(self, tenant: str, person: PersonId) -> str:
+        """Return the same text for all linked identities. Raises `StoreUnavailable`."""
+
+
+class NoLinkedIdentities:
+    """Implements `IdentityResolver` where identities cannot be linked."""
+
+    async def human(self, tenant: str, person: PersonId) -> str:
+        return str(person)
+
+
 async def keep_ids(state: AdapterState, person_id: str, known: KnownIds) -> None:
     """Store the ids of a person. Raises `StoreUnavailable`."""
     await state.put(_key(person_id), json.dumps([known.current, known.former]), REMEMBERED)
@@ -27,17 +41,3 @@ async def kept_ids(state: AdapterState, person_id: str) -> KnownIds | None:
 
 def _key(person_id: str) -> str:
     return f"aliases:{person_id}"
-
-
-class IdentityResolver(Protocol):
-    """Finds the identities that belong to one human."""
-
-    async def human(self, tenant: str, person: PersonId) -> str:
-        """Return the same text for all linked identities. Raises `StoreUnavailable`."""
-
-
-class NoLinkedIdentities:
-    """Implements `IdentityResolver` where identities cannot be linked."""
-
-    async def human(self, tenant: str, person: PersonId) -> str:
-        return str(person)

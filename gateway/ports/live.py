@@ -8,7 +8,7 @@ from gateway.message import Outbound, Part, Place, Receipt
 
 @dataclass(frozen=True, slots=True)
 class LiveStyle:
-    """How a conversation shows a live answer.
+    """The style of live answers in a conversation.
 
     `pause`: minimum seconds between two requests. `fades`: seconds after which a preview disappears
     unless it is repeated, 0 for never. `costs`: requests count against the send budget. `appends`:

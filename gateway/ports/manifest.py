@@ -60,6 +60,8 @@ class AdapterManifest:
     dedupe_for: timedelta = timedelta(hours=24)
     """How long the platform may deliver the same event again."""
     pace: SendPace = SendPace()
+    loggers: tuple[str, ...] = ()
+    """Loggers of the platform's library whose warnings say nothing that our own events do not."""
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """Like `CanShowLive.live_style`, for a process without a connection."""
     identify: str = ""

@@ -17,7 +17,7 @@ from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 
 REDACTION_NOTICE: Final = "I removed what looks like a secret before I kept this."
-"""The line of an `AnswerFooter` that tells of a secret in a stored text."""
+"""The sentence of an `AnswerFooter` that tells of a secret in a stored text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class TurnMemory(Protocol):
         """Note what the model reads in this turn that the person did not write: what is shown or
         quoted, files, results of tools, and the same of earlier turns."""
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """The parts of the prompt that memory writes. They are the same all through a session,
         because what stays the same is cached by the model's service."""
 
@@ -114,16 +114,18 @@ class TurnMemory(Protocol):
         """False where there is surely nothing to recall."""
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """The memories that may answer this question, best first, also where `told` tells
-        it."""
+        """The memories that may answer this question, best first, also where `prompt_parts` has
+        them."""
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Say this with the person's next direct message. For a place where nothing can be said to
-        one person alone; before `finish`. The sentence quotes nothing of what was said, and takes
-        the place of those that memory would say `instead_of` it."""
+        one person alone. The sentence quotes nothing of what was said."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
-        """The turn is over: what to tell, and what to keep of it."""
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
+        """End the turn: the footer, and what is to be kept. The footer leaves out the sentences
+        `without`, in whose place something else is said."""
 
 
 class MemoryPort(Protocol):
@@ -171,7 +173,7 @@ class CommandSet(Protocol):
         """Do what a command says; the answer. Raises `BadInput` with words for the person."""
 
     def owns(self, value: str) -> bool:
-        """True for the value of a button under an answer of these commands, or an aftermath."""
+        """True for the value of a button under an answer of these commands, or in a footer."""
 
     async def press(self, value: str, caller: Caller) -> Reply:
         """Do what a button stands for. Raises `BadInput` with words for the person."""
@@ -206,7 +208,7 @@ class NoMemory:
     def reads(self, material: Sequence[Material]) -> None:
         """Stores nothing, so it needs to know nothing."""
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """No memory, so no result."""
         return NO_PROMPT_PARTS
 
@@ -214,10 +216,12 @@ class NoMemory:
         """No memory, so no result."""
         return ()
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Forget it: nothing waits without a memory."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         """Keeps nothing."""
         return NO_FOOTER
 

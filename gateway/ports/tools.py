@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gateway.tool_spec import ToolSpec
 
@@ -28,3 +28,19 @@ class ServerState:
     connected: bool
     problem: str
     failures: int
+
+
+@runtime_checkable
+class CanStart(Protocol):
+    """A tool provider that connects by itself once it is started."""
+
+    def start(self) -> None:
+        """Begin to connect; returns at once."""
+
+
+@runtime_checkable
+class CanReportState(Protocol):
+    """A tool provider that can lose its connection."""
+
+    def state(self) -> ServerState:
+        """How it is now."""

@@ -74,7 +74,7 @@ def material_from_json(data: str) -> tuple[Material, ...]:
         return ()
 
 
-def readable(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[T]:
+def parse_rows(rows: Iterable[tuple[Any, ...]], read: Callable[..., T]) -> list[T]:
     """Return the result of `read` for each row. An unreadable row (written by another version) is
     logged by its first column and skipped, so that the rest can be used."""
     results = []

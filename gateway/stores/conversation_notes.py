@@ -51,7 +51,7 @@ FORGET_TASKS_OF: Final = Statement(f"""
 CLEAR: Final = Statement("DELETE FROM conversation_notes WHERE conversation = :conversation")
 
 
-def notes_of(row: Row | None) -> ConversationNotes:
+def parse_notes(row: Row | None) -> ConversationNotes:
     """The notes in a row of `READ`."""
     if row is None:
         return NO_NOTES

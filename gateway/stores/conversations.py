@@ -12,7 +12,7 @@ from db.work import Change, Execute, Fetch
 from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
 from gateway.ports.conversations import ConversationNotes, StoredTurn
-from gateway.stores import conversation_notes as notes
+from gateway.stores import conversation_notes
 from gateway.stores.codec import material_from_json, material_to_json
 
 COLUMNS: Final = "message_id, role, text, at, person, speaker, material"
@@ -104,9 +104,11 @@ class SqlConversations:
 
         def work() -> Work[tuple[list[StoredTurn], ConversationNotes]]:
             note_rows, turn_rows = yield from together(
-                Fetch(notes.READ, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
+                Fetch(conversation_notes.READ, params),
+                Fetch(LATEST_SINCE_SUMMARY, params),
+                last=True,
             )
-            return [_turn(row) for row in reversed(turn_rows)], notes.notes_of(
+            return [_turn(row) for row in reversed(turn_rows)], conversation_notes.parse_notes(
                 *note_rows or (None,)
             )
 
@@ -129,7 +131,7 @@ class SqlConversations:
 
         def work() -> Work[int]:
             _, gone = yield from together(
-                Change(notes.CLEAR, params), Change(CLEAR, params), last=True
+                Change(conversation_notes.CLEAR, params), Change(CLEAR, params), last=True
             )
             return int(gone)
 
@@ -147,8 +149,8 @@ class SqlConversations:
 def _with_notes(statement: Statement, params: dict[str, object]) -> Work[int]:
     """Delete the notes that derive from these messages, then change the messages."""
     *_, changed = yield from together(
-        Change(notes.FORGET_SUMMARIES_OF, params),
-        Change(notes.FORGET_TASKS_OF, params),
+        Change(conversation_notes.FORGET_SUMMARIES_OF, params),
+        Change(conversation_notes.FORGET_TASKS_OF, params),
         Change(statement, params),
         last=True,
     )

@@ -20,7 +20,7 @@ MAX_ROWS: Final = 100_000
 """Rows of one table that are exported."""
 PERSON: Final = among("person", "persons")
 OWN_TENANT: Final = f"{json_item('conversation', 0)} = :tenant"
-# A turn of the assistant is about the person whose message it answers.
+# An answer belongs to the person whose message it answers.
 TURNS: Final = f"""
     {OWN_TENANT} AND ({PERSON} OR (
         role = 'assistant' AND (channel, answers) IN (
@@ -29,7 +29,7 @@ TURNS: Final = f"""
 """  # noqa: S608 - constants
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
 ACCOUNT: Final = "platform || ':' || account || ':'"
-# Ids of commands and presses are composed of several ids, the person's among them (Slack).
+# Ids of commands and presses contain several ids, including the person's (Slack).
 ID_INSIDE: Final = contains(
     "':' || message_id || ':'", "substr(p.value, length(platform) + length(account) + 2) || ':'"
 )
@@ -56,7 +56,7 @@ OWN_TASK: Final = f"(task <> '' AND {among('task_person', 'persons')})"
 SPOKE: Final = f"""
     EXISTS (SELECT 1 FROM {json_values("persons", "said")} WHERE {among("said.value", "persons")})
 """  # noqa: S608 - constants
-# '*' stands for material that the person showed.
+# '*' stands for material.
 ALONE: Final = f"""
     NOT EXISTS (SELECT 1 FROM {json_values("persons", "said")}
         WHERE said.value <> '*' AND NOT {among("said.value", "persons")})
@@ -86,7 +86,7 @@ def _table(name: str, columns: str, where: str) -> _Table:
     return _Table(name, names, Statement(sql))
 
 
-# Others' words in a summary are theirs to ask for; it is erased with anybody's in it.
+# A summary with other people's words is not exported, but erased.
 NOTES: Final = _Table(
     "conversation_notes",
     ("conversation", "at", "task", "summary"),
@@ -126,11 +126,11 @@ CLEAR: Final = tuple(
     map(
         Statement,
         (
-            # Notes before turns, as everywhere: in PostgreSQL two changes at once would otherwise
-            # wait for each other.
+            # Notes before turns, as everywhere: otherwise two concurrent changes could deadlock in
+            # PostgreSQL.
             f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608 - constants
             f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608 - constants
-            # The rows are named first: a deletion must not change the answer meanwhile.
+            # The rows are selected first: the deletion must not change the condition.
             f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608 - constants
         ),
     )

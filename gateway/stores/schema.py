@@ -61,7 +61,7 @@ CONVERSATIONS: Final = (
     )""",
     "CREATE INDEX conversation_notes_channel ON conversation_notes (channel)",
     "CREATE INDEX conversation_notes_at ON conversation_notes (at)",
-    # Every answer pays for every index here: there are no more than looking a person up needs.
+    # Every answer updates these indexes, so there are only those that a person's lookup needs.
     """CREATE TABLE waiting_turns (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL, room text NOT NULL,
         channel text NOT NULL, message_ids text NOT NULL, at bigint NOT NULL, body text NOT NULL

@@ -25,17 +25,45 @@ PUT: Final = Statement("""
 """)
 
 
+class SqliteUnitOfWork:
+    """Implements `UnitOfWork` in one transaction, where one file holds everything."""
+
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def complete(self, done: CompletedTurn) -> bool:
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> bool:
+            first = finish_events(db, done.inbox_ids, done.outbound, now, done.begun)
+            drive(db, write_turn(done if first else _without_person(done)))
+            return first
+
+        return await self._database.run_job(job)
+
+
 class TwoStepUnitOfWork:
     """Implements `UnitOfWork` over two databases: the long-lived rows come first, because repeating
     that is harmless."""
 
-    def __init__(self, keeper: TurnWriter, inbox: Inbox) -> None:
-        self._keeper = keeper
+    def __init__(self, writer: TurnWriter, inbox: Inbox) -> None:
+        self._writer = writer
         self._inbox = inbox
 
     async def complete(self, done: CompletedTurn) -> bool:
-        await self._keeper.keep(done)
+        await self._writer.keep(done)
         return await self._inbox.finish(done.inbox_ids, done.outbound, done.begun)
+
+
+class SqlTurnWriter:
+    """Implements `gateway.ports.unit_of_work.TurnWriter`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def keep(self, done: CompletedTurn) -> None:
+        await self._database.run(lambda: write_turn(done))
 
 
 def write_turn(done: CompletedTurn) -> Work[None]:
@@ -48,16 +76,6 @@ def write_turn(done: CompletedTurn) -> Work[None]:
         yield from add_trace(done.trace)
     if done.waiting is not None:
         yield from put_waiting_turn(done.waiting)
-
-
-class SqlTurnWriter:
-    """Implements `gateway.ports.unit_of_work.TurnWriter`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def keep(self, done: CompletedTurn) -> None:
-        await self._database.run(lambda: write_turn(done))
 
 
 def put_waiting_turn(turn: WaitingTurn) -> Work[None]:
@@ -73,31 +91,6 @@ def put_waiting_turn(turn: WaitingTurn) -> Work[None]:
         "body": turn.body,
     }
     yield from execute(PUT, params)
-
-
-class SqliteUnitOfWork:
-    """Implements `UnitOfWork` over the long-lived and the hot database."""
-
-    def __init__(self, long_lived: SqliteDatabase, hot: SqliteDatabase, clock: Clock) -> None:
-        self._long_lived = long_lived
-        self._hot = hot
-        self._clock = clock
-
-    async def complete(self, done: CompletedTurn) -> bool:
-        now = self._clock.now().timestamp()
-
-        def finish(db: sqlite3.Connection) -> bool:
-            return finish_events(db, done.inbox_ids, done.outbound, now, done.begun)
-
-        def everything(db: sqlite3.Connection) -> bool:
-            first = finish(db)
-            drive(db, write_turn(done if first else _without_person(done)))
-            return first
-
-        if self._hot is self._long_lived:
-            return await self._hot.run_job(everything)
-        await self._long_lived.run(lambda: write_turn(done))
-        return await self._hot.run_job(finish)
 
 
 def _without_person(done: CompletedTurn) -> CompletedTurn:

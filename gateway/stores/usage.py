@@ -71,7 +71,7 @@ def settle_usage(
         since = max(row.at for row in rows)
         owed = [
             {**call, "key": key, "since": micros(since)}
-            for key in sorted({account.key for account in accounts})  # no two wait for each other
+            for key in sorted({account.key for account in accounts})  # one order prevents deadlocks
             for call in calls
         ]
         if owed:

@@ -148,8 +148,8 @@ async def with_sharing(decision: Decision, turn: TurnContext, services: Services
     if sharing is None:
         return decision
     accounts = f"{linked} linked account{'' if linked == 1 else 's'}"
-    told = f"shared with {accounts}" if sharing == "linked" else DETAILS[sharing]
-    detail = f"{decision.detail}, {told}" if decision.detail else told
+    sharing_text = f"shared with {accounts}" if sharing == "linked" else DETAILS[sharing]
+    detail = f"{decision.detail}, {sharing_text}" if decision.detail else sharing_text
     return decision._replace(detail=detail)
 
 
@@ -183,7 +183,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
     price = price_of(model, services.prices)
     if price is None:
         return Decision("budget", False, "no_price", f"budgets.prices has no {model}")
-    asked = estimate(turn.content) + estimate(text_of(turn.material))
-    tokens = asked + services.policies.context.max_tokens + PROMPT_TOKENS
+    question_tokens = estimate(turn.content) + estimate(text_of(turn.material))
+    tokens = question_tokens + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)
     return await with_sharing(await turn.meter.reserve_amount(most), turn, services)

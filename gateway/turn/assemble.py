@@ -27,7 +27,7 @@ from gateway.turn.context.budgets import TokenBudget, budget_for
 from gateway.turn.context.history_window import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
-from gateway.turn.history import said_of
+from gateway.turn.history import dialogue_turns
 from gateway.turn.prompt import (
     CHOSEN,
     WORDLESS,
@@ -55,14 +55,15 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     model = voice.model or assistant.default_model
     budget, steady = budget_for(assistant.window), known.steady(model)
     count: Count = counter(steady)
-    turn.tools, asked = tools_of(turn, services), question_of(turn)
-    facts = PromptFacts(assistant.name, place.platform, place.audience, voice.persona)
-    parts = parts_of(own_text(facts), turn.told, turn.opened, place.audience)
+    turn.tools, question = tools_of(turn, services), question_of(turn)
+    title = turn.connected.manifest.title
+    facts = PromptFacts(assistant.name, title, place.audience, voice.persona)
+    parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience)
     total = budget.blocks_total
     if assistant.window < ROOMY:
-        question = estimate_messages((ModelMessage("user", asked),), steady)
+        question_tokens = estimate_messages((ModelMessage("user", question),), steady)
         offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
-        total = room_for_blocks(assistant.window, budget, offered, question)
+        total = room_for_blocks(assistant.window, budget, offered, question_tokens)
     # That it fits was seen at the start: what was learned of counting since is no reason to fail.
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
@@ -73,7 +74,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
     turn.request = TurnRequest(
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
-        user=user_blocks(made, asked),
+        user=user_blocks(made, question),
         model=voice.model,
         max_tokens=min(assistant.max_tokens, budget.response),
         window=assistant.window,
@@ -136,29 +137,32 @@ def wordless(message: ChatMessage) -> str:
 
 
 def parts_of(
-    own: str, told: PromptParts, opened: LoadedHistory, audience: Audience
+    own: str, prompt_parts: PromptParts, opened: LoadedHistory, audience: Audience
 ) -> ContextParts:
     """Everything that there is for the blocks but knowledge."""
     task, summary = opened.task, opened.summary
     return ContextParts(
         own=own,
-        skills=told.skill,
-        personal=(Section("soul", told.soul, 0.4), Section("brief", told.brief, 0.6)),
+        skills=prompt_parts.skill,
+        personal=(
+            Section("soul", prompt_parts.soul, 0.4),
+            Section("brief", prompt_parts.brief, 0.6),
+        ),
         project=(
-            Section("bible", told.bible, 0.5),
-            Section("heartbeat", told.heartbeat, 0.2),
-            Section("shared", told.shared, 0.3),
+            Section("bible", prompt_parts.bible, 0.5),
+            Section("heartbeat", prompt_parts.heartbeat, 0.2),
+            Section("shared", prompt_parts.shared, 0.3),
         ),
         task=Task(task.text, who_set(task)) if task is not None else None,
         summary=summary.text if summary is not None else "",
-        turns=said_of(opened.turns, audience),
+        turns=dialogue_turns(opened.turns, audience),
     )
 
 
-def room_for_blocks(window: int, budget: TokenBudget, offered: int, asked: int) -> int:
+def room_for_blocks(window: int, budget: TokenBudget, offered: int, question: int) -> int:
     """The tokens for the blocks of a small window, where tools and question take more than is
     reserved: the blocks go short, by rank, before the question does."""
-    return window - budget.response - budget.safety_buffer - DAY - offered - asked
+    return window - budget.response - budget.safety_buffer - DAY - offered - question
 
 
 def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
@@ -166,23 +170,23 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
     first words."""
     messages: list[ModelMessage] = []
     summary = made[BlockKind.HISTORY].text
-    for said in made.turns:
-        block = TextBlock(said.text)
-        if messages and messages[-1].role == said.role:
-            messages[-1] = ModelMessage(said.role, (*messages[-1].content, block))
-        elif messages or said.role == "user":
+    for step in made.turns:
+        block = TextBlock(step.text)
+        if messages and messages[-1].role == step.role:
+            messages[-1] = ModelMessage(step.role, (*messages[-1].content, block))
+        elif messages or step.role == "user":
             lead = (TextBlock(summary),) if summary and not messages else ()
-            messages.append(ModelMessage(said.role, (*lead, block)))
+            messages.append(ModelMessage(step.role, (*lead, block)))
     return tuple(messages)
 
 
-def user_blocks(made: Assembled, asked: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
+def user_blocks(made: Assembled, question: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
     """The question, the person's own words last: before it the task, what was recalled for it, and
     the summary where nothing else was said before. All of that is material: none of it stands
     among the program's own rules."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
     before = (summary, made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text)
-    return (*(TextBlock(text) for text in before if text), *asked)
+    return (*(TextBlock(text) for text in before if text), *question)
 
 
 def _joined(*texts: str) -> str:

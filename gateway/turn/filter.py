@@ -40,9 +40,9 @@ def screened_buttons(
     none is."""
     reason, kept = "", []
     for button in buttons:
-        found = filter_response(f"{button.label}\n{button.description}", audience)
-        reason = reason or (found.reason if found.blocked else "")
-        if not found.blocked:
+        filtered = filter_response(f"{button.label}\n{button.description}", audience)
+        reason = reason or (filtered.reason if filtered.blocked else "")
+        if not filtered.blocked:
             kept.append(button)
     return tuple(kept), reason
 
@@ -80,5 +80,5 @@ async def note_withheld(turn: TurnContext, reason: str, services: Services) -> N
 
 
 def _blocked(text: str, audience: Audience) -> str:
-    found = filter_response(text, audience)
-    return found.reason if found.blocked else ""
+    filtered = filter_response(text, audience)
+    return filtered.reason if filtered.blocked else ""

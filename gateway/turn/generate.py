@@ -4,7 +4,7 @@ from gateway.outbound.live.answer import LiveAnswer, LiveDependencies, LiveTarge
 from gateway.policy.decision import Decision
 from gateway.ports import ImageBlock
 from gateway.turn.admission import with_sharing
-from gateway.turn.history import Shortening
+from gateway.turn.history import BackgroundSummary
 from gateway.turn.progress_indicator import ProgressIndicator
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import run_turn
@@ -17,9 +17,9 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     if meter is None or request is None or tools is None:
         raise AssertionError("the model is asked before its request is assembled and paid for")
     turn.live = live = live_answer(turn, services)
-    shortening = Shortening(turn, services, meter, request.model)
+    background_summary = BackgroundSummary(turn, services, meter, request.model)
     held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))
-    async with ProgressIndicator(turn, services), shortening:
+    async with ProgressIndicator(turn, services), background_summary:
         result = turn.result = await run_turn(
             request,
             meter,

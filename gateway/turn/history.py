@@ -44,14 +44,16 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
     stored, notes = await services.stores.conversations.opened(
         turn.key, 2 * limits.max_messages + 2
     )
-    asked = {message.id for message in turn.messages}
-    earlier = [each for each in stored if each.message_id not in asked]
+    own_ids = {message.id for message in turn.messages}
+    earlier = [each for each in stored if each.message_id not in own_ids]
     summary = summary_in_time(notes.summary, limits, now)
     kept = since(earlier, summary, limits, now)
     sizes = sizes_of(kept, estimate)
     gone = leaving(kept, sizes, limits)
     if gone:
-        summary = merged_summary(summary, kept[:gone], said_of(kept[:gone], turn.place.audience))
+        summary = merged_summary(
+            summary, kept[:gone], dialogue_turns(kept[:gone], turn.place.audience)
+        )
         await services.stores.notes.set_summary(turn.key, summary, now)
         kept, sizes = kept[gone:], sizes[gone:]
     turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
@@ -67,10 +69,10 @@ def read_besides(turn: TurnContext) -> Iterator[Material]:
         if message.quote is not None and message.quote.text.strip():
             yield quotation(message.quote)
     person, opened = turn.person, turn.opened
-    for said in opened.turns:
-        yield from said.material
-        if said.role == "user" and said.person != person and said.text:
-            yield Material("room", said.text, said.speaker)
+    for step in opened.turns:
+        yield from step.material
+        if step.role == "user" and step.person != person and step.text:
+            yield Material("room", step.text, step.speaker)
     if opened.summary is not None and set(opened.summary.persons) - {person}:
         yield Material("room", opened.summary.text)
 
@@ -81,14 +83,14 @@ def limits_of(services: Services) -> ContextLimits:
     return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
 
 
-def said_of(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
+def dialogue_turns(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
     """Stored turns as the model reads them. In a room each person's words carry their name, so
     that the model can tell people apart."""
     named = audience is not Audience.DIRECT
-    return tuple(_said(turn, named) for turn in turns if turn.text or turn.material)
+    return tuple(_dialogue_turn(turn, named) for turn in turns if turn.text or turn.material)
 
 
-def _said(turn: StoredTurn, named: bool) -> DialogueTurn:
+def _dialogue_turn(turn: StoredTurn, named: bool) -> DialogueTurn:
     if turn.role == "assistant":
         return DialogueTurn(turn.message_id, turn.role, turn.text, turn.at)
     writer = (clean_name(turn.speaker) or "somebody") if named else ""
@@ -99,7 +101,7 @@ def _said(turn: StoredTurn, named: bool) -> DialogueTurn:
     return DialogueTurn(turn.message_id, turn.role, text, turn.at, own, writer, shown)
 
 
-class Shortening:
+class BackgroundSummary:
     """Sums up the older part of a conversation that this question and its answer fill, beside the
     answer: nobody waits for it, unless the model takes longer for it than for the answer.
 
@@ -123,7 +125,7 @@ class Shortening:
                     self._meter.aside(),
                     self._model,
                     before.text if before is not None else "",
-                    said_of(self._turns, self._turn.place.audience),
+                    dialogue_turns(self._turns, self._turn.place.audience),
                 )
             )
         return self
@@ -138,8 +140,8 @@ class Shortening:
             return
         self._meter.answer_is_over()
         text = await self._work if self._work is not None else None
-        said = said_of(self._turns, self._turn.place.audience)
-        summary = merged_summary(self._turn.opened.summary, self._turns, said, text)
+        steps = dialogue_turns(self._turns, self._turn.place.audience)
+        summary = merged_summary(self._turn.opened.summary, self._turns, steps, text)
         now = self._services.clock.now()
         await self._services.stores.notes.set_summary(self._turn.key, summary, now)
 

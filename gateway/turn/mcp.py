@@ -115,8 +115,8 @@ class McpTools:
                     f"the tool server {self._server.name} went away before it answered; "
                     "nobody knows whether the call took effect"
                 ) from error
-            said = clip(clean_result(error.message), MAX_ERROR)
-            raise ToolError(f"the tool server says: {said}") from error
+            text = clip(clean_result(error.message), MAX_ERROR)
+            raise ToolError(f"the tool server says: {text}") from error
         except Exception as error:
             self._lost.set()
             raise ToolError(

@@ -3,10 +3,10 @@
 import asyncio
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
@@ -58,11 +58,9 @@ class HttpRefused(Exception):
         self.status = status
 
 
-class Connect(Protocol):
-    """Opens a connection that the stack closes."""
-
-    async def __call__(self, server: McpServer, stack: AsyncExitStack, /) -> Any:
-        """The library's client, initialised. Raises whatever the library raises."""
+Connect: TypeAlias = Callable[[McpServer, AsyncExitStack], Awaitable[Any]]
+"""Opens a connection that the stack closes, and returns the library's client, initialised. Raises
+whatever the library raises."""
 
 
 def load_library() -> Connect:

@@ -28,7 +28,6 @@ from gateway.message import (
     place_of,
 )
 from gateway.observe.correlation import correlated, correlation_id
-from gateway.observe.message_details import details_of
 from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
@@ -208,7 +207,8 @@ class Pipeline:
             again=self.may_be_again(entry),
         )
         reason = entry.reason or event.kind
-        turn.note(Decision("invocation", True, reason, details_of(message.extras)))
+        details = message.extras.details if message.extras is not None else ""
+        turn.note(Decision("invocation", True, reason, details))
         return turn
 
     async def _run(self, stages: Sequence[Stage], turn: TurnContext) -> bool:

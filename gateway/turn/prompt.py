@@ -47,18 +47,11 @@ _LISTENERS: Final = {
         + _WRITERS
     ),
 }
-_TITLES: Final = {
-    "discord": "Discord",
-    "slack": "Slack",
-    "telegram": "Telegram",
-    "whatsapp": "WhatsApp",
-    "web": "a web page",
-}
 
 
 class PromptFacts(NamedTuple):
-    """The inputs of the program's own part of the prompt. `persona` empty means the built-in
-    one."""
+    """The facts of the program's own part of the prompt. `platform` is the title of the platform;
+    an empty `persona` means the built-in one."""
 
     assistant: str
     platform: str
@@ -71,8 +64,7 @@ def own_text(facts: PromptFacts) -> str:
     """Persona, rules, who listens: below 1,200 characters with the built-in persona."""
     name = clean_name(facts.assistant) or "Parley"
     persona = facts.persona.strip()[:MAX_PERSONA] or PERSONA.format(name=name)
-    platform = _TITLES.get(facts.platform, facts.platform)
-    return f"{persona}\n\n{_RULES.format(platform=platform)}\n\n{_LISTENERS[facts.audience]}"
+    return f"{persona}\n\n{_RULES.format(platform=facts.platform)}\n\n{_LISTENERS[facts.audience]}"
 
 
 @lru_cache(2)
@@ -95,7 +87,7 @@ def user_content(
     quoted = (quotation(quote),) if quote is not None else ()
     if shown := framed((*quoted, *material), writer):
         blocks.append(TextBlock(shown))
-    words = said_by(writer, text) if writer else own_words(text)
+    words = signed_text(writer, text) if writer else own_words(text)
     if words.strip() or not blocks:
         blocks.append(TextBlock(words))
     return tuple(blocks)
@@ -108,15 +100,15 @@ def quotation(quote: Quote) -> Material:
     return Material("quoted", quote.text[:MAX_QUOTE], quote.author_name)
 
 
-def said_by(writer: str, text: str) -> str:
+def signed_text(writer: str, text: str) -> str:
     """A message of a room with its writer before it. Neither a name nor the text can pose as
     another writer."""
     return f"[{clean_name(writer) or 'somebody'}] {own_in_room(text)}"
 
 
-def said_in(place: Place, writer: str, text: str) -> str:
+def text_in_place(place: Place, writer: str, text: str) -> str:
     """A message as it is kept: in a room with its writer, because several people write there."""
-    return text if place.audience is Audience.DIRECT else said_by(writer, text)
+    return text if place.audience is Audience.DIRECT else signed_text(writer, text)
 
 
 def who_set(task: ConversationTask) -> str:
@@ -197,12 +189,12 @@ def framed(pieces: Sequence[Material], shown_by: str = "") -> str:
 
 
 def _framed(piece: Material, shown_by: str) -> str:
-    told: dict[str, str] = {"kind": piece.authorship}
+    attributes: dict[str, str] = {"kind": piece.authorship}
     if by := clean_name(piece.by):
-        told["from"] = by
+        attributes["from"] = by
     if shown_by:
-        told["shown_by"] = clean_name(shown_by)
-    return tagged(TAG, escaped(readable(piece.text)), told)
+        attributes["shown_by"] = clean_name(shown_by)
+    return tagged(TAG, escaped(readable(piece.text)), attributes)
 
 
 def _marked(line: str) -> str:

@@ -7,7 +7,7 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.policy.decision import Decision
-from gateway.turn.remember import asker_of, redact_aside
+from gateway.turn.remember import caller_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 async def open_memory(turn: TurnContext, services: Services) -> Decision:
     """Bind memory to the person who asks, and to everybody who reads along."""
     await redact_aside(turn, services)
-    turn.memory = await services.memory.turn(asker_of(turn, services))
+    turn.memory = await services.memory.turn(caller_of(turn, services))
     if turn.unkept:
         services.recent_secrets.forget_person(str(turn.key), turn.person)
         return Decision("memory", True, "off")
@@ -32,7 +32,7 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     memory = turn.memory
     if memory is None:
         return Decision("recall", True, "no_memory")
-    turn.told = await memory.told()
+    turn.prompt_parts = await memory.prompt_parts()
     if not memory.recalls:
         return Decision("recall", True, "nothing_to_recall")
     try:

@@ -14,7 +14,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import RedactedMessages, redact_for_history, redact_messages
 from gateway.policy.recent_secrets import LastMessage
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
-from gateway.turn.prompt import said_in
+from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
@@ -27,13 +27,14 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
     await redact_aside(turn, services)
     note = note_of(turn, services)
     if note and not reads_alone(turn):
-        covered = (REDACTION_NOTICE,) if note == REMOVED else ()
-        await turn.memory.tell_later(LATER[note], instead_of=covered)
+        await turn.memory.tell_later(LATER[note])
     if turn.result.failed:
         turn.footer = noted(turn.footer, note)
         return Decision("memory", True, "nothing_kept")
     used = [call.name for call in turn.result.calls]
-    after = await turn.memory.finish(kept_answer(turn, services), used)
+    # It says of the whole message what memory says of a part of it.
+    covered = (REDACTION_NOTICE,) if note == REMOVED else ()
+    after = await turn.memory.finish(kept_answer(turn, services), used, covered)
     turn.footer = noted(after, note)
     return Decision("memory", True, "kept")
 
@@ -47,7 +48,7 @@ def note_of(turn: TurnContext, services: Services) -> str:
     return secret_note(kept_of(turn, services), shown, kept_material(turn, shown))
 
 
-def asker_of(turn: TurnContext, services: Services) -> Caller:
+def caller_of(turn: TurnContext, services: Services) -> Caller:
     """The person who asks, as memory takes it."""
     return Caller(
         id=turn.id,
@@ -75,7 +76,7 @@ def text_kept(turn: TurnContext, services: Services) -> str:
     if not turn.content.strip():
         return ""
     texts = kept_of(turn, services).texts
-    return said_in(turn.place, turn.last.author.name, "\n".join(texts))
+    return text_in_place(turn.place, turn.last.author.name, "\n".join(texts))
 
 
 DIRECT: Final = 2_000
@@ -191,17 +192,9 @@ def secret_note(
     return LEFT_OUT if kept.possible else ""
 
 
-def noted(after: AnswerFooter, note: str) -> AnswerFooter:
-    """The aftermath with one more line, in both of its forms. `REMOVED` says of the whole message
-    what memory says of a part of it, and takes the place of that line."""
+def noted(footer: AnswerFooter, note: str) -> AnswerFooter:
+    """The footer with one more line, in both of its forms."""
     if not note:
-        return after
-    typed = _with(after.typed, note) if after.typed else ""
-    return replace(after, note=_with(after.note, note), typed=typed)
-
-
-def _with(told: str, note: str) -> str:
-    lines = told.split("\n") if told else []
-    if note == REMOVED:
-        lines = [line for line in lines if line != f"_{REDACTION_NOTICE}_"]
-    return "\n".join((*lines, note))
+        return footer
+    typed = f"{footer.typed}\n{note}" if footer.typed else ""
+    return replace(footer, note=f"{footer.note}\n{note}" if footer.note else note, typed=typed)

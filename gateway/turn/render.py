@@ -47,7 +47,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
         reply_handle=turn.reply_handle,
         person=turn.person,
     )
-    turn.outbound += await said_alone(turn, services)
+    turn.outbound += await ephemeral_footer(turn, services)
     return Decision("render", True, turn.connected.manifest.platform, detail)
 
 
@@ -62,7 +62,7 @@ def beneath_answer(turn: TurnContext) -> Reply:
     return Reply(text, (*note.buttons, *beneath.buttons))
 
 
-async def said_alone(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
+async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
     """The footer in a channel, as sends that the author alone reads; none where the platform cannot
     show a message to one person."""
     room = turn.place.audience is not Audience.DIRECT
@@ -102,34 +102,36 @@ async def settle_task(turn: TurnContext, services: Services) -> Decision:
     noted = turn.tasks.noted if turn.tasks is not None else None
     if noted is None or turn.result is None or turn.result.failed:
         return Decision("task", True, "none")
-    settled = _set if noted.stated else _asked
+    settled = _set_task if noted.stated else _confirm_task
     return await settled(noted, turn, services)
 
 
-async def _set(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
+async def _set_task(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
     task = noted.task if noted.task.text else None
     await services.stores.notes.set_task(turn.key, task, services.clock.now())
-    told = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
-    _say(turn, told)
+    text = SET.format(task=in_one_line(noted.task.text)) if task else ENDED
+    _put_beneath(turn, text)
     return Decision("task", True, "set" if task else "ended")
 
 
-async def _asked(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
+async def _confirm_task(noted: ProposedTask, turn: TurnContext, services: Services) -> Decision:
     line = in_one_line(noted.task.text)
     yes_and_no = confirmations.buttons(turn.id, "Set task", "No task")
     direct = turn.place.audience is Audience.DIRECT
     taken = len(yes_and_no) + (len(turn.footer.buttons) if direct else 0)
     if taken > turn.connected.manifest.capabilities.max_buttons:
-        _say(turn, TYPED.format(task=line))
+        _put_beneath(turn, TYPED.format(task=line))
         return Decision("task", True, "left_to_type")
     task = noted.task
-    asked = Confirmation("task", turn.person, turn.key, task.text, task.name, task.message_id)
-    await confirmations.remember(services, turn.id, asked)
-    _say(turn, ASKED.format(task=line), yes_and_no)
+    confirmation = Confirmation(
+        "task", turn.person, turn.key, task.text, task.name, task.message_id
+    )
+    await confirmations.remember(services, turn.id, confirmation)
+    _put_beneath(turn, ASKED.format(task=line), yes_and_no)
     return Decision("task", True, "asked")
 
 
-def _say(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
+def _put_beneath(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ()) -> None:
     turn.beneath = Reply(f"_{line}_", buttons)
 
 

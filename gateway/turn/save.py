@@ -19,7 +19,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
-from gateway.turn.prompt import said_in
+from gateway.turn.prompt import text_in_place
 from gateway.turn.remember import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
@@ -94,10 +94,10 @@ async def _mend(turn: TurnContext, services: Services) -> None:
     if turn.mended is None:
         return
     (message_id, text), place, tenant = turn.mended, turn.place, turn.key.tenant
-    said, retry = said_in(place, turn.last.author.name, text), services.retry
+    signed, retry = text_in_place(place, turn.last.author.name, text), services.retry
     stored, memory = services.stores.conversations, services.memory
     await retry.retry_while_unavailable(stored.edit, tenant, place, message_id, text)
-    await retry.retry_while_unavailable(memory.edited, tenant, place, message_id, said)
+    await retry.retry_while_unavailable(memory.edited, tenant, place, message_id, signed)
 
 
 async def _track(usage: Sequence[UsageRow], services: Services) -> None:
@@ -145,7 +145,7 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
     """The messages and the answer as steps of the conversation, without secrets; a failed turn
     leaves no answer."""
     person, kept = turn.person, kept_of(turn, services)
-    asked = tuple(
+    turns = tuple(
         StoredTurn(
             message.id,
             "user",
@@ -158,9 +158,9 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
         for message, text in zip(turn.messages, kept.texts, strict=True)
     )
     if turn.result is None or turn.result.failed:
-        return asked
+        return turns
     answer = kept_answer(turn, services)
-    return (*asked, StoredTurn(turn.last.id, "assistant", answer, services.clock.now()))
+    return (*turns, StoredTurn(turn.last.id, "assistant", answer, services.clock.now()))
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:

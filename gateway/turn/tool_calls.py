@@ -97,9 +97,9 @@ class CallRunner:
         refusals: list[str] = []
         verdict: Verdict = ""
         for number, call in enumerate(calls):
-            said = self._guard.check(call)
-            verdict = verdict or said
-            refusals.append(self._refusal(number, said, cut_off and number == len(calls) - 1))
+            reason = self._guard.check(call)
+            verdict = verdict or reason
+            refusals.append(self._refusal(number, reason, cut_off and number == len(calls) - 1))
         allowed = [c for c, refusal in zip(calls, refusals, strict=True) if not refusal]
         if all(self._only_reads(call) for call in allowed):
             done = await asyncio.gather(*(self._run(call) for call in allowed))
@@ -113,12 +113,12 @@ class CallRunner:
         outcomes, uses = zip(*pairs, strict=True) if pairs else ((), ())
         return Round(outcomes, uses, verdict)
 
-    def _refusal(self, number: int, said: Verdict, cut_off: bool) -> str:
+    def _refusal(self, number: int, reason: Verdict, cut_off: bool) -> str:
         if cut_off:
             return "Not run: the answer reached its length limit in the middle of this call."
-        if said == "repeated":
+        if reason == "repeated":
             return f"Not run: the same call was made {self._limits.identical_calls} times before."
-        if said == "cycle":
+        if reason == "cycle":
             return "Not run: the same calls are being made in a circle."
         if number >= self._limits.calls_per_round:
             return f"Not run: at most {self._limits.calls_per_round} calls are run at once."

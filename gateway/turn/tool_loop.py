@@ -91,8 +91,8 @@ def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: floa
     if not error.passes or rounds >= MAX_ROUNDS:
         return None
     backoff = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**rounds) * (1 - JITTER * chance)
-    asked = (error.retry_after or 0.0) * (1 + LATER * chance)
-    pause = max(backoff, asked)
+    requested = (error.retry_after or 0.0) * (1 + LATER * chance)
+    pause = max(backoff, requested)
     return pause if pause + LEAST_LEFT <= left else None
 
 
@@ -246,8 +246,8 @@ class _Turn:
 
     async def finish(self, outcome: Outcome) -> TurnResult:
         """The result; says the closing sentence, if there is one to say."""
-        said = self._call_pieces if outcome in _CAPS else self._pieces
-        has_text = bool("".join(said).strip())
+        pieces = self._call_pieces if outcome in _CAPS else self._pieces
+        has_text = bool("".join(pieces).strip())
         sentence = closing(outcome, has_text, self._request.reference)
         messages = self._messages()
         if sentence:

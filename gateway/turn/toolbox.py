@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, TypeAlias
 
 import structlog
 
@@ -10,6 +10,7 @@ from gateway.authorship import Authorship, Material
 from gateway.errors import ToolError
 from gateway.ports import ServerState, ToolProvider, ToolSpec
 from gateway.ports.memory import TurnMemory
+from gateway.ports.tools import CanReportState, CanStart
 
 log = structlog.get_logger(__name__)
 
@@ -18,22 +19,6 @@ MAX_TOOLS: Final = 128
 
 Permit: TypeAlias = Callable[[Sequence[ToolSpec]], Collection[str]]
 """Which of these tools may be used, by name: a decision of `gateway.policy.roles`."""
-
-
-@runtime_checkable
-class CanStart(Protocol):
-    """A tool provider that connects by itself once it is started."""
-
-    def start(self) -> None:
-        """Begin to connect; returns at once."""
-
-
-@runtime_checkable
-class CanTellState(Protocol):
-    """A tool provider that can lose its connection."""
-
-    def state(self) -> ServerState:
-        """How it is now."""
 
 
 class Toolbox:
@@ -58,30 +43,30 @@ class Toolbox:
 
     def states(self) -> tuple[ServerState, ...]:
         """How each server is."""
-        return tuple(p.state() for p in self._providers if isinstance(p, CanTellState))
+        return tuple(p.state() for p in self._providers if isinstance(p, CanReportState))
 
     async def tools(self) -> tuple[ToolSpec, ...]:
         """Every tool there is now. Where two have the same name, the first provider's counts."""
         answers = await _all_of(self._providers)
-        found: dict[str, ToolSpec] = {}
+        offered: dict[str, ToolSpec] = {}
         owners: dict[str, ToolProvider] = {}
         problems: list[str] = []
         for provider, (specs, problem) in zip(self._providers, answers, strict=True):
             if problem:
                 problems.append(problem)
             for spec in specs:
-                if spec.name in found:
+                if spec.name in offered:
                     continue
-                if len(found) == MAX_TOOLS:
+                if len(offered) == MAX_TOOLS:
                     problems.append(f"more than {MAX_TOOLS} tools: {spec.name[:80]} is left out")
                     break
-                found[spec.name] = spec
+                offered[spec.name] = spec
                 owners[spec.name] = provider
         if tuple(problems) != self.problems:
             for problem in problems:
                 log.warning("tools_left_out", problem=problem)
         self._owners, self.problems = owners, tuple(problems)
-        return tuple(found.values())
+        return tuple(offered.values())
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         """Run a tool. Raises `ToolError`."""

@@ -69,7 +69,7 @@ class TurnContext:
     meter: Meter | None = None
     memory: TurnMemory | None = None
     opened: LoadedHistory = NO_HISTORY
-    told: PromptParts = NO_PROMPT_PARTS
+    prompt_parts: PromptParts = NO_PROMPT_PARTS
     knowledge: Sequence[KnowledgeItem] = ()
     files: tuple[ContentBlock, ...] = ()
     tools: ToolProvider | None = None

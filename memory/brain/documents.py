@@ -54,7 +54,7 @@ NEARLY_FULL: Final = 9_000
 
 @dataclass(frozen=True, slots=True)
 class BrainResult:
-    """What became of a document that was to be written; `notices` are for the person."""
+    """The result of writing a document; `notices` are for the person."""
 
     written: Written
     version: Version | None = None
@@ -86,16 +86,16 @@ class Brain:
         self._clock = clock
 
     async def parts(self, access: AccessScope, there: Mapping[Document, Version]) -> BrainParts:
-        """What the model reads of the documents that are `there`; a BIBLE there always is."""
+        """Return the documents for the prompt; creates a missing BIBLE."""
         soul = there.get("soul")
-        told = soul.content if soul else ""
+        soul_text = soul.content if soul else ""
         number = soul.number if soul else 0
         if not access.project:
-            return BrainParts(told, soul_number=number)
+            return BrainParts(soul_text, soul_number=number)
         bible = there.get("bible") or await self._first_bible(access)
         heartbeat = there.get("heartbeat")
         return BrainParts(
-            told,
+            soul_text,
             bible.content if bible else "",
             heartbeat_text(heartbeat, self._clock.now()) if heartbeat else NO_HEARTBEAT,
             number,
@@ -279,7 +279,7 @@ class Brain:
 
 
 def first_bible(project: str) -> str:
-    """What is known of a project before anybody wrote it down."""
+    """Return the description of a project that nobody has described yet."""
     platform, _, rest = project.partition(":")
     inside = rest.partition(":")[2]
     return (
@@ -314,8 +314,8 @@ def _check_writable(access: AccessScope, document: Document) -> None:
 
 
 def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
-    """What was found in the whole text, and what is kept of it. Secrets go before it is cut, so
-    that no half of one stays. Raises `BadInput` for what is too long, or nothing."""
+    """Return the findings in the whole text and the text to store. Secrets are redacted before the
+    text is cut, so no part of one stays. Raises `BadInput` for a text that is too long or empty."""
     if len(given) > MAX_GIVEN:
         raise BadInput(f"This is longer than {MAX_GIVEN} characters.")
     redaction = redact_secrets(sanitize(safe_unicode(given)))

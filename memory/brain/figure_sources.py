@@ -1,7 +1,7 @@
-"""Where the figures of a HEARTBEAT come from: an HTTP address, a database, the gateway itself.
+"""Sources of HEARTBEAT figures: an HTTP address, a database, the gateway itself.
 
-A source gives a flat object; what can be told of it decides `heartbeat.py`. Each is asked within
-`SECONDS`, for little, and changes nothing where it asks.
+A source returns a flat object, from which `heartbeat.py` selects. Requests are read-only, short,
+and end after `SECONDS`.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final, NoReturn, Protocol
+from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from db.errors import StoreUnavailable
@@ -47,14 +47,6 @@ PRIVATE: Final[frozenset[Network]] = frozenset(
 
 class SourceFailed(ParleyError):
     """There are no figures this time. The text is for the operator: no path, no credential."""
-
-
-class FigureSource(Protocol):
-    """Something that knows a project's figures."""
-
-    async def figures(self) -> Mapping[str, object]:
-        """Names and values as they come. Raises `SourceFailed`."""
-        ...
 
 
 class HttpSource:
@@ -172,7 +164,7 @@ class PostgresSource:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySource:
-    """What the assistant itself did for a project in the last seven days."""
+    """The assistant's own activity in a project over the last seven days."""
 
     log: ActivityLog
     tenant: str

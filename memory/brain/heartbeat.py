@@ -55,10 +55,10 @@ class Sample:
 
 
 def read_figures(raw: Mapping[str, object], at: datetime) -> Sample:
-    """What can be told of a flat object; objects in it are taken apart once.
+    """Return the figures of an object, whose nested objects are flattened once.
 
-    Numbers, yes and no, and short texts count; lists, deeper objects and empty values do not. Of
-    more than `MAX_FIGURES` the first ones are kept. Raises `ValueError` when there is none.
+    Numbers, booleans and short texts count; lists, deeper objects and empty values do not. At most
+    `MAX_FIGURES` are kept. Raises `ValueError` if there is none.
     """
     found: dict[str, Figure] = {}
     for name, value in _flat(raw):
@@ -101,7 +101,7 @@ def readable_name(name: str) -> str:
 
 
 def spoken_span(span: timedelta) -> str:
-    """How long ago the figures are from which changes are told."""
+    """Return the age of the figures that changes are compared with, in words."""
     hours = span / timedelta(hours=1)
     if hours < 1:
         return "in the last hour"
@@ -164,7 +164,7 @@ def _sentence(name: str, value: Figure, before: Figure | None, span: str) -> str
 
 
 def _counted(words: list[str]) -> bool:
-    """Whether a name begins or ends with a plural, so that the number goes before it."""
+    """True if a name begins or ends with a plural, so that the number goes before it."""
     return any(
         word == "people"
         or (word.islower() and word.endswith("s") and not word.endswith(_NOT_COUNTED))

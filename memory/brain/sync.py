@@ -1,4 +1,5 @@
-"""Syncing a project: its figures are fetched, compared with earlier ones, told as HEARTBEAT."""
+"""Synchronises a project: fetches its figures, compares them with earlier ones, writes its
+HEARTBEAT."""
 
 import asyncio
 import json
@@ -9,8 +10,9 @@ from typing import Final
 
 from gateway.ports import AdapterState, Clock
 from memory.brain.documents import Brain
-from memory.brain.figure_sources import SECONDS, FigureSource, SourceFailed
+from memory.brain.figure_sources import SECONDS, SourceFailed
 from memory.brain.heartbeat import Sample, narrative, read_figures
+from memory.ports.brain import FigureSource
 
 COMPARED_DAYS: Final = 7
 """Changes are told against the oldest figures of so many days, of which each keeps its first."""
@@ -49,12 +51,12 @@ class SiteSync:
         return await self._state.get(f"{_key(tenant, project)}:problem") or ""
 
     async def is_fresh(self, tenant: str, project: str, within: timedelta) -> bool:
-        """Whether it was synced within this time, by whichever process."""
+        """True if any process synchronised the project within this time."""
         synced = await self._brain.synced_at(tenant, project)
         return synced is not None and self._clock.now() - synced < within
 
     async def _before(self, key: str, sample: Sample) -> Sample | None:
-        """What to compare with; the first figures of a day are kept for the days after."""
+        """Return the sample to compare with; the first of each day is kept."""
         today = _day(key, sample.at)
         first = await self._state.get(today)
         if not first:
@@ -80,8 +82,8 @@ async def _fetched(source: FigureSource) -> Mapping[str, object]:
 
 def _key(tenant: str, project: str) -> str:
     """Names may be of any length; keys are not."""
-    told = json.dumps([tenant, project]).encode()
-    return blake2b(told, digest_size=16, person=b"parley figures").hexdigest()
+    encoded = json.dumps([tenant, project]).encode()
+    return blake2b(encoded, digest_size=16, person=b"parley figures").hexdigest()
 
 
 def _day(key: str, at: datetime) -> str:
@@ -91,14 +93,14 @@ def _day(key: str, at: datetime) -> str:
 def _kept(sample: Sample) -> str:
     """As JSON; the last figures are left out where all of them are too long."""
     for most in range(len(sample.figures), 0, -1):
-        told = json.dumps([sample.at.isoformat(), sample.figures[:most]], ensure_ascii=False)
-        if len(told) <= MAX_KEPT:
-            return told
+        encoded = json.dumps([sample.at.isoformat(), sample.figures[:most]], ensure_ascii=False)
+        if len(encoded) <= MAX_KEPT:
+            return encoded
     return ""
 
 
 def _read(kept: str) -> Sample | None:
-    """What `_kept` made; None for what an older program kept otherwise."""
+    """Read a sample that `_kept` wrote; None for another format."""
     try:
         at, figures = json.loads(kept)
         return Sample(datetime.fromisoformat(at), tuple((name, value) for name, value in figures))

@@ -1,4 +1,4 @@
-"""What people can tell their memory, on every platform (a `gateway.ports.memory.CommandSet`)."""
+"""The commands about memory (a `gateway.ports.memory.CommandSet`)."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -42,7 +42,7 @@ SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
     CommandSpec(
         "memories",
-        "Show what you learned of me",
+        "Show what you learned about me",
         True,
         "words",
         True,
@@ -201,7 +201,7 @@ class MemoryCommands:
             data, count = await personal_file(handle)
             file = OutboundFile("my-data.jsonl", "text/plain", data)
             entries = f"{count} entr{'y' if count == 1 else 'ies'}"
-            return Reply(f"Here is all I keep about you: {entries}.", files=(file,))
+            return Reply(f"Here is everything I store about you: {entries}.", files=(file,))
         if what == "import":
             return await imported(handle, caller, turns=self._episodic)
         if what == "erase":
@@ -223,7 +223,9 @@ class MemoryCommands:
             raise BadInput(texts.PROJECT_OF_ROOM)
         if text:
             title = await self._people.choose_project(handle.request, text)
-            chosen = f"We talk about **{one_line(title)}** now." if title else "None, then."
+            chosen = (
+                f"The project is now **{one_line(title)}**." if title else "No project is chosen."
+            )
             return Reply(chosen)
         known = await self._people.projects(handle.request)
         if not known:

@@ -32,28 +32,28 @@ class DocumentCommands:
         self._problem = sync_problem
 
     async def soul(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        """The person's own, where nobody reads along."""
+        """Show or change the person's preferences, in a direct message."""
         if caller.place.audience is not Audience.DIRECT:
             raise BadInput(texts.ONLY_PRIVATE)
         return await _done(handle, "soul", text)
 
     async def bible(self, handle: MemoryHandle, _asker: Caller, text: str) -> Reply:
-        """The project's; operators write it, what others write is proposed to them."""
+        """Show or change the project notes; changes by others are proposed to the operators."""
         return await _done(handle, "bible", text)
 
     async def figures(self, handle: MemoryHandle) -> str:
-        """How old the figures of the chosen project are; an operator learns why a sync failed."""
+        """Return the age of the chosen project's figures; for an operator also the last problem."""
         access = handle.access
         if not access.project:
             return ""
         kept = await handle.documents.read("heartbeat")
         at = kept.synced_at if kept else None
-        told = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else texts.NO_FIGURES
+        parts = f"Figures from {at:%Y-%m-%d %H:%M} UTC." if at else texts.NO_FIGURES
         problem = await self._problem(access.tenant, access.project)
         if not problem:
-            return told
+            return parts
         why = f": {one_line(problem)}" if access.operates else "."
-        return f"{told} The last sync failed{why}"
+        return f"{parts} The last sync failed{why}"
 
 
 async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
@@ -67,16 +67,16 @@ async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
 async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     found = await handle.documents.read(document)
     if found is None:
-        return Reply(texts.NO_DOCUMENT.format(name=document))
+        return Reply(texts.NO_DOCUMENT.format(label=texts.LABELS[document], name=document))
     ways = texts.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
-    told = [quoted(found.content), ways]
+    parts = [quoted(found.content), ways]
     if warning := nearly_full(found.content):
-        told.append(f"_{warning}_")
-    return Reply("\n\n".join(told))
+        parts.append(f"_{warning}_")
+    return Reply("\n\n".join(parts))
 
 
 def _told(document: Writable, result: BrainResult) -> str:
     text = texts.PROPOSED
     if result.version is not None:
-        text = f"The {document.upper()} is written: version {result.version.number}."
+        text = f"Saved as version {result.version.number} of the {texts.LABELS[document]}."
     return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))

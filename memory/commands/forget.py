@@ -44,7 +44,7 @@ class ForgetCommands:
         self._questions = questions
 
     async def ask(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        """What a topic, or an id, brings up, and whether it shall go."""
+        """Show the matches of a topic or an id, and ask before deleting them."""
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(texts.WHAT_TO_FORGET)
@@ -52,8 +52,8 @@ class ForgetCommands:
         if not found.items:
             several = len(topic.split()) > 1
             nothing = texts.NOTHING_WITH_ALL if several else texts.NOTHING_TO_FORGET
-            told = filter(None, (nothing, await _in_soul(handle, caller, topic)))
-            return Reply(_with_aside(handle, caller, "\n\n".join(told)))
+            parts = filter(None, (nothing, await _in_soul(handle, caller, topic)))
+            return Reply(_with_aside(handle, caller, "\n\n".join(parts)))
         most = fitting([item.refs for item in found.items])
         items = found.items[:most]
         bound = [item.refs for item in items]
@@ -102,12 +102,12 @@ class ForgetCommands:
             return Reply(texts.CLOSED)
         gone = await handle.privacy.forget(bound, question.topic)
         await self._questions.drop_list(question_id, question)
-        told = [texts.forgotten(gone.items)]
+        parts = [texts.forgotten(gone.items)]
         if gone.changed:
-            told.append(texts.CHANGED.format(count=gone.changed))
+            parts.append(texts.CHANGED.format(count=gone.changed))
         if question.beyond:
-            told.append(texts.BEYOND_LEFT.format(count=question.beyond))
-        return Reply(_with_aside(handle, caller, " ".join(told)))
+            parts.append(texts.BEYOND_LEFT.format(count=question.beyond))
+        return Reply(_with_aside(handle, caller, " ".join(parts)))
 
     async def leave(self, question_id: str, question: Question) -> Reply:
         """Delete nothing."""
@@ -125,14 +125,14 @@ def _shown(
 ) -> Reply:
     yes, no = buttons
     label = f" ({page.label})" if page.pages > 1 else ""
-    told = [f"Forget this?{label}", _lines(page.items), texts.FORGET_MEANS]
+    parts = [f"Forget this?{label}", _lines(page.items), texts.FORGET_MEANS]
     if question.beyond:
-        told.append(texts.BEYOND.format(shown=page.total, count=question.beyond))
+        parts.append(texts.BEYOND.format(shown=page.total, count=question.beyond))
     turnings = tuple(
         Button(one.label, f"{PAGE_PREFIX}{question_id}:{one.number}")
         for one in page.turnings(CHOICES - 2)
     )
-    text = "\n\n".join(told)
+    text = "\n\n".join(parts)
     until = caller.at + VALID_FOR
     return Reply(_with_aside(handle, caller, text), (yes, *turnings, no), buttons_until=until)
 

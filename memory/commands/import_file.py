@@ -39,28 +39,28 @@ async def imported(handle: MemoryHandle, caller: Caller, *, turns: bool) -> Repl
     if file.data is None:
         raise BadInput(UNREAD.format(problem=file.problem))
     try:
-        told = [one async for one in taken_in(handle, file.data, turns=turns)]
+        reports = [one async for one in taken_in(handle, file.data, turns=turns)]
     except BadInput as error:
         raise BadInput(UNREAD.format(problem=str(error))) from None
-    return Reply(summary(told), files=report(told))
+    return Reply(summary(reports), files=report(reports))
 
 
 def taken_in(handle: MemoryHandle, data: bytes, *, turns: bool) -> AsyncIterator[LineReport]:
-    """What becomes of each entry of a small file that is not sealed. Raises `BadInput`, also where
-    this person imports too often."""
+    """Import the entries of a small unencrypted file. Raises `BadInput`, also after too many
+    imports."""
     handle.write.count_import()
     return bring_in(handle, data, turns=turns, most=MAX_ENTRIES)
 
 
-def summary(told: Sequence[LineReport]) -> str:
-    """How many entries had which fate, and the reasons of the first that were not taken."""
-    if not told:
+def summary(reports: Sequence[LineReport]) -> str:
+    """Return the number of entries by outcome, and the first reasons of failures."""
+    if not reports:
         return NOTHING_IN
-    counts = Counter(one.fate for one in told)
+    counts = Counter(one.fate for one in reports)
     lines = [f"- {counts[fate]} {text}" for fate, text in LINE_OUTCOMES.items() if counts[fate]]
-    failed = [one for one in told if one.fate in (LineOutcome.REFUSED, LineOutcome.UNREADABLE)]
+    failed = [one for one in reports if one.fate in (LineOutcome.REFUSED, LineOutcome.UNREADABLE)]
     why = [f"- Line {one.line}: {one.reason}" for one in failed[:NAMED]]
-    entries = "1 entry" if len(told) == 1 else f"{len(told)} entries"
+    entries = "1 entry" if len(reports) == 1 else f"{len(reports)} entries"
     parts = [f"The file has {entries}:", "\n".join(lines)]
     if why:
         parts += ["Not taken:", "\n".join(why)]
@@ -69,10 +69,10 @@ def summary(told: Sequence[LineReport]) -> str:
     return "\n\n".join(parts)
 
 
-def report(told: Sequence[LineReport]) -> tuple[OutboundFile, ...]:
-    """What became of each entry, as a file; none where the answer says all of it."""
-    if not any(one.reason for one in told):
+def report(reports: Sequence[LineReport]) -> tuple[OutboundFile, ...]:
+    """Return the outcome of each entry as a file; none if the answer already says everything."""
+    if not any(one.reason for one in reports):
         return ()
     lines = [f"line {one.line}: {one.fate.value}" + f": {one.reason}" * bool(one.reason)
-             for one in told]  # fmt: skip
+             for one in reports]  # fmt: skip
     return (OutboundFile(REPORT, "text/plain", "\n".join(lines).encode() + b"\n"),)

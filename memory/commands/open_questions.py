@@ -1,4 +1,4 @@
-"""Open questions: what a button under one of our answers stands for, until it is pressed."""
+"""Open questions: the meaning of a button under an answer until it is pressed."""
 
 import asyncio
 import json
@@ -34,11 +34,11 @@ _BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked, of whom and where. `person` is the `str(PersonId)`; `channel` is
-    "platform:account:channel", empty for wherever that person is.
+    """An open question. `person` is the `str(PersonId)` who may answer; `channel` is
+    "platform:account:channel", empty for any direct conversation.
 
-    `topic` stands for what is to be forgotten, without its words; what was shown of it is a list
-    of `pieces`, and `beyond` things were not shown.
+    `topic` is the sealed topic of a deletion. Its shown matches are stored in `pieces` parts;
+    `beyond` more were not shown.
     """
 
     deed: Action
@@ -56,7 +56,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Whose list was shown, and what was searched for in it."""
+    """The owner of a shown list, and the text that it was searched for."""
 
     person: str
     text: str = ""
@@ -91,7 +91,7 @@ class Questions:
         return len(pieces)
 
     async def list_of(self, question_id: str, question: Question) -> tuple[ItemRefs, ...] | None:
-        """What a question showed; None when it is too old."""
+        """Return the items that a question showed; None if it expired."""
         if not question.pieces:
             return ()
         pieces = [await self._state.get(f"{question_id}:{n}") for n in range(question.pieces)]
@@ -126,7 +126,7 @@ class Questions:
         await self._state.put(f"list:{list_id}", json.dumps(asdict(shown)), LISTED_FOR)
 
     async def pages_of(self, list_id: str) -> Shown | None:
-        """What the pages of a list are made of, None when it is too old."""
+        """Return the parameters of a shown list; None if it expired."""
         stored = await self._state.get(f"list:{list_id}")
         return Shown(**json.loads(stored)) if stored else None
 
@@ -138,7 +138,7 @@ def answered_in(place: Place) -> str:
 
 
 def fitting(bound: Sequence[ItemRefs]) -> int:
-    """How many things of a list, from its beginning, one question can show."""
+    """Return how many items, from the first, one question can hold."""
     left = MAX_PIECES * (PIECE - MAX_PERSON)
     for number, refs in enumerate(bound):
         left -= len(_BOUND.dump_json((refs,)))

@@ -1,4 +1,4 @@
-"""A long list, some of it at a time: what a page holds, what it is called, where it leads. Pure."""
+"""Pages of a long list, with their labels and buttons. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Page(Generic[T]):
 
     @property
     def pages(self) -> int:
-        """How many pages there are, at least one."""
+        """The number of pages, at least one."""
         return max(1, -(-self.total // self.size))
 
     @property

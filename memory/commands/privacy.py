@@ -7,29 +7,29 @@ from gateway.ports.memory import Caller
 from memory.service.people import People
 
 ROOMS: Final = {
-    True: "In channels and groups I now also use what I know of you from elsewhere. Everybody "
-    "there can read my answers.",
-    False: "In channels and groups I no longer use what I know of you from elsewhere.",
+    True: "In channels and groups I now also use what I know about you from elsewhere. "
+    "Everybody there can read my answers.",
+    False: "In channels and groups I no longer use what I know about you from elsewhere.",
 }
 NOTES: Final = {
-    True: "I now say under an answer what I noted by myself.",
-    False: "I no longer say under an answer what I noted by myself. `/memories` still shows it, "
-    "`/undo` takes the latest back.",
+    True: "Below my answers I now say what I noted on my own.",
+    False: "Below my answers I no longer say what I noted on my own. `/memories` still shows it; "
+    "`/undo` deletes the latest.",
 }
 MEMORY: Final = {
-    True: "Memory is on for you again. Where it is off for one conversation, write there: "
-    "`/privacy memory on here`",
-    False: "Memory is off for you. I recall nothing and keep nothing of what you write from now "
-    "on: I answer each message on its own. What I remembered before stays, unused: `/forget` or "
-    "`/privacy erase` deletes it. `/privacy memory on` turns memory on again.",
+    True: "Memory is on for you again. If it is off in one conversation, write `/privacy memory on "
+    "here` there.",
+    False: "Memory is off for you. From now on I recall nothing and store nothing that you write: "
+    "I answer each message on its own. Earlier memories stay stored, unused; `/forget` or "
+    "`/privacy erase` deletes them. `/privacy memory on` turns memory on again.",
 }
 HERE: Final = {
     True: "Memory is on for you again in this conversation.",
-    False: "Memory is off for you in this conversation. Here I recall nothing and keep nothing of "
-    "what you write from now on: I answer each message on its own. `/privacy memory on here` turns "
-    "it on again.",
+    False: "Memory is off for you in this conversation. From now on I recall nothing and store "
+    "nothing that you write here: I answer each message on its own. `/privacy memory on here` "
+    "turns it on again.",
 }
-STILL_OFF: Final = "Memory is still off for you everywhere: `/privacy memory on` turns it on."
+STILL_OFF: Final = "Memory is still off everywhere: `/privacy memory on` turns it on."
 
 
 async def chosen(

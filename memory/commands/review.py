@@ -1,5 +1,4 @@
-"""`/memories review`, and the buttons under what waits for a person's decision: one after the
-other."""
+"""`/memories review`, and the buttons under its questions."""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,9 +24,9 @@ async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """The first of what waits here, or where else something does."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     asked = await _asked(waiting)
-    told = [asked.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
-    told += [texts.WAITS_PRIVATELY] * hidden
-    return replace(asked, markdown="\n\n".join((*told, *await _elsewhere(handle))))
+    parts = [asked.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
+    parts += [texts.WAITS_PRIVATELY] * hidden
+    return replace(asked, markdown="\n\n".join((*parts, *await _elsewhere(handle))))
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
@@ -36,22 +35,22 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     review_id = value.removeprefix(deed)
     waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
-    told = ""
+    parts = ""
     if deed == DISCARD:
         await handle.review.reject(review_id)
-        told = "I will not keep it."
+        parts = "I will not keep it."
     elif deed != LATER:
         result = await handle.review.approve(review_id, beside=deed == BESIDE)
-        told = kept(result)
+        parts = kept(result)
         if result.outcome is Outcome.REFUSED:
-            return Reply(told)
+            return Reply(parts)
     asked = await _asked(following)
-    text = "\n\n".join(filter(None, (told, asked.markdown)))
+    text = "\n\n".join(filter(None, (parts, asked.markdown)))
     return replace(asked, markdown=text or texts.NOTHING_WAITS)
 
 
 def kept(result: WriteResult) -> str:
-    """What became of something, in words for the person."""
+    """Return the outcome of a write, in words for the person."""
     match result.outcome:
         case Outcome.STORED:
             text = "I will remember that."
@@ -68,8 +67,8 @@ def kept(result: WriteResult) -> str:
 def _decidable(
     handle: MemoryHandle, caller: Caller, waiting: Sequence[ReviewItem]
 ) -> tuple[list[ReviewItem], bool]:
-    """What can be asked about here, and whether something cannot: a SOUL is private, and where
-    others read the question they could not use its buttons."""
+    """Return the entries that can be decided here, and True if others cannot: a SOUL is private,
+    and where others read the question its buttons do not work."""
     if not caller.alone:
         return [], bool(waiting)
     here = [one for one in waiting if not (one.target == "soul" and handle.access.room)]
@@ -77,7 +76,7 @@ def _decidable(
 
 
 def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
-    """What waits behind an entry, and then what waits before it."""
+    """Return the entries after this one, then those before it."""
     ids = [one.id for one in waiting]
     place = ids.index(review_id) + 1 if review_id in ids else 0
     return [one for one in (*waiting[place:], *waiting[:place]) if one.id != review_id]
@@ -97,7 +96,7 @@ async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
 
 
 async def _elsewhere(handle: MemoryHandle) -> list[str]:
-    """Where else something waits for an operator."""
+    """Return the line about proposals in other projects."""
     proposed = await handle.review.proposed()
     others = [one for one in proposed if one.project not in ("", handle.access.project)]
     return [texts.WAITS_THERE.format(places=places_of(others))] if others else []

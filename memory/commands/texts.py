@@ -25,134 +25,137 @@ _SAID: Final = {
     "other": "you showed",
 }
 
-NOTHING: Final = "I have learned nothing of you here yet. `/remember …` tells me something."
-NOTHING_SAID: Final = "I keep none of your chat messages here. `/memories` shows what I learned."
+NOTHING: Final = "I have learned nothing about you here yet. `/remember …` adds a memory."
+NOTHING_SAID: Final = "I keep no chat messages of yours here. `/memories` shows what I learned."
 NOT_FOUND: Final = (
-    "I find nothing about that, neither in what I learned of you nor in chat messages. "
-    "`/memories` shows all that I learned."
+    "I found nothing about that, neither in what I learned about you nor in your chat messages. "
+    "`/memories` shows everything I learned."
 )
-NOT_LEARNED: Final = "I have learned nothing about that. Chat messages that fit: {count}."
-NOT_SAID: Final = "No chat message fits that. What I learned and fits: {count}."
+NOT_LEARNED: Final = "I have learned nothing about that. Matching chat messages: {count}."
+NOT_SAID: Final = "No chat message matches. Matching memories: {count}."
 NO_SUCH_PAGE: Final = (
-    "There is nothing on this page. `/memories` shows the list from its beginning, "
-    "`/memories WORDS` searches it."
+    "This page is empty. `/memories` shows the list from the beginning, `/memories WORDS` searches "
+    "it."
 )
-OLD_LIST: Final = "This list is too old to go on in it. Write `/memories` again."
+OLD_LIST: Final = "This list has expired. Write `/memories` again."
 LIST_OF_OTHERS: Final = (
-    "Only the person who asked for this list can go on in it. `/memories` shows yours."
+    "Only the person who asked for this list can turn its pages. `/memories` shows yours."
 )
 ELSEWHERE: Final = (
-    "I show less in channels and groups. To see all, write `/memories` to me in a direct message."
+    "In channels and groups I show only a part. To see everything, write `/memories` to me in a "
+    "direct message."
 )
-WAITING: Final = "This is not kept yet and waits for your decision:"
+WAITING: Final = "Not stored yet, waiting for your decision:"
 ASKED_ALONE: Final = (
-    "I am not sure that I should keep that. Write to me in a direct message: I ask you there, "
-    "where nobody reads along."
+    "I am not sure whether to keep that. Write to me in a direct message, and I will ask you there."
 )
 NOTHING_WAITS: Final = "Nothing waits for your decision."
-WHAT_TO_REMEMBER: Final = "What shall I remember? Write it after the command: `/remember …`"
+WHAT_TO_REMEMBER: Final = "What should I remember? Write it after the command: `/remember …`"
 WHAT_TO_FORGET: Final = (
-    "What shall I forget? Name a topic (`/forget my dog`), or one memory by its id (`/forget ID`). "
+    "What should I forget? Give a topic (`/forget my dog`), or the id of a memory (`/forget ID`). "
     "`/memories` shows the ids."
 )
 KNOWN: Final = "I know that already."
-ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody reads along."
+ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody else reads the answer."
 NOTHING_TO_FORGET: Final = "I remember nothing about that."
 NOTHING_WITH_ALL: Final = (
-    "I remember nothing in which all of these words stand. Fewer words find more."
+    "I remember nothing that contains all of these words. Fewer words find more."
 )
 FORGET_MEANS: Final = (
-    "It goes from my memory and from the history of our conversations, with the summaries of these "
-    "conversations. Your chat app keeps its own messages."
+    "This deletes it from my memory, and from the history and summaries of our conversations. Your "
+    "chat app keeps its own messages."
 )
 BEYOND: Final = (
-    "I show and delete {shown} at a time; {count} more fit. To go on, write the command again "
-    "afterwards."
+    "I show and delete {shown} at a time; {count} more match. To delete those, write the command "
+    "again afterwards."
 )
-BEYOND_LEFT: Final = "There is more, at least {count}: write the command again."
-CHANGED: Final = "{count} of what I showed had changed or was gone already; I left that alone."
-CHANGED_ITEM: Final = "_(this changed or went since I found it, and stays as it is)_"
-WAITS: Final = "_(not kept yet, waits for your decision)_"
-SUMMARY: Final = "My summary of a conversation, in which these words stand"
+BEYOND_LEFT: Final = "At least {count} more match: write the command again."
+CHANGED: Final = (
+    "{count} of the shown items had changed or were already deleted; I did not delete those."
+)
+CHANGED_ITEM: Final = "_(changed or deleted since I found it; I will not delete it)_"
+WAITS: Final = "_(not stored yet, waiting for your decision)_"
+SUMMARY: Final = "My summary of a conversation that contains these words"
 FORGET_IN_ROOM: Final = (
-    "_Only what belongs here is shown. In a direct message with me, `/forget` reaches the rest._"
+    "_Only what was learned here is shown. In a direct message with me, `/forget` finds the rest._"
 )
 IN_SOUL: Final = (
-    "_Your SOUL says it too, and I go by it in every answer. `/soul` shows it; `/soul …` rewrites "
-    "it._"
+    "_Your preferences (SOUL) mention it too, and I follow them in every answer. `/soul` shows "
+    "them; `/soul …` rewrites them._"
 )
 UNREAD: Final = (
-    "_I looked through the latest part of our conversations only. To find what is older, write the "
+    "_I searched only the latest part of our conversations. To search older ones, write the "
     "command again after this deletion._"
 )
-NOT_ASKED: Final = "Only the person who was asked, in the place where they were asked, can answer."
-CLOSED: Final = "This question is no longer open. Write the command again to be asked anew."
+NOT_ASKED: Final = "Only the person who was asked can answer, in the place where they were asked."
+CLOSED: Final = "This question is no longer open. Write the command again."
 LEFT: Final = "Nothing was changed."
 PRIVACY: Final = """\
-**What I keep about you**
+**What I store about you**
 
 {counts}{plan}
 
 **What you can do**
 
 - `/memories` shows what I remember, `/forget …` deletes a topic.
-- `/privacy export` gives you all of it as a file, `/privacy import` with such a file brings its \
-memories back, `/privacy erase` deletes all of this account's.
+- `/privacy export` sends you everything as a file. `/privacy import` with this file restores \
+its memories. `/privacy erase` deletes everything of this account.
 - `/link` shows which of your accounts on other platforms are linked with this one.
 - In channels and groups I {rooms} what you told me elsewhere. `/privacy rooms {other}` \
 changes that.
-- Memory is {memory}. Where it is off, I recall nothing and keep nothing of what you write. \
-`/privacy memory {turn}` turns it {turn} everywhere, `/privacy memory off here` turns it off for \
-the conversation that you write it in.
-- Under my answers I {notes} what I noted by myself. `/privacy notes {other_notes}` changes \
-that. `/undo` takes back what I noted.
-- I keep what you say to me, not what you say to others. I delete our conversations after {days} \
+- Memory is {memory}. While it is off, I recall nothing and store nothing that you write. \
+`/privacy memory {turn}` turns it {turn} everywhere, `/privacy memory off here` turns it off in \
+one conversation: the one in which you write it.
+- Below my answers I {notes} what I noted on my own. `/privacy notes {other_notes}` changes \
+that. `/undo` deletes what I noted.
+- I store what you say to me, not what you say to others. I delete our conversations after {days} \
 days. What you asked me to remember stays until you delete it."""
 PRIVACY_USAGE: Final = (
-    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`. To switch "
-    "something, write `/privacy memory`, `/privacy notes` or `/privacy rooms`, each with `on` or "
-    "`off`. To switch memory off for one conversation, write there `/privacy memory off here`."
+    "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`. To change a "
+    "setting, write `/privacy memory`, `/privacy notes` or `/privacy rooms`, each with `on` or "
+    "`off`. To turn memory off in one conversation, write `/privacy memory off here` there."
 )
 KINDS: Final[Mapping[str, str]] = {
-    "memories": "memories, chat messages that I keep included",
+    "memories": "memories, including stored chat messages",
     "memory_reviews": "memories that wait for your decision",
-    "memory_sessions": "sessions of memory",
+    "memory_sessions": "memory sessions",
     "brain_documents": "documents that you wrote (SOUL, BIBLE)",
-    "turns": "messages of our conversations that I still see",
+    "turns": "recent messages of our conversations",
     "conversation_notes": "tasks and summaries of our conversations",
-    "feedback": "your 👍 and 👎 under answers",
+    "feedback": "your 👍 and 👎 on answers",
     "waiting_turns": "messages that memory has not stored yet",
-    "inbox": "messages that I received lately",
+    "inbox": "recently received messages",
     "outbox": "answers that are not sent yet",
     "traces": "decisions about your messages, without text",
-    "usage": "figures of what answers cost, without text",
-    "spent": "sums of what your answers cost",
+    "usage": "costs of answers, without text",
+    "spent": "total costs of your answers",
     "people_links": "links with your other accounts",
-    "link_requests": "links that are not completed",
+    "link_requests": "unfinished links",
     "people_projects": "projects that you were seen in",
-    "people_choices": "settings of yours",
+    "people_choices": "your settings",
     "person_tokens": "tokens for your own programs",
     "adapter_state": "facts about your account on its platform, and open questions to you",
     "quarantine": "work that stopped the program, without text",
 }
 """Names of the stored kinds of data, by table."""
+LABELS: Final[Mapping[str, str]] = {"soul": "preferences", "bible": "project notes"}
+"""Plain names of the documents."""
 NO_PROJECT: Final = (
-    "I know of no project that you belong to now. A project is a group, server or workspace that I "
-    "am in too: write to me in the group, or in one of its channels, then choose it here with "
-    "`/project`."
+    "I do not know of any project that you belong to. A project is a group, server or workspace "
+    "with both of us in it: write to me there, then choose it here with `/project`."
 )
 PROJECT_OF_ROOM: Final = (
     "In a channel or group I use its own project. To choose one for our direct messages, write "
     "`/project` to me in a direct message."
 )
 NO_FIGURES: Final = "There are no figures of this project yet."
-NO_DOCUMENT: Final = "Nothing is written there yet. Write it after the command: `/{name} …`"
+NO_DOCUMENT: Final = "No {label} yet. Add some: `/{name} …`"
 DOCUMENT_WAYS: Final = (
-    "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` brings the one before back._"
+    "_Version {number}, {at}. `/{name} …` rewrites it, `/{name} undo` restores the previous one._"
 )
 WAITS_PRIVATELY: Final = (
-    "Something waits for your decision. Write `/memories review` to me in a direct message, where "
-    "nobody reads along."
+    "Something is waiting for your decision. Write `/memories review` to me in a direct message, "
+    "where nobody else reads the answer."
 )
 WAITS_THERE: Final = (
     "Proposals also wait for an operator in other projects: {places}. To see them, choose the "
@@ -164,7 +167,7 @@ PROPOSED: Final = "Only operators of this project change that. I proposed it to 
 def privacy(
     chosen: PersonChoices, counts: str, planned: str, days: int, *, rooms: bool, notes: bool
 ) -> str:
-    """What `/privacy` shows: what is kept, what was chosen, and how to change it."""
+    """Return the text of `/privacy`."""
     memory = "off for you" if chosen.memory_off else "on for you"
     if chosen.off_here and not chosen.memory_off:
         memory = "off for you in this conversation (`/privacy memory on here` turns it on)"
@@ -182,13 +185,13 @@ def privacy(
 
 
 def counted(counts: Sequence[tuple[str, int]]) -> str:
-    """How much is kept, one kind a line."""
+    """Return the number of stored rows, one kind a line."""
     lines = [f"- {KINDS.get(name, name.replace('_', ' '))}: {count}" for name, count in counts]
     return "\n".join(lines) or "Nothing."
 
 
 def planned(use: PlanUse) -> str:
-    """How much of a plan is used; empty where nothing limits it."""
+    """Return the used part of a plan; empty without a limit."""
     if use.limit is None:
         return ""
     told = f"{use} memories of your plan are used."
@@ -201,8 +204,8 @@ def page(shown: Page) -> str:
         return _empty(shown)
     last = shown.first + len(shown.records)
     most = " the best" * (bool(shown.text) and shown.total >= MAX_FOUND)
-    title = "What I learned of you" if shown.name == "learned" else "Chat messages that I keep"
-    title = f"{title} that fits" * bool(shown.text and shown.name == "learned") or title
+    title = "What I learned about you" if shown.name == "learned" else "Chat messages that I keep"
+    title = f"{title} that matches" * bool(shown.text and shown.name == "learned") or title
     shows = f"{shown.first + 1}–{last}" if len(shown.records) > 1 else str(last)
     lines = [f"**{title}** ({shows} of{most} {shown.total})"]
     grouped = shown.name == "learned" and not shown.text
@@ -227,10 +230,10 @@ def _other(shown: Page) -> str:
     if not shown.other:
         return ""
     if shown.text:
-        other = "What I learned and fits" if shown.name == "said" else "Chat messages that fit"
+        other = "Matching memories" if shown.name == "said" else "Matching chat messages"
         return f"{other}: {shown.other}. "
     if shown.name == "said":
-        return f"What I learned of you: {shown.other} (`/memories`). "
+        return f"What I learned about you: {shown.other} (`/memories`). "
     return f"Chat messages that I keep: {shown.other} (`/memories chat`). "
 
 
@@ -253,8 +256,8 @@ def memory_line(record: Record) -> str:
 
 
 def forgotten(count: int) -> str:
-    """What was deleted on request."""
-    return f"Forgotten: {count}." if count else "There was nothing left of it."
+    """Return the result of a deletion."""
+    return f"Forgotten: {count}." if count else "Nothing was left to delete."
 
 
 def _kind(record: Record) -> str:
@@ -265,9 +268,13 @@ def _kind(record: Record) -> str:
 def question(pending: ReviewItem, others: int) -> str:
     """One memory, or document, that waits for a decision. A document is shown whole."""
     record = pending.record
-    asked = f"Make this the {pending.target.upper()}?" if pending.target else "Keep this?"
+    asked = (
+        f"Replace the {LABELS[pending.target]} ({pending.target.upper()}) with this?"
+        if pending.target
+        else "Keep this?"
+    )
     shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"
     text = f"{asked}\n\n{shown}\n\n_{pending.reason}_"
     if not others:
         return text
-    return f"{text}\n\n{others} more wait{'s' * (others == 1)} after it."
+    return f"{text}\n\n{others} more {'is' if others == 1 else 'are'} waiting."

@@ -12,15 +12,16 @@ from memory.service.undo import UndoResult, document_named
 from memory.text.display import one_line
 
 SPEC: Final = CommandSpec(
-    "undo", "Take back what you noted by yourself", True, "id", True, "an id; alone: the latest"
+    "undo", "Delete what you noted on your own", True, "id", True, "an id; alone: the latest"
 )
 MAX_NAME: Final = 60
 MAX_SHOWN: Final = 5
-TAKEN_BACK: Final = "I took back what I had noted."
-RESTORED: Final = "This counts again:"
-DOCUMENT: Final = "I took back my change of the {name}."
+TAKEN_BACK: Final = "I deleted what I had noted."
+RESTORED: Final = "Valid again:"
+DOCUMENT: Final = "I undid my change of the {name}."
 NO_DOCUMENT: Final = (
-    "It was changed since, or more than a day ago. `/{name} undo` brings the version before back."
+    "It was changed since then, or I wrote it more than a day ago. `/{name} undo` restores the "
+    "previous version."
 )
 
 
@@ -41,7 +42,7 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
 
 
 def told(result: UndoResult) -> str:
-    """What was taken back, and what counts again."""
+    """Return what was taken back and what is valid again."""
     gone = [f"- {one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
     more = len(result.gone) - MAX_SHOWN
     parts = [TAKEN_BACK, "\n".join(gone), f"and {more} more" if more > 0 else ""]

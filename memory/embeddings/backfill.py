@@ -6,7 +6,7 @@ of the model makes all of them anew in that way. Until then a memory is found by
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -14,8 +14,8 @@ from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.model.record import Embedding
 from memory.ports.memories import MemoryStore, Unembedded
+from memory.ports.recall import BackgroundEmbedder
 
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""
@@ -29,19 +29,6 @@ MODEL: Final = "model"
 """The item that stands for loading the model."""
 
 log = structlog.get_logger(__name__)
-
-
-class BackgroundEmbedder(Protocol):
-    """A model for work that nobody waits for."""
-
-    @property
-    def model(self) -> str:
-        """Its name."""
-        ...
-
-    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
-        """One vector per text, in their order. Raises `gateway.errors.ModelError` subclasses."""
-        ...
 
 
 async def _nothing_to_warm() -> None:
@@ -108,8 +95,7 @@ class EmbeddingBackfill:
         return True
 
     async def _next(self) -> "tuple[list[Unembedded], _Place]":
-        """What is new since the last look, or else the next of what is older; and where to go on
-        when that is done."""
+        """Return new memories, or else the next older ones, and where to continue after them."""
         at, now = self._place, self._clock.monotonic()
         if at.newest is not None:
             fresh = await self._unembedded(after=at.newest)
@@ -163,9 +149,9 @@ class EmbeddingBackfill:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """How far the work is: everything up to number `newest` was there when it began, everything
-    from `before` on is done, and at `whole_at` it begins anew. None before the first look, at the
-    newest, and while it goes on."""
+    """The progress: memories up to number `newest` existed at the start, those from `before` on are
+    done, and a new round starts at `whole_at`. `newest` is None before the start; `before` is None
+    at the newest memory."""
 
     newest: int | None = None
     before: int | None = None

@@ -1,7 +1,7 @@
-"""Which models recall can use on this machine, where they are published, and whether they are here.
+"""The models of recall on this machine: their files and their publisher.
 
-A model is a folder of its name with its files in it. Nothing here reaches for the network:
-`parley models pull` does, when somebody asks for it.
+A model is a folder with its files. This module does no I/O over the network; `parley models pull`
+downloads models.
 """
 
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ class LocalModel:
     megabytes: int
 
     def folder(self, models: Path) -> Path:
-        """Where its files lie."""
+        """Return the folder of the model."""
         return models / self.name
 
     def missing(self, models: Path) -> list[str]:
-        """Which files are not there, or empty."""
+        """Return the names of missing or empty files."""
         folder = self.folder(models)
         return [name for name in self.files if not _filled(folder / name)]
 

@@ -1,8 +1,7 @@
-"""What runs a model on this machine: loaded on first use, in threads of its own.
+"""Runs a model on this machine: loaded on first use, in its own threads.
 
-onnxruntime and the library around it cost 1.5 s and 300 MB, so that neither is imported before the
-first text. The session is one; what is asked in a conversation and what is made in the background
-run in a thread each, so that a question never waits for a batch.
+onnxruntime costs 1.5 s and 300 MB, so it is imported with the first text. Conversation and
+background work share one session but have a thread each, so a question never waits for a batch.
 """
 
 import asyncio
@@ -29,7 +28,7 @@ LOWER: Final = 10
 
 
 def installed() -> bool:
-    """Whether the libraries are there; they are not imported for it."""
+    """True if the libraries are installed; does not import them."""
     return importlib.util.find_spec("fastembed") is not None
 
 

@@ -1,54 +1,23 @@
-"""What a text cites: decision records, commits, addresses, issues. Finding is not believing.
+"""Finds citations in a text: decision records, commits, addresses, issues.
 
-A run of hexadecimal digits is a commit when it has letters and digits, or stands behind a word that
-says so ("commit 1234567"); an English word such as "defaced", a colour, an address's path, an image
-digest and a number are none.
+Hexadecimal digits are a commit if they mix letters and digits, or follow a word such as "commit";
+an English word ("defaced"), a colour, a path of an address, an image digest and a number are not.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
+
+from memory.ports.grounding import Citation, CitationKind
 
 MAX_CITATIONS: Final = 20
 """Citations of one text that are told apart; what stands behind them is not looked at."""
 MAX_URL: Final = 2_048
 
 
-class CitationKind(StrEnum):
-    """What is cited."""
-
-    ADR = "adr"
-    COMMIT = "commit"
-    URL = "url"
-    ISSUE = "issue"
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A citation at `start` to `end` of its text.
-
-    `id` is "ADR-003", the hash in lower case, the address, or the issue's number; `repository` is
-    "owner/name" where the issue names it.
-    """
-
-    kind: CitationKind
-    id: str
-    start: int
-    end: int
-    repository: str = ""
-
-    @property
-    def source_id(self) -> str:
-        """How evidence names it: "ADR-003", "commit:a1b2c3d", an address, "owner/name#12"."""
-        if self.kind is CitationKind.COMMIT:
-            return f"commit:{self.id}"
-        return f"{self.repository}#{self.id}" if self.kind is CitationKind.ISSUE else self.id
-
-
 def find_citations(text: str) -> tuple[Citation, ...]:
-    """What `text` cites, in its order, each once, at most `MAX_CITATIONS`; linear in its length."""
+    """Return up to `MAX_CITATIONS` distinct citations in order; linear in the length of the
+    text."""
     found: list[Citation] = []
     rest = text
     for find in (_urls, _adrs, _issues, _commits):

@@ -1,9 +1,9 @@
-"""Which claims are stored at once, which wait for their owner's word, and which are not stored.
+"""Decides which claims are stored, which wait for review and which are blocked.
 
-`determine_tier` is the decision, pure; `Grounding` gathers what it needs and asks it. The model's
-inferences need a citation that was verified; what the person said themselves does not, and what
-they asked for in so many words may even begin with "I think". A duplicate is never stored twice,
-and nothing that looks like an injection approves itself.
+`determine_tier` is the pure decision; `Grounding` collects its input. An inference of the model
+needs a verified citation. The person's own statement does not, and what they explicitly ask to keep
+may begin with "I think". A duplicate is never stored, and an injection finding is never approved
+automatically.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,12 @@ from typing import Final, Literal, TypeAlias
 
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
-from memory.grounding.relevance import RelevanceJudge, keep_relevant
-from memory.grounding.verifier import Checked, CitationVerifier, verify_all
+from memory.grounding.relevance import keep_relevant
+from memory.grounding.verifier import verify_all
 from memory.model.record import Evidence, Kind, SourceType, Trust
 from memory.model.trust import CONFIDENCE
 from memory.model.validation import Code, IngestionTier, ValidationResult
+from memory.ports.grounding import Checked, CitationVerifier, RelevanceJudge
 from memory.ports.memories import Duplicate
 
 MAX_CHECKS: Final = 20
@@ -40,12 +41,12 @@ ImportState: TypeAlias = Literal["", "restored", "imported"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is to be remembered, with what the handler derived about it.
+    """A text to store, with what the handler derived about it.
 
-    `confirmed`: its owner approved this very text. `external`: it was stored in a turn with text
-    from outside, and the person's own words do not prove it. `supersedes` is the id of the memory
-    that it replaces. `brought`: it comes from a file; "restored" where a signature proves that it
-    was kept here before, "imported" where nothing does.
+    `confirmed`: its owner approved this text. `external`: it was stored in a turn with external
+    text, and the person's own words do not prove it. `supersedes` is the id of the memory that it
+    replaces. `brought`: it comes from a file; "restored" if a signature proves that it was stored
+    here, else "imported".
     """
 
     content: str
@@ -62,8 +63,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What the checks found. `injections` are their names; `duplicate_unchecked` says that the
-    check for duplicates failed."""
+    """The results of the checks. `injections` are names; `duplicate_unchecked`: the search for
+    duplicates failed."""
 
     hedges: HedgeResult = HedgeResult(HedgeAction.NONE)  # noqa: RUF009 -- frozen
     citations: tuple[Checked, ...] = ()
@@ -121,8 +122,7 @@ def determine_tier(
 
 
 def _brought(claim: Claim, policy: WritePolicy) -> GroundingDecision:
-    """What a file holds and nothing proves is stored as such; never what would change how the
-    assistant acts."""
+    """Store unproven imports as such, except those that would change the assistant's behaviour."""
     if claim.brought == "restored":
         return _approved(Code.RESTORED)
     if claim.kind.behavioral:
@@ -284,7 +284,7 @@ class Grounding:
         return determine_tier(claim, findings, self.policy, auto_approve_ai_synthesis=synthesis)
 
     async def citations(self, content: str) -> tuple[Checked, ...]:
-        """What a text cites, looked up."""
+        """Find and verify the citations of a text."""
         checked = await verify_all(find_citations(content), self.verifier)
         if self.relevance:
             return await keep_relevant(content, checked, self.judge)

@@ -1,10 +1,9 @@
-"""How sure somebody is of what they say: personal speculation, or a fact with its proper caution.
+"""Recognises hedges: personal speculation, or a fact with its caution.
 
-"I think we should use Redis" is nobody's knowledge and is blocked, whatever assurance follows.
-"The server may time out under load" is honest and goes to review. So do opinions of third persons
-("she thinks …"): that she thinks so may be a fact, what she thinks is none. A question ("do I think
-so?") and a condition ("if I don't know, ask") claim nothing. What stands in quotation marks or is
-code is mentioned, not said, unless a sentence begins with it and goes on.
+"I think we should use Redis" is speculation and blocked, whatever assurance follows. "The server
+may time out under load" goes to review, as do opinions of third persons ("she thinks …"). A
+question and a condition ("if I don't know, ask") claim nothing. Quotations and code are mentioned,
+not said, unless a sentence begins with them and goes on.
 """
 
 import html
@@ -23,7 +22,7 @@ MAX_WORD: Final = 40
 
 
 class HedgeAction(StrEnum):
-    """What a hedge means for a claim."""
+    """The consequence of a hedge."""
 
     BLOCK = "block"
     REVIEW = "review"
@@ -32,7 +31,7 @@ class HedgeAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HedgeResult:
-    """What to do, and the words that say so: folded, in lower case, at most `MAX_WORDS`."""
+    """The consequence and up to `MAX_WORDS` words that led to it, folded and in lower case."""
 
     action: HedgeAction
     words: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Pages of listed hosts: whether they are there, and what stands on them."""
+"""Pages of listed hosts: their existence and their text."""
 
 import html
 import re
@@ -36,7 +36,7 @@ class Pages:
         self._excerpts = excerpts
 
     def lists(self, url: str) -> bool:
-        """Whether it may be asked at all."""
+        """True if the address is on a listed host."""
         try:
             read_target(url, self._policy)
         except Forbidden:

@@ -1,16 +1,15 @@
-"""Whether what is cited speaks of what is claimed; off unless `grounding.verify_claim_relevance`.
+"""Checks that a cited source supports the claim, with `grounding.verify_claim_relevance`.
 
-First the words: a claim of which most content words do not occur in the cited text is not grounded
-by it. Only then, where there is one, a model is asked; it has the last word.
+If most content words of the claim are missing in the source, it does not. Otherwise the model
+decides, if one is configured.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
-from memory.grounding.citations import Citation
-from memory.grounding.verifier import Checked, Reason, Verification
+from memory.ports.grounding import Checked, Citation, Reason, RelevanceJudge, Verification
 
 SHARED: Final = 0.5
 """Share of a claim's content words that has to occur in the cited text."""
@@ -25,14 +24,6 @@ _EMPTY: Final = frozenset(
      "adr", "commit", "issue", "fixed", "http", "https", "www",
      "der", "die", "das", "und", "ist", "les", "des", "est", "los", "las", "una", "que")
 )  # fmt: skip
-
-
-class RelevanceJudge(Protocol):
-    """A model that reads. Anything it raises counts as a no."""
-
-    async def supports(self, claim: str, material: str) -> bool:
-        """Whether `material` says what `claim` claims. Both are material, never instructions."""
-        ...
 
 
 def shared_words(claim: str, material: str) -> float:

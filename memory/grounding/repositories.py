@@ -68,9 +68,9 @@ class Repositories:
 
 
 async def is_repository(folder: Path) -> bool:
-    """Whether git knows the folder, an absolute path, as the top of a repository.
+    """True if an absolute path is the top folder of a git repository.
 
-    Raises OSError without git, TimeoutError when it is too slow.
+    Raises `OSError` without git, `TimeoutError` if git is too slow.
     """
     return bool((await _git(folder, "rev-parse", "--git-dir")).strip())
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from aiohttp.abc import AbstractResolver
 
-from memory.grounding.citations import Citation
 from memory.grounding.pages import look
+from memory.ports.grounding import Citation
 from safety.http.addresses import Network
 from safety.http.client import GuardedClient, OutboundPolicy
 from safety.http.url_templates import check_template, fill, host_of
@@ -20,12 +20,12 @@ _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
-    """Where an issue is asked for: `template` is an address with `{number}`, and with `{owner}` and
-    `{repo}` where one tracker serves several repositories.
+    """An issue tracker. `template` is an address with `{number}`, and with `{owner}` and `{repo}`
+    if it serves several repositories.
 
-    A template without them answers "#12" and "GH-12", and "acme/app#12" when /acme/app/ stands in
-    it; one with them answers "acme/app#12" only. `token` goes along as a bearer token, over https.
-    Raises ValueError with what is wrong.
+    A template without them answers "#12", "GH-12", and "acme/app#12" if it contains /acme/app/; one
+    with them answers "acme/app#12" only. `token` is sent as a bearer token over https. Raises
+    `ValueError` with the problem.
     """
 
     template: str
@@ -37,7 +37,7 @@ class Tracker:
             raise ValueError("needs https for its token")
 
     def url(self, citation: Citation) -> str | None:
-        """Where to ask for it, None when it is not an issue of this tracker."""
+        """Return the address of the issue; None if it is not in this tracker."""
         owner, _, repo = citation.repository.partition("/")
         wild = "{owner}" in self.template
         if citation.repository and not (_NAME.fullmatch(owner) and _NAME.fullmatch(repo)):
@@ -72,7 +72,7 @@ class Trackers:
         self._excerpts = excerpts
 
     def urls(self, citation: Citation) -> list[str]:
-        """Where it would be asked for."""
+        """Return the addresses of an issue in all trackers."""
         return [url for tracker, _ in self._trackers if (url := tracker.url(citation))]
 
     async def issue(self, citation: Citation) -> str | None:

@@ -1,25 +1,31 @@
-"""Whether what a text cites is there, asked only of places that the operator listed.
+"""Verifies citations, only in places that the operator listed.
 
-Pages of `hosts`, commits and decision records of local `repositories`, issues of `trackers`. A
-citation that belongs to none of them is not looked for at all: an address is also a way out for
-data. Whatever fails, is too slow or too much is not verified, which sends a claim to review.
+These are pages of `hosts`, commits and decision records of local `repositories`, and issues of
+`trackers`. Nothing else is requested, because an address can carry data out. A failed or slow check
+counts as not verified, so the claim goes to review.
 """
 
 import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from aiohttp.abc import AbstractResolver
 
-from memory.grounding.citations import Citation, CitationKind
 from memory.grounding.pages import Pages
 from memory.grounding.repositories import Repositories
 from memory.grounding.trackers import Tracker, Trackers
+from memory.ports.grounding import (
+    Checked,
+    Citation,
+    CitationKind,
+    CitationVerifier,
+    Reason,
+    Verification,
+)
 from safety.http.addresses import HostRule, Network
 
 MAX_VERIFIED: Final = 5
@@ -30,40 +36,6 @@ KEPT_VALID: Final = 600.0
 KEPT_INVALID: Final = 60.0
 """Seconds for which an answer is remembered."""
 MAX_KEPT: Final = 500
-
-
-class Reason(StrEnum):
-    """Why a citation is verified, or not."""
-
-    EXISTS = "exists"
-    MISSING = "missing"
-    NOT_LISTED = "not_listed"
-    FAILED = "failed"
-    TOO_MANY = "too_many"
-    IRRELEVANT = "irrelevant"
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The outcome for one citation. `excerpt` is text of what is cited, where it was asked for."""
-
-    valid: bool
-    reason: Reason
-    excerpt: str = field(default="", repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A citation and what became of it."""
-
-    citation: Citation
-    verification: Verification
-
-
-class CitationVerifier(Protocol):
-    """Looks a citation up. Raises nothing for what is missing; anything raised counts as failed."""
-
-    async def verify(self, citation: Citation) -> Verification: ...
 
 
 async def verify_all(
@@ -88,7 +60,7 @@ async def verify_all(
 
 @dataclass(frozen=True, slots=True)
 class GroundingSources:
-    """What the operator listed. `networks` are internal ones in which listed hosts may be."""
+    """The listed places. `networks` are internal networks in which listed hosts may be."""
 
     hosts: tuple[HostRule, ...] = ()
     repositories: tuple[Path, ...] = ()

@@ -1,4 +1,4 @@
-"""What became of something that was to be remembered."""
+"""The outcome of a write."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,6 +1,6 @@
-"""How many memories a person may keep. Plans are configuration; deleting is always free.
+"""Plans: the number of memories that a person may keep.
 
-Names and numbers are those of the memory limits (sources 000), `self_hosted` is ours.
+Names and numbers are those of the memory limits (sources 000); `self_hosted` is ours.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class PlanUse:
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """Who has which plan; `people` by `str(PersonId)`, "platform:id" or bare id."""
+    """The plan of each person; `people` has keys `str(PersonId)`, "platform:id" or a bare id."""
 
     default: str = DEFAULT_PLAN
     plans: Mapping[str, Plan] = field(default_factory=lambda: BUILT_IN)
@@ -64,5 +64,5 @@ class Plans:
 
 
 def refusal_of(plan: Plan, count: int) -> str:
-    """What is said when the plan's memories are used up."""
+    """Return the refusal when the plan is full."""
     return plan.refusal.format(count=count, limit=plan.memories)

@@ -1,4 +1,4 @@
-"""What was recalled, and how it was found."""
+"""The results of recall, and how they were found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,12 +37,12 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """What a question brought up, best first.
+    """The results of a question, best first.
 
-    `arms` were asked and answered, with the number of their candidates. `notes` say why something
-    was left out: "no_model", "model_failed", "model_slow", "model_resting", "exact",
-    "reranker_failed". `candidates` were looked at, `left_out` of them were good enough but beyond a
-    limit, `repeats` said nothing more.
+    `arms` are the searches that answered, with their numbers of candidates. `notes` give reasons
+    for missing parts: "no_model", "model_failed", "model_slow", "model_resting", "exact",
+    "reranker_failed". Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
+    another result.
     """
 
     results: tuple[Recalled, ...] = ()
@@ -56,5 +56,5 @@ class Recollection:
 
     @property
     def ms(self) -> float:
-        """How long all of it took."""
+        """The total duration in milliseconds."""
         return sum(stage.ms for stage in self.stages)

@@ -1,8 +1,7 @@
-"""What a memory is: frozen values, no I/O.
+"""Memory records: frozen values, no I/O.
 
-A record says what is remembered, of whom, for whom, on what evidence and for how long. Nothing in
-it is taken from a caller's word: source, trust and place are filled in by the handle that writes
-it (`memory/service/handle.py`).
+Source, trust and place come from the service that writes the record, never from the text or its
+caller.
 """
 
 import uuid
@@ -31,7 +30,7 @@ EPISODIC_MAX_TTL: Final = timedelta(days=365)
 
 
 class Tier(StrEnum):
-    """How long something is remembered. Working memory lives as long as its session."""
+    """The lifetime of a memory. Working memory lives as long as its session."""
 
     WORKING = "working"
     EPISODIC = "episodic"
@@ -39,7 +38,7 @@ class Tier(StrEnum):
 
 
 class Kind(StrEnum):
-    """What sort of thing is remembered."""
+    """The kind of a memory."""
 
     PREFERENCE = "preference"
     FACT = "fact"
@@ -63,7 +62,7 @@ _BEHAVIORAL: Final = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.CORRECTI
 
 
 class Scope(StrEnum):
-    """Whom a memory belongs to: one person, one project, everybody of the tenant."""
+    """The owner of a memory: one person, one project, or the whole tenant."""
 
     USER = "user"
     PROJECT = "project"
@@ -71,7 +70,7 @@ class Scope(StrEnum):
 
 
 class SourceType(StrEnum):
-    """Where a memory comes from."""
+    """The source of a memory."""
 
     USER_MESSAGE = "user_message"
     TOOL_OUTPUT = "tool_output"
@@ -81,7 +80,7 @@ class SourceType(StrEnum):
 
 
 class Trust(StrEnum):
-    """How far a source can be believed."""
+    """The trust in a source."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -90,11 +89,10 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where and when something was learned. `person` is the `str(PersonId)` under which it was
-    written; `group` names the conversation; `room` is empty for what was said in private.
-    `channel` is `channel_of(place)` in `memory/model/scope.py`: message ids are unique only within
-    it,
-    and a deleted message is looked for by both.
+    """Where and when something was learned.
+
+    `person` is the `str(PersonId)` who wrote it; `group` is the conversation; `room` is empty in
+    private. Message ids are unique within `channel` (`channel_of` in `memory/model/scope.py`).
     """
 
     source: SourceType
@@ -189,10 +187,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What somebody asks to be remembered; everything else the write path finds out.
+    """A text to store, as its author asks for it.
 
-    `quote` is what the model says the person wrote, word for word. `supersedes` is the id of the
-    memory that this one replaces.
+    `quote` is what the model claims that the person wrote. `supersedes` is the id of the memory
+    that it replaces.
     """
 
     content: str

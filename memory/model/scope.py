@@ -1,18 +1,20 @@
-"""Whom a memory reaches: the one rule about who may read and change what, as a value.
+"""The rule of who may read and change a memory.
 
-An `AccessScope` is made here, from a principal and an audience that the gateway decided, and
-nowhere else.
-Stores take nothing but a reach: no method of theirs takes somebody's id.
+An `AccessScope` is made only here, from a principal and an audience that the gateway decided;
+stores take an `AccessScope` and no ids.
 
-In private a person sees what is theirs, the chosen project's and the tenant's. In a room everybody
-sees the project's, the tenant's and the turns that were spoken in that room; what is a person's own
-stays out, unless it was learned in that very room from the person who asks now, or that person
-allows it. `sees` is the rule; the stores' queries say the same and are held to it by a test.
+In private a person sees their own memories, the chosen project's and the tenant's. In a room
+everybody sees the project's, the tenant's and the turns of that room. Own memories stay out, unless
+they were learned in that room from the person who asks, or that person allows them. `sees` is the
+rule; `SEES` is the same in SQL, and a test compares both.
 """
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
+from db import among, either
+from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from memory.model.record import Record, Scope
@@ -20,12 +22,11 @@ from memory.model.record import Record, Scope
 
 @dataclass(frozen=True, slots=True)
 class RequestScope:
-    """On whose behalf, before whom and when memory is used: one turn, command or request.
+    """The caller, place and time of one turn, command or request.
 
-    `persons` are the `str(PersonId)` of everybody this person is linked with, themselves included.
-    `words` are what the person wrote in this turn; only they can be quoted. `project` is the one
-    chosen in private or the room's own, empty for none. `notice` is what the person has to be told
-    of it, empty for nothing.
+    `persons` are the `str(PersonId)` of all linked identities, the caller's included. `words` are
+    what the person wrote in this turn, which alone can be quoted. `project` is the one chosen in
+    private, or the room's. `notice` is for the person.
     """
 
     principal: Principal
@@ -43,10 +44,10 @@ class RequestScope:
 
 @dataclass(frozen=True, slots=True)
 class AccessScope:
-    """What may be read and changed. `person` writes; `persons` are the same human being.
+    """The memories that may be read and changed. `person` writes; `persons` are their identities.
 
-    `room` is empty in private. `private` is true where the person's own memories may be shown:
-    in private, or in a room when they allowed it. `operates`: may write project and global scope.
+    `room` is empty in private. `private`: the person's own memories may be shown. `operates`:
+    project and global scope may be written.
     """
 
     tenant: str
@@ -57,9 +58,20 @@ class AccessScope:
     private: bool
     operates: bool
 
+    def parameters(self) -> dict[str, object]:
+        """Return the parameters of the SQL fragments below."""
+        return {
+            "for_tenant": storable(self.tenant),
+            "for_persons": [storable(person) for person in self.persons],
+            "for_room": storable(self.room),
+            "for_project": storable(self.project),
+            "for_private": self.private,
+            "for_operates": self.operates,
+        }
+
 
 def access_scope_of(request: RequestScope) -> AccessScope:
-    """What this person reaches on this occasion."""
+    """Return the access of a request."""
     place, person = request.place, str(request.principal.person)
     direct = place.audience is Audience.DIRECT
     return AccessScope(
@@ -74,18 +86,17 @@ def access_scope_of(request: RequestScope) -> AccessScope:
 
 
 def system_access_scope(tenant: str, project: str) -> AccessScope:
-    """What the program itself reaches of a project: for HEARTBEAT and a first BIBLE."""
+    """Return the program's own access to a project, for HEARTBEAT and a first BIBLE."""
     return AccessScope(tenant, "system", ("system",), "", project, private=False, operates=True)
 
 
 def alone(access: AccessScope) -> AccessScope:
-    """The same person with nobody listening: for what the program compares by itself and shows to
-    nobody."""
+    """Return the same access without other readers, for comparisons that are shown to nobody."""
     return replace(access, room="", private=True)
 
 
 def sees(access: AccessScope, record: Record) -> bool:
-    """Whether this memory may be shown on the occasion that the reach was made for."""
+    """True if the record may be shown."""
     if record.tenant != access.tenant:
         return False
     if record.scope is Scope.GLOBAL:
@@ -98,7 +109,8 @@ def sees(access: AccessScope, record: Record) -> bool:
 
 
 def may_change(access: AccessScope, record: Record) -> bool:
-    """Whether this person may supersede or delete it: their own, or as an operator a shared one."""
+    """True if the record may be superseded or deleted: their own, or for an operator a shared
+    one."""
     if record.tenant != access.tenant:
         return False
     if record.scope is Scope.USER:
@@ -106,30 +118,44 @@ def may_change(access: AccessScope, record: Record) -> bool:
     return access.operates and sees(access, record)
 
 
+OWN: Final = f"(m.scope = 'user' AND {among('m.person', 'for_persons')})"
+"""The person's own memory `m`, wherever it was learned."""
+TENANT: Final = either(sqlite="+m.tenant", postgres="m.tenant") + " = :for_tenant"
+"""The plus keeps SQLite from reading a whole tenant by an index."""
+IN_ROOM: Final = "(:for_room <> '' AND m.room = :for_room)"
+IN_PROJECT: Final = "(m.scope = 'project' AND :for_project <> '' AND m.project = :for_project)"
+OPERATED: Final = f"(:for_operates AND (m.scope = 'global' OR {IN_PROJECT}))"
+SHOWN: Final = f"({OWN} AND (:for_private OR {IN_ROOM}))"
+SEES: Final = f"""({TENANT} AND (
+    m.scope = 'global' OR {IN_PROJECT} OR (m.scope = 'user' AND {IN_ROOM} AND m.role <> '')
+    OR {SHOWN}
+))"""
+"""`sees(access, record)` for a row `m` with the columns of `memories`."""
+MAY_CHANGE: Final = f"({TENANT} AND ({OWN} OR {OPERATED}))"
+"""`may_change(access, record)`, likewise."""
+
+
 def room_of(place: Place) -> str:
-    """A room's name in the store. Threads of a room are one room, because the same people read
+    """Return the stored name of a room. Threads belong to their room, because the same people read
     them; a closed thread is a room of its own."""
     room = f"{place.platform}:{place.account}:{place.workspace_id}:{place.channel_id}"
     return f"{room}:{place.thread_id}" if place.closed_thread else room
 
 
 def choice_names(place: Place) -> tuple[str, ...]:
-    """Under which names memory may be off in a place: that of its channel, and in a thread that of
-    the thread as well."""
+    """Return the names under which memory may be off in a place: its channel's, and its
+    thread's."""
     channel = f"{place.platform}:{place.account}:{place.workspace_id}:{place.channel_id}"
     return (channel, f"{channel}:{place.thread_id}") if place.thread_id else (channel,)
 
 
 def channel_of(place: Place) -> str:
-    """Within what a platform's message ids are unique: `Provenance.channel`."""
+    """Return the channel in which a platform's message ids are unique: `Provenance.channel`."""
     return f"{place.platform}:{place.account}:{place.channel_id}"
 
 
 def project_of(place: Place) -> str:
-    """The project a room belongs to: its workspace, or the room itself where there is none.
-
-    Empty in private, where the person chooses.
-    """
+    """Return the project of a room: its workspace, or else the room itself; empty in private."""
     if place.audience is Audience.DIRECT:
         return ""
     inside = place.workspace_id or place.channel_id

@@ -1,7 +1,7 @@
-"""How far a text can be believed: derived from the way it came in, never from what anybody says.
+"""Derives the trust in a text from the way it came in.
 
 The levels are those of the memory rules (sources 001, rule 2). What the model stores is its own
-inference, unless what is stored is a sentence that the person wrote in this turn (`statement.py`).
+inference, unless the person wrote that sentence in this turn (`memory/write/statement.py`).
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from memory.model.record import SourceType, Trust
 
 
 class InputKind(StrEnum):
-    """How a text came in. The handle knows; no caller says so."""
+    """The way a text came in, which only the service decides."""
 
     EXPLICIT = "explicit"
     OWN_WORDS = "own_words"
@@ -26,7 +26,7 @@ class InputKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What follows from it."""
+    """The derived source and trust."""
 
     source: SourceType
     trust: Trust

@@ -1,4 +1,4 @@
-"""What the grounding of a claim came to: the values that the whole write path shares."""
+"""The result of grounding, shared by the write path."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,11 +38,11 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """What became of a claim, and why.
+    """The tier of a claim, and the reason.
 
-    `code` is stable, `reason` a sentence for people. Checks are codes such as "no_speculation" or
-    "hedge: maybe", 20 of each at most. `similarity` is 0 to 1 and set, with `conflicting_id`, when
-    a memory that is alike was found.
+    `code` is stable; `reason` is a sentence for people. Checks are up to 20 codes such as
+    "no_speculation" or "hedge: maybe". `similarity` (0 to 1) and `conflicting_id` are set for a
+    similar memory.
     """
 
     tier: IngestionTier

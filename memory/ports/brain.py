@@ -1,5 +1,6 @@
 """Storage of the documents SOUL, BIBLE and HEARTBEAT, and of their versions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -51,4 +52,12 @@ class BrainStore(Protocol):
 
     async def versions(self, access: AccessScope, document: Document, limit: int) -> list[Version]:
         """Return versions, newest first."""
+        ...
+
+
+class FigureSource(Protocol):
+    """A source of a project's figures."""
+
+    async def figures(self) -> Mapping[str, object]:
+        """Return names and values. Raises `SourceFailed`."""
         ...

@@ -107,7 +107,7 @@ class MemoryStore(Protocol):
         """Store turns (records with a `role`) without checks, replacing those with the same id."""
         ...
 
-    async def find(self, access: AccessScope, wanted: Filter) -> list[Match]:
+    async def find(self, access: AccessScope, filters: Filter) -> list[Match]:
         """Return visible matches without their vectors; expired memories never match."""
         ...
 
@@ -123,7 +123,7 @@ class MemoryStore(Protocol):
         """Return the number of the person's own current memories, without turns."""
         ...
 
-    async def tally(self, access: AccessScope, wanted: Filter) -> dict[Kind, int]:
+    async def tally(self, access: AccessScope, filters: Filter) -> dict[Kind, int]:
         """Count the person's own matches by kind, ignoring text, limit and `after_id`."""
         ...
 

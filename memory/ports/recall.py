@@ -21,7 +21,7 @@ MAX_RESULTS: Final = 100
 class Query:
     """A question to memory. `at` is the time of the question; `limit` is 1 to 100.
 
-    `unfinished`: the question is still being typed, and its last word may go on. `wanted` narrows
+    `unfinished`: the question is still being typed, and its last word may go on. `filters` narrows
     the search; its text and limit are ignored, and it defaults to what is true at the time `at`.
     """
 
@@ -29,7 +29,7 @@ class Query:
     at: datetime
     limit: int = 30
     unfinished: bool = False
-    wanted: Filter = field(default_factory=Filter)
+    filters: Filter = field(default_factory=Filter)
 
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= MAX_RESULTS:
@@ -48,14 +48,14 @@ class RecallStore(Protocol):
     """Finds candidates. Every method raises `StoreUnavailable`."""
 
     async def lexical(
-        self, access: AccessScope, query: str, wanted: Filter, limit: int
+        self, access: AccessScope, query: str, filters: Filter, limit: int
     ) -> list[Hit]:
-        """Return matches of the words of `query` (BM25), best first. `wanted.text` is ignored;
-        with `wanted.unfinished` the last word may go on."""
+        """Return matches of the words of `query` (BM25), best first. `filters.text` is ignored;
+        with `filters.unfinished` the last word may go on."""
         ...
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int
     ) -> list[Hit]:
         """Return matches by cosine similarity to vectors of the same model, best first."""
         ...
@@ -94,4 +94,15 @@ class Reranker(Protocol):
 
     async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one score per text, in order; higher is better."""
+        ...
+
+
+class BackgroundEmbedder(Protocol):
+    """Makes vectors in background work."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
+        """Return one vector per text, in order. Raises `ModelError`."""
         ...

@@ -12,14 +12,14 @@ class WordSearch(Protocol):
     """Finds memories by their words."""
 
     async def fitting(
-        self, access: AccessScope, wanted: Filter, now: int
+        self, access: AccessScope, filters: Filter, now: int
     ) -> list[tuple[int, float]]:
         """Return up to `wanted.limit` matches after `wanted.after_id` that contain words of
         `wanted.text`: their numbers and the share of the words, best first."""
         ...
 
     async def weighed(
-        self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Return ids and scores, as `RecallStore.lexical` does."""
         ...
@@ -48,7 +48,7 @@ class VectorSearch(Protocol):
         ...
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Return ids and cosine similarities, as `RecallStore.nearest` does."""
         ...

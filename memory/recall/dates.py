@@ -1,6 +1,6 @@
-"""Which days a question is about: "on 3 May", "im Mai 2023", "2023-05-08", "yesterday".
+"""Finds the dates that a question is about: "on 3 May", "im Mai 2023", "2023-05-08", "yesterday".
 
-English and German. Days are UTC, as everything that is stored.
+English and German; days are UTC.
 """
 
 import re
@@ -63,7 +63,8 @@ class QuestionDates:
     last: date | None = None
 
     def fits(self, when: date) -> float:
-        """How well a day fits: 1 within some days, .5 the month, .25 the year, 0 not."""
+        """Return how well a day fits: 1 within some days, .5 for the month, .25 for the year, else
+        0."""
         if self.first is not None and self.last is not None:
             return 1.0 if self.first <= when <= self.last else 0.0
         if self.year is not None and when.year != self.year:
@@ -76,7 +77,7 @@ class QuestionDates:
         return 1.0 if near else NAMED_MONTH
 
     def names(self, other: "QuestionDates") -> bool:
-        """Whether a date in a text is this one, as far as both say."""
+        """True if a date in a text agrees with this one, as far as both are given."""
         if self.month is None or self.month != other.month:
             return False
         return all(
@@ -100,8 +101,8 @@ def dates_in(text: str, now: datetime) -> tuple[QuestionDates, ...]:
 
 
 def how_well(asked: tuple[QuestionDates, ...], when: datetime, text: str) -> float:
-    """How well what was written `when` fits the best of these dates, 0 to 1; 1 where the text
-    names one of them."""
+    """Return from 0 to 1 how well a time of writing fits the best of these dates; 1 if the text
+    names one."""
     told = dates_in(text, when) if _may_name(asked, text) else ()
     if any(one.names(other) for one in asked for other in told):
         return 1.0

@@ -1,4 +1,4 @@
-"""What a question tells of its answer besides its words: who spoke, when, whose it is, how old."""
+"""Scores features of a candidate besides its words: speaker, date, owner, length."""
 
 import math
 import re
@@ -46,7 +46,7 @@ def weighed(
 def literal_first(
     scores: Mapping[str, float], records: Sequence[Record], literals: Sequence[str]
 ) -> dict[str, float]:
-    """What holds more of the literals comes before what holds fewer; 0 to 1 as before."""
+    """Put candidates with more of the literals first; scores stay from 0 to 1."""
     if not literals:
         return dict(scores)
     found = {}
@@ -88,7 +88,7 @@ def _of_turn(record: Record, meant: Callable[[Record], bool] | None, weights: We
 
 
 def _of_date(record: Record, question: Question, now: datetime, weights: Weights) -> float:
-    """What was said at the time that is asked for; else, of what passes, the newer."""
+    """Return the factor for the asked date, or else for the age of a turn."""
     at = record.provenance.at
     if question.dates:
         fit = how_well(question.dates, at, record.content)

@@ -1,4 +1,4 @@
-"""How a recalled memory is introduced to the model (sources 001, "Source Transparency")."""
+"""Labels that introduce a recalled memory to the model (sources 001, "Source Transparency")."""
 
 from collections.abc import Collection
 from typing import Final
@@ -21,31 +21,31 @@ MEMORY: Final = "memory"
 
 
 def label_of(record: Record) -> str:
-    """How far a memory can be believed; empty where the person said so themselves."""
-    said = record.provenance
-    if said.source is SourceType.IMPORT:
+    """Return the label for the source of a memory; empty for the person's own words."""
+    provenance = record.provenance
+    if provenance.source is SourceType.IMPORT:
         return IMPORTED
     if record.role == "other":
         return FROM_OTHERS
     if record.role:
-        return PAST_EXTERNAL if said.external else PAST
-    if said.source is SourceType.EXPLICIT_SAVE and said.external:
+        return PAST_EXTERNAL if provenance.external else PAST
+    if provenance.source is SourceType.EXPLICIT_SAVE and provenance.external:
         return KEPT
-    if said.source is SourceType.TOOL_OUTPUT:
-        return FROM_WEB if said.trust is Trust.LOW else FROM_FILE
-    if said.trust is Trust.HIGH:
+    if provenance.source is SourceType.TOOL_OUTPUT:
+        return FROM_WEB if provenance.trust is Trust.LOW else FROM_FILE
+    if provenance.trust is Trust.HIGH:
         return ""
-    if said.source is SourceType.AI_INFERENCE:
+    if provenance.source is SourceType.AI_INFERENCE:
         return INFERRED
-    return FROM_OTHERS if said.external or said.trust is Trust.MEDIUM else SUSPICIOUS
+    return FROM_OTHERS if provenance.external or provenance.trust is Trust.MEDIUM else SUSPICIOUS
 
 
 def said_by(record: Record, persons: Collection[str]) -> str:
     """The speaker of a memory, because its text may say "I". `persons` are the identities of the
     person who asks."""
-    said = record.provenance
-    if said.source is SourceType.USER_MESSAGE and said.trust is Trust.HIGH:
-        return OWN_WORDS if said.person in persons else MEMBERS_WORDS
+    provenance = record.provenance
+    if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
+        return OWN_WORDS if provenance.person in persons else MEMBERS_WORDS
     return MEMORY
 
 

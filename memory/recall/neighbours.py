@@ -1,8 +1,8 @@
-"""What stands beside a turn: an answer is found by its question, a reply by what it replies to.
+"""Lends scores to neighbouring turns: an answer is found by its question.
 
-In a chat the words that are asked for often stand in one turn and the answer in the next. So every
-strong candidate lends a share of its score to the turns around it. What repeats the question lends
-to its answer alone, and what says that nothing is known lends nothing.
+In a chat the asked words often stand in one turn and the answer in the next, so each strong
+candidate lends a share of its score to the turns around it. A turn that repeats the question lends
+to its answer only; one that says that nothing is known lends nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def lending(scores: Mapping[str, float], weights: Weights) -> list[str]:
 
 
 def _shares(around: Neighbours, place: int, weights: Weights) -> list[tuple[int, float]]:
-    """What the turn at a place lends, and how far away."""
+    """Return the shares that a turn lends, with their distances."""
     lender, silent = around.beside[place], around.silent
     if lender.id in silent:
         first = weights.after[0] if weights.after else 0.0
@@ -104,5 +104,5 @@ def _conversation(record: Record) -> tuple[str, str]:
 
 
 def _whole(weights: Weights) -> float:
-    """What a turn would have whose neighbours all were the best."""
+    """Return the sum of shares if all neighbours were the best."""
     return 1.0 + sum(weights.after) + sum(weights.before) + weights.answer

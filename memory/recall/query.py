@@ -1,4 +1,4 @@
-"""What is asked: a text as a person or a model wrote it, and what can be seen in it."""
+"""Reads a question: its words, literals and dates."""
 
 import re
 from dataclasses import dataclass
@@ -38,12 +38,12 @@ _YOURS: Final = frozenset({"you", "your", "yours", "du", "dein", "deine", "dir",
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What can be seen in a query.
+    """The features of a query.
 
-    `search` is what the words are looked up by, `words` are folded and in order. `literals` have
-    to stand in a memory as they are: quoted strings, identifiers, versions, hashes. `exact`:
-    nothing but such, or one or two words, so that likeness of meaning only adds noise. `mine` and
-    `yours`: what the person said is meant, or what they were told.
+    `search` is the text for the searches; `words` are folded and in order. `literals` (quotations,
+    identifiers, versions, hashes) have to occur as they are. `exact`: there is nothing else, or one
+    or two words, so similarity of meaning would only add noise. `mine` and `yours`: the question is
+    about what the person said, or was told.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Question:
 
 
 def understood(query: Query) -> Question:
-    """A query, read once: without what only greets or thanks; `text` is empty for nothing else."""
+    """Read a query without its greetings and thanks; `text` is empty if it has nothing else."""
     text = " ".join(query.text[:MAX_QUERY].split())
     if not query.unfinished:
         text = without_courtesies(text)
@@ -96,7 +96,7 @@ def _search(text: str) -> str:
 
 
 def literals_in(text: str) -> tuple[str, ...]:
-    """What is to be found as it is written, at most 8."""
+    """Return up to 8 literals of a text."""
     found: dict[str, None] = {}
     for groups in _QUOTED.findall(text):
         found[next(group for group in groups if group).strip().casefold()] = None
@@ -118,7 +118,7 @@ def _is_identifier(token: str) -> bool:
 
 
 def holds(text: str, literal: str) -> bool:
-    """Whether a literal stands in a text as a thing of its own: `v1.2` is not in `v1.25`."""
+    """True if a text contains the literal as a whole: `v1.2` is not in `v1.25`."""
     folded = text.casefold()
     start = folded.find(literal)
     while start >= 0:

@@ -1,9 +1,8 @@
-"""What only repeats: turns that say again what was asked, or what is told by something else found.
+"""Removes turns that only repeat the question or another result.
 
-Whoever asks about their memories gets them, and not the conversations in which they were made or
-were talked about. A turn is an echo when next to nothing in it is new: "What do you know about
-tea?" and "I will remember that." tell nothing of tea. A statement is none, even in the words of the
-question: it answers "Do I like tea?". Echoes stay in the store.
+A turn repeats if nearly none of its words is new: "What do you know about tea?" and "I will
+remember that." say nothing about tea. A statement never does, even in the words of the question: it
+answers "Do I like tea?". The turns stay stored.
 """
 
 import re
@@ -35,8 +34,8 @@ _DAY_TOLD: Final = re.compile(r"\(\d{4}-\d\d-\d\d\)")
 
 
 def without_repeats(question: str, found: Sequence[Recalled]) -> list[Recalled]:
-    """What is left of the results, in their order. Of two turns that say the same the older stays;
-    what is no turn always does."""
+    """Return the results without repeats, in order. Of two equal turns the older stays; what is no
+    turn always stays."""
     asked = _words(question)
     told = [_words(one.record.content) for one in found if not one.record.role]
     kept = {one.id for one in found if not one.record.role}

@@ -1,8 +1,7 @@
-"""What was asked before and found nothing: turns that repeat the question, and answers that say
-only that nothing is known.
+"""Recognises turns that repeat the question, and answers that say only that nothing is known.
 
-They match a question better than anything else, but say nothing. So they are not recalled, and what
-stands beside them does not count for it: only the answer to an earlier question does.
+They match a question best but say nothing, so they are not recalled, and lend no score to other
+turns except the answer to an earlier question.
 """
 
 import re

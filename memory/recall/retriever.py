@@ -1,7 +1,4 @@
-"""Recall: a question's way through both arms, the fusion, and what stands around the candidates.
-
-This is the only file of recall that waits for anything.
-"""
+"""Recall: runs both searches, fuses their candidates and adds neighbouring turns."""
 
 import asyncio
 import time
@@ -9,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -17,7 +14,7 @@ from gateway.errors import ModelError
 from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Embedder, Hit, Query, RecallStore, Reranker
 from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
 from memory.recall.labels import told
@@ -34,12 +31,6 @@ AT_ONCE: Final = 10_000
 log = structlog.get_logger(__name__)
 
 
-class Memories(Protocol):
-    """Single memories with their vectors; a `MemoryStore` is one."""
-
-    async def get(self, access: AccessScope, memory_id: str) -> Record | None: ...
-
-
 @dataclass(slots=True)
 class _Work:
     """One question on its way."""
@@ -47,7 +38,7 @@ class _Work:
     access: AccessScope
     query: Query
     question: Question
-    wanted: Filter
+    filters: Filter
     arms: dict[str, Sequence[Hit]] = field(default_factory=dict)
     vector: Embedding | None = None
     notes: list[str] = field(default_factory=list)
@@ -69,7 +60,7 @@ class Retriever:
     def __init__(
         self,
         store: RecallStore,
-        memories: Memories,
+        memories: MemoryStore,
         embedder: Embedder | None = None,
         reranker: Reranker | None = None,
         rules: RecallRules | None = None,
@@ -84,18 +75,18 @@ class Retriever:
         self._rests_until = 0.0
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
-        """What fits and may be seen here, best first, within the limits.
+        """Return visible results, best first, within the limits.
 
-        Without a model, or where it fails or takes too long, by words alone, and a note says so.
+        If the model is missing, fails or is too slow, only the words count, and a note says so.
         Raises `StoreUnavailable`.
         """
         question = understood(query)
         if not question.text:
             return Recollection()
-        wanted = replace(query.wanted, text="", unfinished=query.unfinished)
-        if wanted.at is None:
-            wanted = replace(wanted, at=query.at)
-        work = _Work(access, query, question, wanted)
+        filters = replace(query.filters, text="", unfinished=query.unfinished)
+        if filters.at is None:
+            filters = replace(filters, at=query.at)
+        work = _Work(access, query, question, filters)
         await self._ask_arms(work)
         with work.stage("fusion"):
             first = fused(work.arms, self._rules.arms)
@@ -137,7 +128,7 @@ class Retriever:
     async def _ask_words(self, work: _Work) -> None:
         with work.stage(LEXICAL):
             work.arms[LEXICAL] = await self._store.lexical(
-                work.access, work.question.search, work.wanted, self._rules.arms.depth
+                work.access, work.question.search, work.filters, self._rules.arms.depth
             )
 
     async def _embedded(self, work: _Work, embedder: Embedder) -> Embedding | None:
@@ -164,21 +155,21 @@ class Retriever:
 
     async def _alike(self, work: _Work, vector: Embedding) -> list[Hit]:
         rules = self._rules.arms
-        found = await self._store.nearest(work.access, vector, work.wanted, rules.depth)
+        found = await self._store.nearest(work.access, vector, work.filters, rules.depth)
         return [hit for hit in found if hit.score >= rules.least_alike]
 
     # --- what is around -------------------------------------------------------------------------
 
     async def _around(self, work: _Work, scores: Mapping[str, float]) -> Neighbours:
         """The candidates' records; around the best ones the turns beside them as well, as far as
-        they fit what is wanted."""
+        they fit the filters."""
         weights = self._rules.weights
         best = lending(scores, weights)
         if not scores:
             return Neighbours(())
         others = sorted(scores.keys() - set(best))
         found = await self._store.neighbours(work.access, best, weights.span, others)
-        beside = [one for one in found if one.id in scores or _fits(one, work.wanted)]
+        beside = [one for one in found if one.id in scores or _fits(one, work.filters)]
         silent = silent_in(work.question.text, beside)
         return Neighbours(tuple(best), tuple(beside), silent=silent)
 
@@ -192,7 +183,7 @@ class Retriever:
         self, work: _Work, scores: dict[str, float], around: Neighbours
     ) -> tuple[dict[str, float], Neighbours]:
         """The vector arm asked again, with the question moved towards what was found."""
-        rules, asked = self._rules.arms, work.vector
+        rules, question_text = self._rules.arms, work.vector
         telling = scores.keys() - around.silent
         best = sorted(telling, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
         standing = {record.id for record in around.records if not record.role}
@@ -202,12 +193,15 @@ class Retriever:
             for one in found
             if one is not None
             and one.embedding is not None
-            and asked is not None
-            and (one.embedding.model, one.embedding.dimension) == (asked.model, asked.dimension)
+            and question_text is not None
+            and (one.embedding.model, one.embedding.dimension)
+            == (question_text.model, question_text.dimension)
         ]
-        if asked is None or not vectors:
+        if question_text is None or not vectors:
             return scores, around
-        moved = replace(asked, vector=towards(asked.vector, vectors, rules.feedback_weight))
+        moved = replace(
+            question_text, vector=towards(question_text.vector, vectors, rules.feedback_weight)
+        )
         work.arms[VECTOR] = await self._alike(work, moved)
         again = fused(work.arms, rules)
         more = await self._alone(work, again, around.records)
@@ -263,15 +257,15 @@ class Retriever:
         )
 
 
-def _fits(record: Record, wanted: Filter) -> bool:
-    """Whether a neighbour, which no query filtered, is one of the wanted."""
+def _fits(record: Record, filters: Filter) -> bool:
+    """True if a neighbour, which no query filtered, fits the filter."""
     return (
-        (wanted.superseded or record.current)
-        and (not wanted.tiers or record.tier in wanted.tiers)
-        and (not wanted.kinds or record.kind in wanted.kinds)
-        and (not wanted.scopes or record.scope in wanted.scopes)
-        and set(wanted.tags) <= set(record.tags)
-        and not wanted.own_only
-        and (wanted.since is None or record.provenance.at >= wanted.since)
-        and (wanted.until is None or record.provenance.at < wanted.until)
+        (filters.superseded or record.current)
+        and (not filters.tiers or record.tier in filters.tiers)
+        and (not filters.kinds or record.kind in filters.kinds)
+        and (not filters.scopes or record.scope in filters.scopes)
+        and set(filters.tags) <= set(record.tags)
+        and not filters.own_only
+        and (filters.since is None or record.provenance.at >= filters.since)
+        and (filters.until is None or record.provenance.at < filters.until)
     )

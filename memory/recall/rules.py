@@ -1,7 +1,7 @@
-"""What recall goes by: weights, bounds and limits, as values.
+"""The rules of recall: weights, bounds and limits.
 
-The weights were chosen on conversations and documents as `docs/recall.md` tells, by leaving whole
-conversations out; the limits are those of the memory rules (sources 001).
+The weights were chosen by measurement (`docs/recall.md`); the limits are those of the memory rules
+(sources 001).
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ MAX_SPREAD: Final = 3
 
 
 class Fusion(StrEnum):
-    """How two lists of candidates become one: by their scores, or by their ranks alone."""
+    """The way to fuse two lists of candidates: by their scores, or by their ranks."""
 
     SCORES = "scores"
     RANKS = "ranks"
@@ -55,16 +55,15 @@ class Arms:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What counts besides the arms; 0 takes an ingredient out.
+    """The weights of features besides the searches; 0 switches one off.
 
-    A candidate lends its score to the turns behind it (`after`, nearest first) and before it, and
-    one that asks a question lends `answer` more to the next turn and counts less itself, by
-    `question`. `spreading` of the best candidates do so. A turn of a speaker that the question
-    names counts 1 + `speaker` times as much, one of the day it names 1 + `date` times. Short turns
-    count less, by the logarithm of their words up to `long_turn` to the power of `length`.
-    `standing` is how much a memory that is no turn counts, having no neighbours; `project` and
-    `everybody` what is not the person's own. `recency`: the share of a turn's score that fades, by
-    half every `half_life_days`.
+    A candidate lends its score to the turns after (`after`, nearest first) and before it. A
+    question lends `answer` more to the next turn, and counts less itself, by `question`; the
+    `spreading` best candidates lend. A turn of the named speaker counts 1 + `speaker` times, one of
+    the named day 1 + `date` times. Short turns count less: the logarithm of their words up to
+    `long_turn`, to the power of `length`. `standing` weighs memories that are no turns and have no
+    neighbours; `project` and `everybody` weigh what is not the person's own. `recency` is the share
+    of a turn's score that halves every `half_life_days`.
     """
 
     after: tuple[float, ...] = (0.6, 0.4)
@@ -90,13 +89,13 @@ class Weights:
 
     @property
     def span(self) -> int:
-        """How many turns before and after a candidate are looked at."""
+        """The number of turns before and after a candidate that are read."""
         return max(len(self.after), len(self.before))
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one recall gives at most; `tokens` is for all of it, labels included."""
+    """The limits of one recall; `tokens` is the total, with labels."""
 
     episodic: int = 10
     semantic: int = 20

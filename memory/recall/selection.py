@@ -1,4 +1,4 @@
-"""What of the candidates is given out: the best within the limits, without secrets."""
+"""Selects results: the best within the limits, without secrets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What the arms said: for each its scores and its ranks, by id."""
+    """The scores and ranks of each search, by id."""
 
     scores: Mapping[str, Mapping[str, float]]
     ranks: Mapping[str, Mapping[str, int]]
 
     def of(self, id_: str) -> tuple[dict[str, float], dict[str, int]]:
-        """What they said of one memory."""
+        """Return the scores and ranks of one memory."""
         scores = {arm: said[id_] for arm, said in self.scores.items() if id_ in said}
         return scores, {arm: said[id_] for arm, said in self.ranks.items() if id_ in said}
 
@@ -52,9 +52,9 @@ def chosen(
     limit: int,
     count: Count,
 ) -> tuple[list[Recalled], int, int]:
-    """What is given out, its tokens, and how many more there were.
+    """Return the results, their tokens, and the number of further candidates.
 
-    What does not fit is passed over, and shorter ones behind it still come in.
+    A result that does not fit is skipped; shorter ones after it may still fit.
     """
     results: list[Recalled] = []
     room = {True: limits.episodic, False: limits.semantic}

@@ -1,4 +1,4 @@
-"""What a topic or an id stands for when a person wants it forgotten. Pure."""
+"""Matches a topic or an id with what a person wants to delete. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Saved = Literal["memory", "review"]
 
 @dataclass(frozen=True, slots=True)
 class StoredRef:
-    """Names a memory, or an entry of the review queue, as it was when it was shown."""
+    """A reference to a memory or review as it was when shown."""
 
     kind: Saved
     id: str
@@ -34,8 +34,8 @@ ItemRefs = tuple[Ref, ...]
 
 @dataclass(frozen=True, slots=True)
 class TopicMatch:
-    """One thing that a topic brings up. `record` is None for what only a conversation keeps;
-    `spoken` is the text of a conversation in that case. `waits`: for the person's word."""
+    """A match of a topic. `record` is None for a message that only its conversation keeps
+    (`spoken`). `waits`: it is an open review."""
 
     refs: ItemRefs
     record: Record | None = None
@@ -54,9 +54,8 @@ class TopicMatch:
 
 @dataclass(frozen=True, slots=True)
 class TopicMatches:
-    """`items`: memories, then what waits, then what was said, each newest first. `beyond` counts
-    further ones, which are not bound to anything. `unread`: there are older conversations that were
-    not looked through."""
+    """`items` are memories, then open reviews, then messages, each newest first. `beyond` counts
+    further matches. `unread`: older conversations were not searched."""
 
     items: tuple[TopicMatch, ...]
     beyond: int = 0
@@ -67,12 +66,12 @@ TextTest = Callable[[str], bool]
 
 
 def is_memory_id(topic: str) -> bool:
-    """Whether a topic is the id of a memory, or the beginning of one."""
+    """True if a topic is a memory id or the beginning of one."""
     return topic.startswith(ID_PREFIX) and " " not in topic
 
 
 def with_all_words(topic: str) -> TextTest:
-    """True for a text that has every word of a topic, never for a topic without words."""
+    """Match texts with every word of a topic; a topic without words matches none."""
     words = terms.asked(topic)
 
     def test(text: str) -> bool:
@@ -83,7 +82,7 @@ def with_all_words(topic: str) -> TextTest:
 
 
 def containing_any(texts: Iterable[str]) -> TextTest:
-    """True for a text in which one of these stands, word for word."""
+    """Match texts that contain one of these, word for word."""
     wanted = [f" {filed} " for text in texts if (filed := terms.filed(text))]
 
     def test(text: str) -> bool:
@@ -94,7 +93,7 @@ def containing_any(texts: Iterable[str]) -> TextTest:
 
 
 def items_about(waiting: Iterable[ReviewItem], topic: str) -> list[ReviewItem]:
-    """Of what waits, the person's own that is about a topic, or has this id."""
+    """Return the person's own open reviews about a topic, or with this id."""
     if is_memory_id(topic):
         return [one for one in own_items(waiting) if one.record.id.startswith(topic)]
     about = with_all_words(topic)
@@ -102,31 +101,31 @@ def items_about(waiting: Iterable[ReviewItem], topic: str) -> list[ReviewItem]:
 
 
 def own_items(waiting: Iterable[ReviewItem]) -> list[ReviewItem]:
-    """Of what waits, the person's own: proposals for a document, and what waits for a project's
-    operators, are left to them."""
+    """Return the open reviews of own memories; proposals for documents and projects are left
+    out."""
     return [one for one in waiting if not one.target and one.record.scope is Scope.USER]
 
 
 def memory_ref(record: Record) -> StoredRef:
-    """The name of a memory as it is now."""
+    """Return the reference to a memory in its present state."""
     return StoredRef("memory", record.id, digest_of(record.content))
 
 
 def review_ref(pending: ReviewItem) -> StoredRef:
-    """The name of what waits, as it is now."""
+    """Return the reference to an open review in its present state."""
     return StoredRef("review", pending.id, digest_of(pending.record.content))
 
 
 def origins_of(records: Iterable[Record]) -> set[tuple[str, str]]:
-    """Channels and ids of the messages that these go back to."""
+    """Return the channels and ids of the messages from which records are derived."""
     return {(r.provenance.channel, said) for r in records for said in r.derived_from}
 
 
 def messages_about(
     spoken: Sequence[Spoken], about: TextTest, origins: set[tuple[str, str]]
 ) -> tuple[list[Spoken], bool]:
-    """Texts of conversations that a topic brings up, or that something goes back to, and the
-    answers to these messages. Looks through `MAX_READ` characters; False where there are more."""
+    """Return the messages that match a topic or are an origin, and the answers to them. Reads
+    `MAX_READ` characters; False if there are more."""
     found: dict[SpokenRef, Spoken] = {}
     groups: set[tuple[str, str]] = set()
     left = MAX_READ
@@ -150,8 +149,8 @@ def distinct_matches(
     about: Sequence[Spoken],
     spoken: Sequence[Spoken],
 ) -> list[TopicMatch]:
-    """Everything once: the side of a turn that memory keeps, and the same message in the history of
-    its conversation, are one thing. `about` are those of `spoken` that belong to it."""
+    """Return every match once: a stored turn and the same message in its conversation are one
+    match. `about` are the matching ones of `spoken`."""
     by_place: dict[tuple[str, str, str], list[Spoken]] = {}
     for one in spoken:
         by_place.setdefault((one.kind, one.channel, one.id), []).append(one)
@@ -168,7 +167,7 @@ def distinct_matches(
 
 
 def _places(record: Record) -> list[tuple[str, str, str]]:
-    """Where the history of a conversation has the side of a turn."""
+    """Return the places of a turn's side in the history of its conversation."""
     if not record.role:
         return []
     kind = "message" if record.role in ("user", "other") else "answer"

@@ -1,4 +1,4 @@
-"""How often people import what they send: a file holds more than anybody says in an hour."""
+"""Limits the number of imported files of each person."""
 
 from collections import OrderedDict, deque
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ TOO_OFTEN: Final = (
 
 
 class ImportRateLimit:
-    """Remembers when people imported something last."""
+    """Keeps the times of each person's imports."""
 
     def __init__(self) -> None:
         self._began: OrderedDict[str, deque[datetime]] = OrderedDict()

@@ -1,7 +1,7 @@
-"""A page of a person's own memories: which part of the list it is, of how many.
+"""Pages of a person's own memories, with counts.
 
-What was learned comes by kind, and within a kind the newest first; turns of conversations the
-newest first; what a search finds as it ranks them. Counts are of the same list as its entries.
+Learned memories are grouped by kind, newest first; turns are newest first; search results are in
+order of rank.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ ListName = Literal["learned", "said"]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Entries `first` (from 0) and following of a list of `total`. `other` is how many the other
-    list has, of turns or of what was learned."""
+    """Entries of a list from position `first`, of `total`. `other` is the length of the other
+    list."""
 
     name: ListName
     text: str
@@ -56,36 +56,36 @@ class Page:
 async def page_of(
     memories: MemoryStore, access: AccessScope, name: ListName, text: str, number: int
 ) -> Page:
-    """Page `number`, from 0, of a list, or of what a search for `text` finds in it."""
-    wanted = Filter(text=text, own_only=True, said=name == "said")
-    opposite = replace(wanted, said=not wanted.said)
+    """Return page `number`, from 0, of a list or of its search results."""
+    filters = Filter(text=text, own_only=True, said=name == "said")
+    opposite = replace(filters, said=not filters.said)
     first = max(0, number) * PAGE
     if text:
-        found = await memories.find(access, replace(wanted, limit=MAX_FOUND))
+        matches = await memories.find(access, replace(filters, limit=MAX_FOUND))
         others = len(await memories.find(access, replace(opposite, limit=MAX_FOUND)))
-        records = [match.record for match in found[first : first + PAGE]]
-        return Page(name, text, tuple(records), first, len(found), others)
-    counts = await memories.tally(access, wanted)
+        records = [match.record for match in matches[first : first + PAGE]]
+        return Page(name, text, tuple(records), first, len(matches), others)
+    counts = await memories.tally(access, filters)
     others = sum((await memories.tally(access, opposite)).values())
-    records = await _by_kind(memories, access, wanted, counts, first)
+    records = await _by_kind(memories, access, filters, counts, first)
     return Page(name, text, tuple(records), first, sum(counts.values()), others)
 
 
 async def _by_kind(
     memories: MemoryStore,
     access: AccessScope,
-    wanted: Filter,
+    filters: Filter,
     counts: Mapping[Kind, int],
     first: int,
 ) -> list[Record]:
-    """Entries `first` to `first + PAGE`; turns are all of one kind."""
+    """Return entries `first` to `first + PAGE`, grouped by kind."""
     records: list[Record] = []
     before = first
     for kind in ORDER:
         count, needed = counts.get(kind, 0), PAGE - len(records)
         if before < count and needed > 0:
             limit = min(before + needed, MAX_DEPTH)
-            found = await memories.find(access, replace(wanted, kinds=(kind,), limit=limit))
-            records += [match.record for match in found[before:]]
+            matches = await memories.find(access, replace(filters, kinds=(kind,), limit=limit))
+            records += [match.record for match in matches[before:]]
         before = max(0, before - count)
     return records

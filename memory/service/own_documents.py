@@ -1,4 +1,4 @@
-"""The documents that one person reaches, here and now."""
+"""The documents that one person may read and write."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -13,8 +13,8 @@ Writable = Literal["soul", "bible"]
 
 
 class OwnDocuments:
-    """What a person does with them in so many words. Everything raises `BadInput`, with words for
-    the person, where a document cannot be had here."""
+    """Explicit changes of documents by a person. Every method raises `BadInput`, with words for the
+    person, if the document is not available here."""
 
     def __init__(self, brain: Brain, request: RequestScope, access: AccessScope) -> None:
         self._brain = brain
@@ -49,15 +49,15 @@ class OwnDocuments:
         """Bring back what stood before; done again, what stood before that."""
         before = standing_before(await self.versions(document))
         if before is None:
-            raise BadInput(f"There is no earlier version of this {document.upper()}.")
+            raise BadInput(f"This {document.upper()} has no earlier version.")
         return await self.restore(document, before.number)
 
 
 def standing_before(kept: Sequence[Version]) -> Version | None:
-    """What an undoing brings back, of versions newest first; None at the beginning.
+    """Return the version that an undo restores, from versions newest first; None at the beginning.
 
-    An undoing is a version too. One that says what stood before the one it replaced is read as
-    such, so that each further undoing goes one step further back.
+    An undo adds a version. One with the content of the version before the replaced one counts as an
+    undo, so each further undo goes one step back.
     """
     stood: list[Version] = []
     for version in reversed(kept):

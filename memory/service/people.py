@@ -1,7 +1,7 @@
-"""The person who asks, as memory knows them: identities, the chosen project, the session.
+"""The caller's identities, chosen project, choices and session.
 
-The only caller of `PeopleStore`. What it passes on comes from the principal and the place that the
-gateway decided; nothing here takes somebody's id from outside.
+Only this module calls `PeopleStore`, with ids from the principal and the place that the gateway
+decided.
 """
 
 import asyncio
@@ -29,39 +29,39 @@ SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "
 """What the model's tools may do in one session (sources 003); people are not bound by it."""
 
 GONE: Final = (
-    "You are not in the project {project} any more, as far as its platform says. I no longer use "
-    "its memory here. If you belong to it, write to me in one of its channels, or in the group, "
+    "You are not in the project {project} any more, according to its platform, so I no longer use "
+    "its memory here. If you belong to it, write to me in the group or in one of its channels, "
     "then choose it again with `/project`."
 )
 UNKNOWN: Final = (
-    "The platform does not say at present whether you are still in the project {project}, so this "
+    "The platform does not say at the moment if you are still in the project {project}, so this "
     "answer does not use its memory. Try again in a minute, or leave the project with "
     "`/project none`."
 )
 
 TOO_MANY_OFF: Final = (
-    "Memory is off in 50 conversations already, which is the most. `/privacy memory off` turns it "
-    "off everywhere, `/privacy memory on here` turns it on again in the one it is written in."
+    "Memory is already off in 50 conversations, the maximum. `/privacy memory off` turns it off "
+    "everywhere; `/privacy memory on here` turns it on again in the conversation you write it in."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectRules:
-    """`seen_for`: how long a person reaches a project in private after they were last seen in it.
-    `shared_rooms`: rooms with people from outside, "platform:id" or the bare id, in which the
-    project is used all the same."""
+    """`seen_for`: how long a project stays available in private after the person was last seen in
+    it. `shared_rooms`: rooms with outsiders ("platform:id" or the bare id) that still use their
+    project."""
 
     seen_for: timedelta = timedelta(days=30)
     shared_rooms: AbstractSet[str] = frozenset()
 
     def hold(self, place: Place) -> bool:
-        """True when a room's project is used in it."""
+        """True if the project of a room is used in it."""
         rooms = (place.channel_id, f"{place.platform}:{place.channel_id}")
         return not place.outsiders or any(room in self.shared_rooms for room in rooms)
 
 
 class People:
-    """Answers for the person who asks."""
+    """Manages projects, choices and sessions of callers."""
 
     def __init__(
         self,
@@ -76,8 +76,7 @@ class People:
         self._rules = rules or ProjectRules()
 
     async def start_turn(self, caller: Caller) -> tuple[RequestScope, TurnStart]:
-        """On whose behalf and before whom memory is used now, and what it begins with. Raises
-        `StoreUnavailable`."""
+        """Return the scope of a request and its initial data. Raises `StoreUnavailable`."""
         principal, place = caller.principal, caller.place
         tenant, person = principal.tenant, str(principal.person)
         room = None if place.audience is Audience.DIRECT else self._project_in(caller)
@@ -111,14 +110,13 @@ class People:
         return request, arrival
 
     async def left(self, tenant: str, place: Place, person: str) -> None:
-        """A person, or without one everybody, is in the project of a place no longer. The choice
-        stays until it is next used: then they are told."""
+        """Record that a person, or everybody if empty, left the project of a place. The choice of
+        the project stays until its next use."""
         if place.audience is not Audience.DIRECT:
             await self._store.forget_seen(tenant, project_of(place), person)
 
     async def reaches(self, request: RequestScope, project: str) -> bool:
-        """True when this person belongs to a project that they were seen in lately, as far as its
-        platform says."""
+        """True if this person belongs to a project and was seen in it lately."""
         if request.principal.outside:
             return False
         tenant = request.principal.tenant
@@ -126,53 +124,53 @@ class People:
         return await self._belongs(tenant, project, seen) is MembershipStatus.MEMBER
 
     async def use(self, session: Session, what: SessionUse) -> bool:
-        """Count one use by the model; False when the session has used up its share."""
+        """Count one use by the model; False if the session's limit is reached."""
         return await self._store.use(session.id, what, SESSION_LIMITS[what])
 
     async def brief(self, session: Session, at: datetime) -> datetime:
-        """From now on the session's brief is that of `at`, unless somebody made it anew meanwhile;
-        of when it is."""
+        """Freeze the session's brief as of `at`, unless another process changed it; return the
+        valid time."""
         return await self._store.brief(session.id, at, session.briefed)
 
     async def projects(self, request: RequestScope) -> list[tuple[str, str]]:
-        """Ids and titles of the projects this person may choose from."""
+        """Return ids and titles of the projects that this person may choose."""
         if request.principal.outside:
             return []
         since = self._clock.now() - self._rules.seen_for
         return await self._store.projects(request.principal.tenant, request.persons, since)
 
-    async def choose_project(self, request: RequestScope, wanted: str) -> str:
-        """Choose by number, id or title what is meant in private; the title. "none" chooses none.
+    async def choose_project(self, request: RequestScope, choice: str) -> str:
+        """Choose a project by number, id or title; return its title. "none" chooses none.
 
-        Raises `BadInput` when it is not one of theirs.
+        Raises `BadInput` if it is not available.
         """
         tenant, person = request.principal.tenant, str(request.principal.person)
-        if wanted.casefold() == "none":
+        if choice.casefold() == "none":
             await self._store.choose_project(tenant, person, "")
             return ""
         known = await self.projects(request)
         for number, (project, title) in enumerate(known, 1):
-            if wanted in (str(number), project) or wanted.casefold() == title.casefold():
+            if choice in (str(number), project) or choice.casefold() == title.casefold():
                 if not await self.reaches(request, project):
                     raise BadInput(
-                        f"I cannot see that you are in {title} now. Write to me in one of its "
-                        "channels, or in the group, then choose it again."
+                        f"I cannot confirm that you are in {title} now. Write to me in the group, "
+                        "or in one of its channels, then choose it again."
                     )
                 await self._store.choose_project(tenant, person, project)
                 return title
-        raise BadInput(f"I know no project {wanted[:80]!r} of yours. `/project` lists them.")
+        raise BadInput(f"You have no project {choice[:80]!r}. `/project` lists yours.")
 
     async def show_private(self, principal: Principal, allowed: bool) -> None:
-        """Whether what is this person's own may be used in rooms."""
+        """Allow or forbid the use of own memories in rooms."""
         await self._store.show_private(principal.tenant, str(principal.person), allowed)
 
     async def turn_memory(self, principal: Principal, on: bool) -> None:
-        """Whether this person is remembered at all."""
+        """Turn memory on or off for this person."""
         await self._store.turn_memory(principal.tenant, str(principal.person), on)
 
     async def turn_memory_here(self, caller: Caller, on: bool) -> None:
-        """Whether this person is remembered in this conversation. Raises `BadInput` where it is off
-        in too many."""
+        """Turn memory on or off for this person in this conversation. Raises `BadInput` if it is
+        off in too many."""
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         names = choice_names(caller.place)
         for name in names if on else names[-1:]:
@@ -180,27 +178,27 @@ class People:
                 raise BadInput(TOO_MANY_OFF)
 
     async def show_notes(self, principal: Principal, allowed: bool) -> None:
-        """Whether this person is shown what the assistant noted."""
+        """Show or hide what the assistant noted."""
         await self._store.show_notes(principal.tenant, str(principal.person), allowed)
 
     async def tell_later(self, request: RequestScope, entries: Sequence[str]) -> None:
-        """Let these wait for this person's next direct message."""
+        """Keep notices for the next direct message."""
         principal = request.principal
         await self._store.add_notices(principal.tenant, str(principal.person), entries, MAX_UNTOLD)
 
     async def told(self, request: RequestScope, entries: Sequence[str]) -> None:
-        """These wait no longer."""
+        """Remove waiting notices."""
         principal = request.principal
         await self._store.told(principal.tenant, str(principal.person), entries)
 
     def _project_in(self, caller: Caller) -> str:
-        """The project of a room, empty for who is no member, and where others read along."""
+        """Return the project of a room; empty for outsiders and in shared rooms."""
         if caller.principal.outside or not self._rules.hold(caller.place):
             return ""
         return project_of(caller.place)
 
     async def _reached(self, caller: Caller, known: PersonChoices) -> tuple[str, str]:
-        """The chosen project if this person still belongs to it; and what they have to be told."""
+        """Return the chosen project if this person still belongs to it, and a notice for them."""
         project, tenant = known.project, caller.principal.tenant
         if not project:
             return "", ""
@@ -221,7 +219,7 @@ class People:
     async def _belongs(
         self, tenant: str, project: str, seen: Sequence[tuple[str, datetime]]
     ) -> MembershipStatus:
-        """Membership of a project of those identities of a person that were seen in it lately."""
+        """Return the membership of those identities that were seen in the project lately."""
         since = self._clock.now() - self._rules.seen_for
         lately = [person for person, at in seen if at > since]
         asked = (self._check.belongs(person, project) for person in lately)

@@ -21,11 +21,11 @@ MAX_LISTED = 1_000
 class MemoryReader(BoundMemory):
     """Searches and lists memories that this request may see."""
 
-    async def search(self, wanted: Filter) -> list[Match]:
+    async def search(self, filters: Filter) -> list[Match]:
         """Return the matches of a filter, best first."""
         await self.store_waiting_turns()
-        matches = await self.parts.memories.find(self.access, wanted)
-        kind = "text" if wanted.text else "recent"
+        matches = await self.parts.memories.find(self.access, filters)
+        kind = "text" if filters.text else "recent"
         await self.audit("memory_read", query=kind, results=len(matches))
         return [replace(match, record=displayable(match.record)) for match in matches]
 

@@ -1,6 +1,6 @@
-"""Taking back what the assistant stored of its own accord: what belongs to one turn, and till when.
+"""Finds what the assistant stored on its own in one turn.
 
-Named is a memory by its id or the beginning of it, a version of a document as "soul-3".
+A memory is named by its id or its beginning, a version of a document as "soul-3".
 """
 
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """What was taken back, newest first, and what counts again because of that."""
+    """The deleted memories, newest first, and those that are valid again."""
 
     gone: tuple[Record, ...]
     restored: tuple[Record, ...] = ()
 
 
 def document_named(name: str) -> tuple[Literal["soul", "bible"], int] | None:
-    """The version that a name such as "soul-3" means, None where it means none."""
+    """Return the document version with a name such as "soul-3"; None for other names."""
     document, dash, number = name.casefold().partition("-")
     if not dash or not (number.isascii() and number.isdigit() and len(number) < 10):
         return None
@@ -36,8 +36,8 @@ def document_named(name: str) -> tuple[Literal["soul", "bible"], int] | None:
 
 
 def same_turn(records: Sequence[Record], name: str, persons: Sequence[str]) -> list[Record]:
-    """Of `records`, newest first, those that the assistant stored of its own accord for one of
-    `persons` in the same turn as the one named; without a `name` in the latest such turn."""
+    """Return the assistant's own writes for `persons` in the turn of the named memory, or in the
+    latest such turn; `records` are newest first."""
     own = [one for one in records if _of_own_accord(one) and one.provenance.person in persons]
     meant = next((one for one in own if _is_named(one, name)), None)
     if meant is None:
@@ -48,8 +48,8 @@ def same_turn(records: Sequence[Record], name: str, persons: Sequence[str]) -> l
 async def recent_inferences(
     memories: MemoryStore, access: AccessScope, at: datetime, name: str
 ) -> list[Record]:
-    """What may have been noted within a day before `at`, newest first, the one named included.
-    Raises `StoreUnavailable`."""
+    """Return the memories of the day before `at`, newest first, with the named one. Raises
+    `StoreUnavailable`."""
     lately = Filter(superseded=True, since=at - UNDO_FOR, limit=MAX_LOOKED)
     wanted = (
         replace(lately, own_only=True, tiers=(Tier.SEMANTIC,)),
@@ -74,6 +74,6 @@ def _is_named(record: Record, name: str) -> bool:
 
 
 def _in_turn(one: Record, other: Record) -> bool:
-    said, also = one.provenance, other.provenance
-    same = (said.message_id, said.channel) == (also.message_id, also.channel)
-    return bool(said.message_id) and same
+    provenance, also = one.provenance, other.provenance
+    same = (provenance.message_id, provenance.channel) == (also.message_id, also.channel)
+    return bool(provenance.message_id) and same

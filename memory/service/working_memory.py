@@ -1,8 +1,5 @@
-"""Working memory: what the model sees of the conversations that are going on.
-
-It is kept by the gateway, which reads it with every turn, and shown here as memories of a tier of
-its own, so that a person sees all three tiers in one form. It ends with `context.ttl_hours`.
-"""
+"""Working memory as records: the open conversations, which the gateway stores for
+`context.ttl_hours`."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -21,8 +18,7 @@ Role = Literal["", "user", "assistant"]
 
 
 def working_records(rows: Sequence[Mapping[str, object]], access: AccessScope) -> list[Record]:
-    """Exported rows of working memory as records, the newest first: each task, each summary and
-    each side of a turn. Rows of other tables are passed over."""
+    """Return exported rows as records, newest first: tasks, summaries and sides of turns."""
     found: list[Record] = []
     for row in rows:
         if row.get("table") == "turns":
@@ -37,9 +33,9 @@ def working_records(rows: Sequence[Mapping[str, object]], access: AccessScope) -
         elif row.get("table") == "conversation_notes":
             found.append(_record(access, row, "task", "", derive_trust(InputKind.OWN_WORDS)))
             found.append(_record(access, row, "summary", "", derive_trust(InputKind.ASSISTANT)))
-    told = [record for record in found if record.content]
-    told.sort(key=lambda record: (record.provenance.at, record.id), reverse=True)
-    return told[:MAX_WORKING]
+    nonempty = [record for record in found if record.content]
+    nonempty.sort(key=lambda record: (record.provenance.at, record.id), reverse=True)
+    return nonempty[:MAX_WORKING]
 
 
 def _record(
@@ -49,7 +45,7 @@ def _record(
     message = str(row.get("message_id", ""))
     at = datetime.fromtimestamp(float(str(row["at"])), UTC)
     made = uuid.uuid5(NAMES, "\x1f".join((conversation, name, role, message)))
-    said = Provenance(
+    provenance = Provenance(
         derived.source,
         derived.trust,
         access.person,
@@ -63,7 +59,7 @@ def _record(
     evidence = Evidence(text, at, CONFIDENCE[derived.trust])
     return Record(
         *(f"{WORKING_PREFIX}{made}", access.tenant, Scope.USER, Tier.WORKING, Kind.CONTEXT, text),
-        *(said, evidence),
+        *(provenance, evidence),
         tags=tags,
         role=role,
     )

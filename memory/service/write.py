@@ -13,8 +13,8 @@ from memory.service.parts import BoundMemory
 from memory.service.undo import UndoResult, recent_inferences, same_turn
 from memory.write.external_text import ExternalText
 from memory.write.imported import ImportedHistory, imported_kind
-from memory.write.path import Speaker
 from memory.write.statement import find_statement
+from memory.write.turns import Speaker
 
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
@@ -77,8 +77,8 @@ class MemoryWriter(BoundMemory):
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
         kind = imported_kind(history, others=others)
-        path = self.parts.path
-        return await path.keep_past_turn(self.request, self.access, role, text, history, kind)
+        turns = self.parts.path.turns
+        return await turns.keep_past_turn(self.request, self.access, role, text, history, kind)
 
     def count_import(self) -> None:
         """Count a file that this person imports. Raises `BadInput` after too many."""

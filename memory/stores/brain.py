@@ -16,8 +16,8 @@ SYSTEM = "system"
 
 
 def owners_of(access: AccessScope, document: Document, *, reading: bool) -> tuple[str, ...]:
-    """Whose document is meant, empty for nobody's: a SOUL is all linked identities', and read only
-    where the person's own may be shown; the others are the project's."""
+    """Return the owners of a document: all linked identities for a SOUL, if private memories may be
+    shown, else the project."""
     if document == "soul":
         return access.persons if access.private or not reading else ()
     return (access.project,) if access.project else ()

@@ -1,7 +1,4 @@
-"""Under which words a record is filed, and under which a duplicate of it would be.
-
-Turns of a conversation are not compared: people say the same thing twice.
-"""
+"""Index keys by which duplicates of a record are found. Turns are not compared."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,11 +20,10 @@ from memory.text.similarity import (
 
 @dataclass(frozen=True, slots=True)
 class DuplicateKeys:
-    """A record's words and the numbers that stand for them in the index. `said` are the words as
-    they follow each other.
+    """The words of a record and their index keys; `said` are the words in order.
 
-    `stored` is what it is filed under, `lookup` where a duplicate is looked for, `sizes` how many
-    words a duplicate has, at least and at most.
+    `stored` are its own keys, `lookup` those of possible duplicates, `sizes` the range of a
+    duplicate's number of words.
     """
 
     words: frozenset[str] = frozenset()
@@ -38,14 +34,14 @@ class DuplicateKeys:
 
     @property
     def size(self) -> int:
-        """How many different words there are."""
+        """The number of distinct words."""
         return len(self.words)
 
 
 def duplicate_keys_of(
     access: AccessScope, record: Record, threshold: float | None
 ) -> DuplicateKeys:
-    """The numbers of a record; without a threshold it is filed but nothing is looked for."""
+    """Return the keys of a record; without a threshold no `lookup` keys."""
     if record.role:
         return DuplicateKeys()
     said, own = in_order(record.content), owner_of(record)
@@ -65,14 +61,14 @@ def duplicate_keys_of(
 def duplicate_in(
     filed: DuplicateKeys, candidates: Iterable[tuple[str, str]], threshold: float
 ) -> Duplicate | None:
-    """The candidate (id, text) that is the same memory, None when there is none. The same words in
-    another order may say the contrary, and are another memory."""
-    told = ((id_, in_order(text)) for id_, text in candidates)
-    kept = ((id_, frozenset(said)) for id_, said in told if not turned_round(filed.said, said))
+    """Return the candidate (id, text) that is a duplicate. The same words in another order may say
+    the contrary, and are none."""
+    ordered = ((id_, in_order(text)) for id_, text in candidates)
+    kept = ((id_, frozenset(said)) for id_, said in ordered if not turned_round(filed.said, said))
     return duplicate_of(filed.words, kept, threshold)
 
 
 def _firm(of: frozenset[str]) -> str:
-    """The words that a duplicate has exactly alike, numbers and negations: what differs in them is
-    not even looked at, as in ten thousand "order 4711 was delivered"."""
+    """Return the numbers and negations, which are equal in a duplicate. As part of the key they
+    exclude most candidates."""
     return " ".join(sorted(word for word in of if says_otherwise(frozenset((word,)), frozenset())))

@@ -11,8 +11,7 @@ from db.fragments import json_values, listed
 from db.times import micros, micros_or_none
 from db.values import storable
 from gateway.ports import Clock
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import OWN, SEES, parameters
+from memory.model.scope import OWN, SEES, AccessScope
 from memory.ports.memories import Filter
 
 MAX_STATEMENTS: Final = 500
@@ -42,48 +41,49 @@ def statement(source: str) -> Statement:
     return Statement(source)
 
 
-def conditions_of(wanted: Filter) -> str:
-    """What has to hold; neither text nor `after_id` are in it. It takes `values_of`."""
+def conditions_of(filters: Filter) -> str:
+    """Return the conditions of a filter, without text and `after_id`; their parameters are
+    `values_of`."""
     conditions = [VISIBLE]
-    if not wanted.superseded:
+    if not filters.superseded:
         conditions.append("m.superseded_by = ''")
-    if wanted.own_only:
+    if filters.own_only:
         conditions.append(OWN)
-    if wanted.kinds:
+    if filters.kinds:
         conditions.append(among("m.kind", "kinds"))
-    if wanted.tiers:
+    if filters.tiers:
         conditions.append(among("m.tier", "tiers"))
-    if wanted.scopes:
+    if filters.scopes:
         conditions.append(among("m.scope", "scopes"))
-    if wanted.said is not None:
-        conditions.append("m.role <> ''" if wanted.said else "m.role = ''")
-    if wanted.tags:
+    if filters.said is not None:
+        conditions.append("m.role <> ''" if filters.said else "m.role = ''")
+    if filters.tags:
         conditions.append(TAGGED)
-    if wanted.since is not None:
+    if filters.since is not None:
         conditions.append("m.at >= :since")
-    if wanted.until is not None:
+    if filters.until is not None:
         conditions.append("m.at < :until")
-    if wanted.at is not None:
+    if filters.at is not None:
         conditions.append(THEN)
     return " AND ".join(conditions)
 
 
-def values_of(access: AccessScope, wanted: Filter, now: int) -> dict[str, object]:
-    """What the conditions of a filter take, and the bounds of a search."""
-    return parameters(access) | {
+def values_of(access: AccessScope, filters: Filter, now: int) -> dict[str, object]:
+    """Return the parameters of a filter's conditions and of a search."""
+    return access.parameters() | {
         "now": now,
-        "limit": wanted.limit,
-        "after": storable(wanted.after_id),
-        "kinds": [kind.value for kind in wanted.kinds],
-        "tiers": [tier.value for tier in wanted.tiers],
-        "scopes": [scope.value for scope in wanted.scopes],
-        "tags": [storable(tag) for tag in wanted.tags],
-        "since": micros_or_none(wanted.since),
-        "until": micros_or_none(wanted.until),
-        "then": micros_or_none(wanted.at),
+        "limit": filters.limit,
+        "after": storable(filters.after_id),
+        "kinds": [kind.value for kind in filters.kinds],
+        "tiers": [tier.value for tier in filters.tiers],
+        "scopes": [scope.value for scope in filters.scopes],
+        "tags": [storable(tag) for tag in filters.tags],
+        "since": micros_or_none(filters.since),
+        "until": micros_or_none(filters.until),
+        "then": micros_or_none(filters.at),
     }
 
 
 def visible_at(access: AccessScope, clock: Clock) -> dict[str, object]:
-    """What `VISIBLE` and `HOLDS` take."""
-    return parameters(access) | {"now": micros(clock.now())}
+    """Return the parameters of `VISIBLE` and `HOLDS`."""
+    return access.parameters() | {"now": micros(clock.now())}

@@ -1,7 +1,7 @@
-"""Stores a record, with everything that speaks against it asked in the same step.
+"""Stores a record together with its checks.
 
-Whoever writes for a person holds the lock of everybody that person is linked with, so that of two
-writers the second sees what the first stored. Two round trips: the questions, and the answer.
+Writers lock the partitions of all linked identities, so the second of two writers sees what the
+first stored. It takes two round trips: the checks and the write.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,7 @@ from db import FOR_UPDATE, Params, Row, Statement, Work, among, execute, fetch, 
 from db.fragments import listed, within
 from db.work import Change, Execute, Fetch
 from memory.model.record import Record, Scope
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, TENANT, parameters
+from memory.model.scope import MAY_CHANGE, OWN, SEES, TENANT, AccessScope
 from memory.ports.memories import Duplicate, Insertion
 from memory.stores.duplicates import DuplicateKeys, duplicate_in
 from memory.stores.partitions import duplicate_partitions
@@ -65,29 +64,28 @@ UNCOMPARED: Final = DuplicateKeys()
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A record on its way into the store: for whom, its words, and the step that sets its
-    vector."""
+    """A record to store: its access, its index keys and the step that sets its vector."""
 
     access: AccessScope
     record: Record
-    filed: DuplicateKeys = UNCOMPARED
+    keys: DuplicateKeys = UNCOMPARED
     vector: Execute | None = None
 
 
 def insert(new: NewRecord, *, threshold: float, quota: int | None, now: int) -> Work[Insertion]:
-    """What `MemoryStore.insert` does."""
+    """Do `MemoryStore.insert`."""
     access, record = new.access, new.record
     yield from lock(*duplicate_partitions(access, record))
-    asked = looked_up(new, now)
-    questions = {"known": Fetch(KNOWN, asked)}
+    params = looked_up(new, now)
+    questions = {"known": Fetch(KNOWN, params)}
     if record.supersedes:
-        questions["target"] = Fetch(TARGET, asked)
-    if record.current and new.filed.lookup:
-        questions["alike"] = Fetch(CANDIDATES, asked)
+        questions["target"] = Fetch(TARGET, params)
+    if record.current and new.keys.lookup:
+        questions["alike"] = Fetch(CANDIDATES, params)
     if record.current and quota is not None and record.scope is Scope.USER and not record.role:
-        questions["count"] = Fetch(COUNT, asked)
-    told = yield from together(*questions.values())
-    answers = dict(zip(questions, told, strict=True))
+        questions["count"] = Fetch(COUNT, params)
+    results = yield from together(*questions.values())
+    answers = dict(zip(questions, results, strict=True))
     if answers["known"]:
         return Insertion(True)
     against = _against(new, answers, threshold, quota)
@@ -99,15 +97,15 @@ def insert(new: NewRecord, *, threshold: float, quota: int | None, now: int) -> 
 
 
 def keep_turns(turns: Sequence[NewRecord], *, locked: bool = False) -> Work[None]:
-    """What `MemoryStore.keep_turns` does; of several with one id the last is kept. With `locked`,
-    whoever stores the same turn waits until this one is stored."""
+    """Do `MemoryStore.keep_turns`; of equal ids the last is stored. With `locked`, concurrent
+    writers of a turn wait."""
     by_id = {turn.record.id: turn for turn in turns}
     if locked:
         yield from lock(*(f"turn {id_}" for id_ in by_id))
     known = yield from fetch(KNOWN_AMONG, {"ids": list(by_id)})
     there = [str(id_) for (id_,) in known]
     if there:
-        steps = [Change(REPLACED, parameters(by_id[id_].access) | {"id": id_}) for id_ in there]
+        steps = [Change(REPLACED, by_id[id_].access.parameters() | {"id": id_}) for id_ in there]
         gone = yield from together(*steps)
         for id_, count in zip(there, gone, strict=True):
             if not count:
@@ -117,13 +115,13 @@ def keep_turns(turns: Sequence[NewRecord], *, locked: bool = False) -> Work[None
 
 
 def looked_up(new: NewRecord, now: int) -> dict[str, object]:
-    """What the questions take."""
-    least, most = new.filed.sizes
-    return parameters(new.access) | {
+    """Return the parameters of the checks."""
+    least, most = new.keys.sizes
+    return new.access.parameters() | {
         "id": new.record.id,
         "now": now,
         "target": new.record.supersedes,
-        "alike": list(new.filed.lookup),
+        "alike": list(new.keys.lookup),
         "least": least,
         "most": most,
         "scope": new.record.scope.value,
@@ -134,11 +132,11 @@ def looked_up(new: NewRecord, now: int) -> dict[str, object]:
 def _against(
     new: NewRecord, answers: Mapping[str, list[Row]], threshold: float, quota: int | None
 ) -> Insertion | None:
-    """What speaks against the record, None for nothing."""
+    """Return the failed check, None for none."""
     target = answers.get("target", ())
     if new.record.supersedes and not target:
         return Insertion(False, missing=new.record.supersedes)
-    same = like(new.filed, answers.get("alike", ()), threshold)
+    same = like(new.keys, answers.get("alike", ()), threshold)
     if same is not None:
         return Insertion(False, duplicate=same)
     if "count" in answers and quota is not None:
@@ -148,17 +146,17 @@ def _against(
     return None
 
 
-def like(filed: DuplicateKeys, candidates: Sequence[Row], threshold: float) -> Duplicate | None:
-    """The row of `CANDIDATES` that is the same memory."""
-    return duplicate_in(filed, ((str(id_), str(text)) for id_, text in candidates), threshold)
+def like(keys: DuplicateKeys, candidates: Sequence[Row], threshold: float) -> Duplicate | None:
+    """Return the row of `CANDIDATES` that is a duplicate."""
+    return duplicate_in(keys, ((str(id_), str(text)) for id_, text in candidates), threshold)
 
 
 def _put(new: NewRecord, values: dict[str, Any], old: int | None) -> Work[None]:
     """Store the record; `old` is the number of what it supersedes."""
     yield from execute(INSERT, values)
     id_: Params = {"id": new.record.id}
-    if new.filed.stored:
-        words = {"stored": list(new.filed.stored), "size": new.filed.size}
+    if new.keys.stored:
+        words = {"stored": list(new.keys.stored), "size": new.keys.size}
         yield from execute(FILE, {**id_, **words})
     origins = origins_of(new.record)
     if origins:

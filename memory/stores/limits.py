@@ -1,4 +1,4 @@
-"""How much these stores keep; the ports' docstrings name the same numbers."""
+"""Limits of the stores, and checks of their arguments."""
 
 from datetime import timedelta
 from typing import Final
@@ -35,10 +35,10 @@ def check_writable(access: AccessScope, record: Record) -> None:
         raise BadInput(f"{record.scope.value} memory of this owner cannot be written from here")
 
 
-def check_limit(wanted: Filter) -> None:
+def check_limit(filters: Filter) -> None:
     """Raise `BadInput` unless 1 to 1,000 memories are asked for."""
-    if not 1 <= wanted.limit <= MAX_FOUND:
-        raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {wanted.limit}")
+    if not 1 <= filters.limit <= MAX_FOUND:
+        raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {filters.limit}")
 
 
 def check_turn(access: AccessScope, record: Record) -> None:

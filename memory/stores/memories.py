@@ -1,4 +1,4 @@
-"""The records."""
+"""The store of memories."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -24,8 +24,7 @@ from db.values import storable
 from db.work import Change, ChangeMany, Execute, Fetch
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
-from memory.model.scope import AccessScope
-from memory.model.scope_sql import MAY_CHANGE, OWN, SEES, parameters
+from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import insert as inserting
 from memory.stores import message_changes
@@ -57,26 +56,26 @@ RECORDS: Final = Statement(f"""
 """)  # noqa: S608 - constants
 
 
-def _newest_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
-    """What fits, the newest first: gives rows of `SELECTED`."""
+def _newest_statement(access: AccessScope, filters: Filter, now: int) -> tuple[Statement, Params]:
+    """Return the statement for the newest matches, with rows of `SELECTED`."""
     owners = owners_within(access)
-    values = values_of(access, wanted, now)
+    values = values_of(access, filters, now)
     values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
     conditions = (
-        f"{conditions_of(wanted)} AND {AFTER}" if wanted.after_id else conditions_of(wanted)
+        f"{conditions_of(filters)} AND {AFTER}" if filters.after_id else conditions_of(filters)
     )
     return _newest(conditions, len(owners), in_room=bool(access.room)), values
 
 
-def _tally_statement(access: AccessScope, wanted: Filter, now: int) -> tuple[Statement, Params]:
-    """How many of the person's own there are of each kind."""
-    counted = statement(f"{TALLY} {conditions_of(wanted)} GROUP BY m.kind")
-    return counted, values_of(access, wanted, now)
+def _tally_statement(access: AccessScope, filters: Filter, now: int) -> tuple[Statement, Params]:
+    """Return the statement that counts own matches by kind."""
+    counted = statement(f"{TALLY} {conditions_of(filters)} GROUP BY m.kind")
+    return counted, values_of(access, filters, now)
 
 
 @lru_cache(MAX_STATEMENTS)
 def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
-    """The newest of each owner, and of the room, are at hand in order; the newest of all are among
+    """Read the newest of each owner and of the room by an index; the newest of all are among
     them."""
     arms = [f"m.owner = :owner{number}" for number in range(owners)]
     arms += [IN_ROOM] if in_room else []
@@ -156,8 +155,8 @@ class SqlMemories:
         self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
     ) -> Insertion:
         check_writable(access, record)
-        filed, now = duplicate_keys_of(access, record, threshold), self._now()
-        new = await self._new(access, record, filed)
+        keys, now = duplicate_keys_of(access, record, threshold), self._now()
+        new = await self._new(access, record, keys)
         return await self._database.run(
             lambda: inserting.insert(new, threshold=threshold, quota=quota, now=now)
         )
@@ -165,10 +164,10 @@ class SqlMemories:
     async def like(
         self, access: AccessScope, record: Record, *, threshold: float
     ) -> Duplicate | None:
-        filed = duplicate_keys_of(access, record, threshold)
-        asked = looked_up(NewRecord(access, record, filed), self._now())
-        rows = await self._database.fetch(CANDIDATES, asked) if filed.lookup else []
-        return inserting.like(filed, rows, threshold)
+        keys = duplicate_keys_of(access, record, threshold)
+        params = looked_up(NewRecord(access, record, keys), self._now())
+        rows = await self._database.fetch(CANDIDATES, params) if keys.lookup else []
+        return inserting.like(keys, rows, threshold)
 
     async def keep_turns(self, access: AccessScope, records: Sequence[Record]) -> None:
         for record in records:
@@ -177,25 +176,25 @@ class SqlMemories:
         if turns:
             await self._database.run(lambda: inserting.keep_turns(turns, locked=True))
 
-    async def find(self, access: AccessScope, wanted: Filter) -> list[Match]:
-        check_limit(wanted)
+    async def find(self, access: AccessScope, filters: Filter) -> list[Match]:
+        check_limit(filters)
         now = self._now()
-        if not wanted.text:
-            rows = await self._database.fetch(*_newest_statement(access, wanted, now))
+        if not filters.text:
+            rows = await self._database.fetch(*_newest_statement(access, filters, now))
             return [Match(record_from(row), 0.0) for row in rows]
-        found = await self._words.fitting(access, wanted, now)
+        found = await self._words.fitting(access, filters, now)
         if not found:
             return []
-        asked = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in found]}
-        records = {row[0]: row[1:] for row in await self._database.fetch(RECORDS, asked)}
+        params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in found]}
+        records = {row[0]: row[1:] for row in await self._database.fetch(RECORDS, params)}
         return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
-        asked = visible_at(access, self._clock) | {"id": storable(memory_id)}
+        params = visible_at(access, self._clock) | {"id": storable(memory_id)}
         if not await self._vectors.there():
-            rows = await self._database.fetch(GET, asked)
+            rows = await self._database.fetch(GET, params)
             return record_from(rows[0]) if rows else None
-        rows = await self._database.fetch(GET_WITH_VECTOR, asked)
+        rows = await self._database.fetch(GET_WITH_VECTOR, params)
         if not rows:
             return None
         *columns, model, kept = rows[0]
@@ -203,54 +202,54 @@ class SqlMemories:
         return record_from(tuple(columns), embedding)
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
-        asked = visible_at(access, self._clock) | {"ids": [storable(id_) for id_ in memory_ids]}
-        return {str(id_) for (id_,) in await self._database.fetch(THERE, asked)}
+        params = visible_at(access, self._clock) | {"ids": [storable(id_) for id_ in memory_ids]}
+        return {str(id_) for (id_,) in await self._database.fetch(THERE, params)}
 
     async def count(self, access: AccessScope) -> int:
         ((counted,),) = await self._database.fetch(COUNT, visible_at(access, self._clock))
         return int(counted)
 
-    async def tally(self, access: AccessScope, wanted: Filter) -> dict[Kind, int]:
-        rows = await self._database.fetch(*_tally_statement(access, wanted, self._now()))
+    async def tally(self, access: AccessScope, filters: Filter) -> dict[Kind, int]:
+        rows = await self._database.fetch(*_tally_statement(access, filters, self._now()))
         return {Kind(kind): int(count) for kind, count in rows}
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        asked = parameters(access) | {"ids": [storable(id_) for id_ in memory_ids]}
-        return [str(id_) for (id_,) in await self._database.fetch(DELETE, asked)]
+        params = access.parameters() | {"ids": [storable(id_) for id_ in memory_ids]}
+        return [str(id_) for (id_,) in await self._database.fetch(DELETE, params)]
 
     async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
-        asked = parameters(access)
+        params = access.parameters()
 
         def work() -> Work[list[str]]:
             gone: list[str] = []
             for id_ in map(storable, memory_ids):
-                gone += yield from _take_back(asked, id_)
+                gone += yield from _take_back(params, id_)
             return gone
 
         return await self._database.run(work)
 
     async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
-        asked = parameters(access) | {"tiers": [tier.value for tier in tiers]}
-        return await self._database.change(CLEAR, asked)
+        params = access.parameters() | {"tiers": [tier.value for tier in tiers]}
+        return await self._database.change(CLEAR, params)
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        asked = message_changes.messages(tenant, channel, message_ids)
-        ((known,),) = await self._database.fetch(message_changes.KNOWS, asked)
+        params = message_changes.messages(tenant, channel, message_ids)
+        ((known,),) = await self._database.fetch(message_changes.KNOWS, params)
         return bool(known)
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> list[ChangedMemory]:
-        asked = message_changes.messages(tenant, channel, message_ids)
-        return await self._database.run(lambda: message_changes.forget(asked))
+        params = message_changes.messages(tenant, channel, message_ids)
+        return await self._database.run(lambda: message_changes.forget(params))
 
     async def revise_message(
         self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
     ) -> list[ChangedMemory]:
-        asked = message_changes.messages(tenant, channel, (message_id,))
-        return await self._database.run(lambda: message_changes.revise(asked, storable(content)))
+        params = message_changes.messages(tenant, channel, (message_id,))
+        return await self._database.run(lambda: message_changes.revise(params, storable(content)))
 
     async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
         if not vectors or not await self._vectors.made():
@@ -274,39 +273,39 @@ class SqlMemories:
         found: list[Unembedded] = []
         while len(found) < limit and upper > after + 1:
             lower = max(after, upper - WINDOW[self._database.engine])
-            asked = {"model": storable(model), "limit": limit - len(found), "now": self._now()}
-            asked |= {"before": upper, "after": lower}
-            found += [Unembedded(*row) for row in await self._database.fetch(UNEMBEDDED, asked)]
+            params = {"model": storable(model), "limit": limit - len(found), "now": self._now()}
+            params |= {"before": upper, "after": lower}
+            found += [Unembedded(*row) for row in await self._database.fetch(UNEMBEDDED, params)]
             upper = lower + 1
         return found
 
     async def embedded(self, model: str) -> tuple[int, int]:
         if not await self._vectors.made():
             return 0, 0
-        asked = {"model": storable(model)}
-        ((done, every),) = await self._database.fetch(EMBEDDED, asked)
+        params = {"model": storable(model)}
+        ((done, every),) = await self._database.fetch(EMBEDDED, params)
         return int(done), int(every)
 
     async def prune(self, now: datetime, superseded_before: datetime) -> list[str]:
-        asked = {
+        params = {
             "now": micros(now),
             "superseded": micros(superseded_before),
             "most": AT_ONCE[self._database.engine],
         }
-        return [str(id_) for (id_,) in await self._database.fetch(PRUNE, asked)]
+        return [str(id_) for (id_,) in await self._database.fetch(PRUNE, params)]
 
-    async def _new(self, access: AccessScope, record: Record, filed: DuplicateKeys) -> NewRecord:
+    async def _new(self, access: AccessScope, record: Record, keys: DuplicateKeys) -> NewRecord:
         if record.embedding is None or not await self._vectors.made():
-            return NewRecord(access, record, filed)
+            return NewRecord(access, record, keys)
         values = self._vectors.values(record.id, record.embedding)
-        return NewRecord(access, record, filed, Execute(self._vectors.setting, (values,)))
+        return NewRecord(access, record, keys, Execute(self._vectors.setting, (values,)))
 
     def _now(self) -> int:
         return micros(self._clock.now())
 
 
-def _take_back(asked: Mapping[str, object], memory_id: str) -> Work[list[str]]:
-    taken = {**asked, "id": memory_id, "ids": [memory_id]}
+def _take_back(params: Mapping[str, object], memory_id: str) -> Work[list[str]]:
+    taken = {**params, "id": memory_id, "ids": [memory_id]}
     found = yield from fetch_first(TAKEN, taken)
     if found is None:
         return []

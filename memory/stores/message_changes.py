@@ -1,4 +1,4 @@
-"""What goes back to a message of a chat: known, forgotten and reworded with it."""
+"""Deletes and changes what is derived from chat messages."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,7 +7,7 @@ from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, toge
 from db.fragments import json_text
 from db.values import storable, texts_of
 from db.work import Fetch
-from memory.model.scope_sql import TENANT
+from memory.model.scope import TENANT
 from memory.ports.memories import ChangedMemory
 from memory.stores.rows import LEXEMES, origin, words_of
 
@@ -50,15 +50,15 @@ REWORD: Final = Statement(f"""
 """)  # noqa: S608 - constants
 
 
-def forget(asked: Params) -> Work[list[ChangedMemory]]:
-    """What `MemoryStore.forget_message` does."""
-    some = yield from together(Fetch(UNASKED, asked), Fetch(FORGET, asked), last=True)
+def forget(params: Params) -> Work[list[ChangedMemory]]:
+    """Do `MemoryStore.forget_message`."""
+    some = yield from together(Fetch(UNASKED, params), Fetch(FORGET, params), last=True)
     return [ChangedMemory(*row) for rows in some for row in rows]
 
 
-def revise(asked: Params, content: str) -> Work[list[ChangedMemory]]:
-    """What `MemoryStore.revise_message` does."""
-    steps = (Fetch(UNASKED, asked), Fetch(FORGET_OTHERS, asked), Fetch(TURNS, asked))
+def revise(params: Params, content: str) -> Work[list[ChangedMemory]]:
+    """Do `MemoryStore.revise_message`."""
+    steps = (Fetch(UNASKED, params), Fetch(FORGET_OTHERS, params), Fetch(TURNS, params))
     unasked, gone, turns = yield from together(*steps)
     reworded = [
         {"seq": seq, "content": content, **words_of(content, texts_of(tags), shelves)}
@@ -73,7 +73,7 @@ def revise(asked: Params, content: str) -> Work[list[ChangedMemory]]:
 def messages(
     tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
 ) -> dict[str, object]:
-    """What the statements take."""
+    """Return the parameters of the statements."""
     where = ":".join(channel)
     return {
         "for_tenant": storable(tenant),

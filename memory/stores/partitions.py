@@ -1,8 +1,6 @@
-"""Which memories lie together: short names for owners and rooms.
+"""Partitions: short names for owners and rooms, by which memories are indexed.
 
-They narrow a search to what may come into question before the rule of `memory/model/scope.py` is
-asked;
-they never replace it.
+They narrow a search before the rule of `memory/model/scope.py` applies, and never replace it.
 """
 
 from functools import lru_cache
@@ -20,17 +18,17 @@ letters."""
 
 
 def partitions_of(record: Record) -> str:
-    """The names under which a record is found, separated by spaces."""
-    names, said = [owner_of(record)], record.provenance
-    if said.room and record.scope is Scope.USER:
-        names.append(_heard(record.tenant, said.person, said.room))
+    """Return the partitions of a record, separated by spaces."""
+    names, provenance = [owner_of(record)], record.provenance
+    if provenance.room and record.scope is Scope.USER:
+        names.append(_heard(record.tenant, provenance.person, provenance.room))
         if record.role:
-            names.append(_name(record.tenant, "room", said.room))
+            names.append(_name(record.tenant, "room", provenance.room))
     return " ".join(names)
 
 
 def owner_of(record: Record) -> str:
-    """The name for whom it belongs to: one person, one project, everybody of the tenant."""
+    """Return the name of a record's owner: one person, one project, or the whole tenant."""
     match record.scope:
         case Scope.USER:
             return _name(record.tenant, "user", record.provenance.person)
@@ -41,12 +39,12 @@ def owner_of(record: Record) -> str:
 
 
 def owner_of_all(tenant: str) -> str:
-    """The name for everybody of a tenant."""
+    """Return the name of the whole tenant as an owner."""
     return _name(tenant, "global", "")
 
 
 def owners_within(access: AccessScope) -> list[str]:
-    """Whose memories may be shown wherever they were learned."""
+    """Return the owners whose memories may be shown, wherever they were learned."""
     names = [owner_of_all(access.tenant)]
     if access.project:
         names.append(_name(access.tenant, "project", access.project))
@@ -56,12 +54,12 @@ def owners_within(access: AccessScope) -> list[str]:
 
 
 def room_key(tenant: str, room: str) -> str:
-    """Where the vectors of what was said in a room lie together; empty for what was not."""
+    """Return the key of a room's vectors; empty in private."""
     return f"{tenant}\x1f{room}" if room else ""
 
 
 def within(access: AccessScope) -> list[str]:
-    """Every shelf on which there is something for this reach."""
+    """Return all partitions that this access may read."""
     names = owners_within(access)
     if access.room:
         names += [_heard(access.tenant, person, access.room) for person in access.persons]
@@ -70,7 +68,7 @@ def within(access: AccessScope) -> list[str]:
 
 
 def duplicate_partitions(access: AccessScope, record: Record) -> list[str]:
-    """Where a duplicate of a new record would lie: with everybody its owner is linked with."""
+    """Return the partitions of possible duplicates: those of all linked identities."""
     if record.scope is not Scope.USER:
         return [owner_of(record)]
     persons = sorted({*access.persons, record.provenance.person})
@@ -78,8 +76,7 @@ def duplicate_partitions(access: AccessScope, record: Record) -> list[str]:
 
 
 def word_key(shelf: str, within: str, word: str) -> int:
-    """The number under which a word of a shelf is looked up: 48 bits; what shares one by chance
-    is told apart by comparing the texts."""
+    """Return the 48-bit key of a word in a partition; the texts decide on chance collisions."""
     text = f"{shelf}\x1f{within}\x1f{word}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=6).digest())
 

@@ -1,4 +1,4 @@
-"""Chosen projects, choices about privacy, sessions."""
+"""The store of projects, choices and sessions."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -49,7 +49,8 @@ PROJECTS: Final = Statement(f"""
 
 
 def _choosing(column: str) -> Statement:
-    """Sets a choice of all linked identities, in one order, so that no two wait for each other."""
+    """Return the statement that sets a choice of all linked identities, in one order, so that no
+    two writers wait for each other."""
     return Statement(f"""
         INSERT INTO people_choices (tenant, person, {column})
         SELECT :tenant, one.person, :choice FROM ({LINKED}) AS one WHERE true
@@ -65,7 +66,7 @@ SHOW_NOTES: Final = _choosing("notes")
 
 
 def _list_in(column: str) -> tuple[Statement, Statement]:
-    """What reads a list of one identity, and what replaces it."""
+    """Return the statements that read and replace a list of one identity."""
     return (
         Statement(f"""
             SELECT {column} FROM people_choices WHERE tenant = :tenant AND person = :person
@@ -224,7 +225,7 @@ def _change_list(
     person: str,
     changed: Callable[[Sequence[str]], Sequence[str] | None],
 ) -> Work[bool]:
-    """Replace a list by what `changed` makes of it; False where it makes nothing."""
+    """Replace a list by the result of `changed`; False if that is None."""
     read, put = statements
     who = _who(tenant, person)
     yield from lock(f"choices {tenant} {person}")

@@ -1,7 +1,7 @@
-"""What memory keeps of a person: given out whole, erased whole.
+"""Export and erasure of a person's memories.
 
-What somebody wrote for a project, or for everybody, belongs to the project: it stays, without their
-name, their conversation and their message.
+What somebody wrote for a project or for everybody stays, without their name, conversation and
+message.
 """
 
 import json
@@ -136,20 +136,20 @@ class SqlMemoryPersonalData:
         self._database = database
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
-        asked = _asked(tenant, persons)
+        params = _asked(tenant, persons)
 
         def work() -> Work[list[list[Row]]]:
-            return (yield from together(*(Fetch(one, asked) for one in SELECTS), last=True))
+            return (yield from together(*(Fetch(one, params) for one in SELECTS), last=True))
 
         found = await self._database.run(work)
         return [row for table, rows in zip(TABLES, found, strict=True) for row in table.rows(rows)]
 
     async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        asked = _asked(tenant, persons)
+        params = _asked(tenant, persons)
 
         def work() -> Work[int]:
-            yield from lock(f"links {asked['tenant']}")
-            return sum((yield from together(*(Change(one, asked) for one in ERASE), last=True)))
+            yield from lock(f"links {params['tenant']}")
+            return sum((yield from together(*(Change(one, params) for one in ERASE), last=True)))
 
         return await self._database.run(work)
 

@@ -52,25 +52,27 @@ class SqlRecall:
         self._words, self._vectors = searches.words, searches.vectors
 
     async def lexical(
-        self, access: AccessScope, query: str, wanted: Filter, limit: int
+        self, access: AccessScope, query: str, filters: Filter, limit: int
     ) -> list[Hit]:
         now = micros(self._clock.now())
-        found = await self._words.weighed(access, query, wanted, limit, now)
+        found = await self._words.weighed(access, query, filters, limit, now)
         return [Hit(*hit) for hit in found]
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int
     ) -> list[Hit]:
         now = micros(self._clock.now())
-        return [Hit(*hit) for hit in await self._vectors.nearest(access, query, wanted, limit, now)]
+        return [
+            Hit(*hit) for hit in await self._vectors.nearest(access, query, filters, limit, now)
+        ]
 
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()
     ) -> list[Record]:
         lending = [storable(one) for one in ids]
-        asked = visible_at(access, self._clock) | {
+        params = visible_at(access, self._clock) | {
             "span": max(0, span),
             "lending": lending if span > 0 else [],
             "ids": [*lending, *map(storable, alone)],
         }
-        return [record_from(row) for row in await self._database.fetch(NEIGHBOURS, asked)]
+        return [record_from(row) for row in await self._database.fetch(NEIGHBOURS, params)]

@@ -1,5 +1,4 @@
-"""The review queue: what waits for its owner's word. Whoever adds to it takes turns, so that its
-limits hold."""
+"""The store of the review queue. Writers take turns, so that its limits hold."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.times import micros, time_of, time_or_none
 from db.values import json_list, storable, texts_of
 from memory.model.record import Record, Scope
-from memory.model.scope import AccessScope
+from memory.model.scope import OPERATED, SHOWN, AccessScope
 from memory.ports.reviews import ReviewItem, ReviewState
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
@@ -20,15 +19,8 @@ from memory.stores.rows import columns_of, record_of
 FORGET_AT_ONCE: Final = 100
 """Decided entries that one decision deletes; it adds one."""
 
-OWN: Final = among("m.person", "for_persons")
-DECIDES: Final = f"""(m.tenant = :for_tenant AND (
-    (m.scope = 'user' AND {OWN}
-        AND (:for_private OR (:for_room <> '' AND m.room = :for_room)))
-    OR (m.scope = 'global' AND :for_operates)
-    OR (m.scope = 'project' AND :for_operates
-        AND :for_project <> '' AND m.project = :for_project)
-))"""
-"""Whose word an entry waits for: its owner's, where their own may be shown, or an operator's."""
+DECIDES: Final = f"(m.tenant = :for_tenant AND ({SHOWN} OR {OPERATED}))"
+"""The entry waits for this person: an own one that may be shown, or an operator's."""
 COLUMNS: Final = "id, record, reason, submitted_at, passed, failed, state, decided_at, note, target"
 SELECT: Final = f"SELECT {COLUMNS} FROM memory_reviews m WHERE {DECIDES}"  # noqa: S608 - constants
 WAITING: Final = Statement(f"{SELECT} AND m.state = 'pending' ORDER BY m.seq LIMIT :limit")
@@ -38,7 +30,8 @@ HISTORY: Final = Statement(f"""
 GET: Final = Statement(f"{SELECT} AND m.id = :id")
 ROOM: Final = Statement(f"""
     SELECT (SELECT count(*) FROM memory_reviews m
-            WHERE m.state = 'pending' AND m.tenant = :for_tenant AND {OWN}) < :most
+            WHERE m.state = 'pending' AND m.tenant = :for_tenant
+                AND {among("m.person", "for_persons")}) < :most
         AND (SELECT count(*) FROM memory_reviews WHERE state = 'pending') < :most_in_all
 """)  # noqa: S608 - constants
 ADD: Final = Statement("""
@@ -80,21 +73,21 @@ class SqlReviews:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, access: AccessScope, pending: ReviewItem) -> bool:
-        check_submitted(access, pending.record)
-        params = _reached(access) | {
-            "id": pending.id,
-            "tenant": storable(pending.record.tenant),
-            "person": storable(pending.record.provenance.person),
-            "scope": scope_of(pending).value,
-            "project": storable(pending.record.project),
-            "room": storable(pending.record.provenance.room),
-            "target": pending.target,
-            "record": record_to_json(pending.record),
-            "reason": storable(pending.reason),
-            "passed": json_list(pending.passed),
-            "failed": json_list(pending.failed),
-            "submitted_at": micros(pending.submitted_at),
+    async def add(self, access: AccessScope, item: ReviewItem) -> bool:
+        check_submitted(access, item.record)
+        params = access.parameters() | {
+            "id": item.id,
+            "tenant": storable(item.record.tenant),
+            "person": storable(item.record.provenance.person),
+            "scope": scope_of(item).value,
+            "project": storable(item.record.project),
+            "room": storable(item.record.provenance.room),
+            "target": item.target,
+            "record": record_to_json(item.record),
+            "reason": storable(item.reason),
+            "passed": json_list(item.passed),
+            "failed": json_list(item.failed),
+            "submitted_at": micros(item.submitted_at),
             "most": MAX_WAITING,
             "most_in_all": MAX_WAITING_IN_ALL,
         }
@@ -113,7 +106,7 @@ class SqlReviews:
         return await self._read(WAITING, access, {"limit": limit})
 
     async def proposed(self, access: AccessScope, projects: Sequence[str]) -> dict[str, int]:
-        params = _reached(access) | {"projects": [storable(project) for project in projects]}
+        params = access.parameters() | {"projects": [storable(project) for project in projects]}
         rows = await self._database.fetch(PROPOSED, params)
         return {str(project): int(count) for project, count in rows}
 
@@ -128,7 +121,7 @@ class SqlReviews:
     async def take(
         self, access: AccessScope, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> ReviewItem | None:
-        params = _reached(access) | {
+        params = access.parameters() | {
             "id": storable(review_id),
             "state": state,
             "note": storable(note),
@@ -139,22 +132,22 @@ class SqlReviews:
             row = yield from fetch_first(TAKE, params)
             if row is None:
                 return None
-            pending = _pending(row)
-            kept = {"id": pending.id, "record": record_to_json(settled(pending.record))}
+            item = _pending(row)
+            kept = {"id": item.id, "record": record_to_json(settled(item.record))}
             yield from execute(SETTLE, kept)
             yield from execute(FORGET, {"most": FORGET_AT_ONCE, "kept": MAX_HISTORY})
-            return pending
+            return item
 
         return await self._database.run(work)
 
-    async def put_back(self, access: AccessScope, pending: ReviewItem) -> None:
-        params = {"id": storable(pending.id), "record": record_to_json(pending.record)}
-        await self._database.change(PUT_BACK, _reached(access) | params)
+    async def put_back(self, access: AccessScope, item: ReviewItem) -> None:
+        params = {"id": storable(item.id), "record": record_to_json(item.record)}
+        await self._database.change(PUT_BACK, access.parameters() | params)
 
     async def _read(
         self, statement: Statement, access: AccessScope, params: Mapping[str, object]
     ) -> list[ReviewItem]:
-        rows = await self._database.fetch(statement, {**_reached(access), **params})
+        rows = await self._database.fetch(statement, {**access.parameters(), **params})
         return [_pending(row) for row in rows]
 
 
@@ -170,26 +163,15 @@ def record_from_json(text: str) -> Record:
 
 
 def settled(record: Record) -> Record:
-    """What stays of a record once it is decided: who, where, when, never a word of it."""
+    """Return the record of a decided entry: who, where and when, without its text."""
     evidence = replace(record.evidence, claim="", source_id="")
     return replace(record, content="", tags=(), evidence=evidence)
 
 
-def scope_of(pending: ReviewItem) -> Scope:
-    """Who decides: the person themselves, or operators. A proposal for a project's document is
-    the project's, one for a SOUL its person's."""
-    return Scope.PROJECT if pending.target == "bible" else pending.record.scope
-
-
-def _reached(access: AccessScope) -> dict[str, object]:
-    return {
-        "for_tenant": storable(access.tenant),
-        "for_persons": [storable(person) for person in access.persons],
-        "for_room": storable(access.room),
-        "for_project": storable(access.project),
-        "for_private": access.private,
-        "for_operates": access.operates,
-    }
+def scope_of(item: ReviewItem) -> Scope:
+    """Return whose decision an entry needs: the person's, or the operators' for a project
+    document."""
+    return Scope.PROJECT if item.target == "bible" else item.record.scope
 
 
 def _pending(row: Row) -> ReviewItem:

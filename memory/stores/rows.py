@@ -1,7 +1,7 @@
-"""A record as columns and as a row of `memories`, and back.
+"""Records as columns, and as rows of `memories`.
 
-In columns times are `datetime` and lists are lists, as exports give them out. In a row times are
-microseconds and lists are JSON (`db.times`, `db.values`).
+In columns times are `datetime` and lists are lists, as in exports. In rows times are microseconds
+and lists are JSON (`db.times`, `db.values`).
 """
 
 import json
@@ -108,7 +108,7 @@ _AUDIENCES: Final = {one.value: one for one in Audience}
 
 
 def columns_of(record: Record) -> dict[str, object]:
-    """The record's values by column."""
+    """Return the values of a record by column."""
     said, why = record.provenance, record.evidence
     return {
         "id": record.id,
@@ -150,7 +150,7 @@ def columns_of(record: Record) -> dict[str, object]:
 
 
 def values_of(record: Record) -> dict[str, object]:
-    """What `INSERT` takes."""
+    """Return the parameters of `INSERT`."""
     values = columns_of(record)
     for name in _TIMES:
         at = values[name]
@@ -163,7 +163,7 @@ def values_of(record: Record) -> dict[str, object]:
 
 
 def words_of(content: str, tags: Sequence[str], shelves: str) -> dict[str, object]:
-    """What a memory is found by."""
+    """Return the indexed words of a memory."""
     words = filed(content, *tags)
     lexemes = [*words.split(), *map(partition_lexeme, shelves.split())]
     return {
@@ -174,12 +174,12 @@ def words_of(content: str, tags: Sequence[str], shelves: str) -> dict[str, objec
 
 
 def partition_lexeme(shelf: str) -> str:
-    """A shelf as no word can be written."""
+    """Return a partition as a lexeme, which no word equals."""
     return f"~{shelf}"
 
 
 def record_from(row: Row, embedding: Embedding | None = None) -> Record:
-    """The record of a row of `SELECTED`; what is empty costs nothing: a recall reads 150 rows."""
+    """Return the record of a row of `SELECTED`. Fast for empty values: a recall reads 150 rows."""
     values: list[Any] = list(row)
     for place in _TIME_PLACES:
         if values[place] is not None:
@@ -190,8 +190,7 @@ def record_from(row: Row, embedding: Embedding | None = None) -> Record:
 
 
 def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Record:
-    """The record of a row's values in the order of `COLUMNS`, times as `datetime`, lists as
-    sequences."""
+    """Return the record of values in the order of `COLUMNS`."""
     # As it lies in the row: 35 lines of one name each would not be easier to read.
     # fmt: off
     (
@@ -241,12 +240,12 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
 
 
 def origins_of(record: Record) -> list[str]:
-    """The messages a record goes back to, each in its channel, as they are looked up."""
+    """Return the origins of a record, as they are indexed."""
     said = record.provenance
     messages = dict.fromkeys((*record.derived_from, said.message_id))
     return [origin(said.channel, message) for message in messages if message]
 
 
 def origin(channel: str, message_id: str) -> str:
-    """A message in its channel."""
+    """Return a message with its channel."""
     return storable(f"{channel}\x1f{message_id}")

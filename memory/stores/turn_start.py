@@ -1,6 +1,6 @@
-"""All that a turn begins with: who asks, their session, the documents that may be read.
+"""Reads everything that a turn needs: person, session, documents.
 
-PostgreSQL does it in one round trip, so no statement waits for what another one found.
+PostgreSQL does it in one round trip, so no statement depends on the result of another.
 """
 
 from collections.abc import Sequence
@@ -110,7 +110,7 @@ def arrival(
     project: str | None,
     here: Sequence[str],
 ) -> Work[TurnStart]:
-    """What `PeopleStore.start_turn` gives."""
+    """Do `PeopleStore.start_turn`."""
     params = {
         "tenant": tenant,
         "person": person,

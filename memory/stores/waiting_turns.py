@@ -10,7 +10,6 @@ from db.values import storable, texts_of
 from db.work import Change
 from gateway.ports.memory import WaitingTurn
 from memory.model.scope import AccessScope
-from memory.model.scope_sql import parameters
 from memory.ports.waiting_turns import ConsolidatedTurn
 from memory.stores.insert import NewRecord, keep_turns
 from memory.stores.limits import check_turn
@@ -56,7 +55,7 @@ class SqlWaitingTurns:
         return await self._read(OLDEST, {"limit": limit})
 
     async def within(self, access: AccessScope, limit: int) -> list[WaitingTurn]:
-        return await self._read(WITHIN, parameters(access) | {"limit": limit})
+        return await self._read(WITHIN, access.parameters() | {"limit": limit})
 
     async def saying(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
@@ -72,10 +71,10 @@ class SqlWaitingTurns:
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
-        asked = _messages(tenant, channel, message_ids)
+        params = _messages(tenant, channel, message_ids)
 
         def work() -> Work[int]:
-            gone = [str(id_) for (id_,) in (yield from fetch(DISCARD, asked))]
+            gone = [str(id_) for (id_,) in (yield from fetch(DISCARD, params))]
             yield from execute(RELEASE, {"ids": gone})
             return len(gone)
 
@@ -85,8 +84,8 @@ class SqlWaitingTurns:
         ((count,),) = await self._database.fetch(COUNT)
         return int(count)
 
-    async def _read(self, statement: Statement, asked: Mapping[str, object]) -> list[WaitingTurn]:
-        return [_turn(row) for row in await self._database.fetch(statement, asked)]
+    async def _read(self, statement: Statement, params: Mapping[str, object]) -> list[WaitingTurn]:
+        return [_turn(row) for row in await self._database.fetch(statement, params)]
 
 
 def _take_up(turns: Sequence[ConsolidatedTurn]) -> Work[set[str]]:

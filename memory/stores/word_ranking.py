@@ -1,13 +1,13 @@
-"""How well a memory answers a search, by its words: two ways to say it.
+"""Ranks matches by their words, in two ways.
 
-`ranked` gives the share of the asked words that are in it, rare ones counting more: a measure of
-how certain a match is, whatever else there is, and the way candidates are chosen. `bm25` also
-counts how often a word is there and how long the text is: a measure of which match is better.
+`ranked` gives the weighted share of the asked words that a memory contains: the certainty of a
+match, by which candidates are chosen. `bm25` also counts repetitions and the length of the text:
+the quality of a match.
 
-The weight of a word is ln(1 + N / n), with n memories that have it and N that have the most common
-of the words; one that nobody has counts as half a memory. The score is the sum of the weights that
-are there by the sum of all: 1 when every word is there. Only what is on the shelves of whoever asks
-goes into it. Where the score is the same the newer one comes first.
+The weight of a word is ln(1 + N / n), where n memories contain it and N contain the most common of
+the words; a word without matches counts as half a memory. The score is the sum of matched weights
+divided by the sum of all. Only the searched partitions count; of equal scores the newer comes
+first.
 """
 
 import math
@@ -33,8 +33,8 @@ LENGTH: Final = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What is known of all memories on the shelves that are searched: how many they are, how many
-    words they have together, and how many have each of the asked words."""
+    """The number of memories and words in the searched partitions, and of memories with each
+    word."""
 
     memories: int
     words: int
@@ -80,8 +80,8 @@ def bm25(
 
 
 def chosen(counts: Sequence[int], enough: int = MAX_CANDIDATES) -> list[int]:
-    """Which words the candidates are taken from: the rarest, and as many more as stay within
-    `enough`. The others count for the score only."""
+    """Return the words that select candidates: the rarest, and more while at most `enough` match.
+    The others count for the score only."""
     there = sorted((count, word) for word, count in enumerate(counts) if count)
     some: list[int] = []
     total = 0

@@ -1,6 +1,6 @@
-"""Where the sentences of a message begin and end, and what belongs to one of them.
+"""Splits a message into sentences.
 
-A quotation, a stretch that is struck through and what a colon leads to are never parted: the text
+A quotation, a struck-through passage and what follows a colon are never split, because the text
 around a sentence may deny it.
 """
 
@@ -82,7 +82,7 @@ def only_asks(text: str) -> bool:
 
 
 def _ends(message: str) -> list[int]:
-    """Where sentences begin and end, the text's beginning and end included, in order."""
+    """Return the boundaries of sentences in order, with the beginning and end of the text."""
     places = {0, len(message)}
     capitals = next((c.isupper() for c in message if c.isupper() or c.islower()), True)
     places.update(
@@ -131,8 +131,8 @@ def _goes_on(message: str, found: re.Match[str], capitals: bool) -> bool:
 
 
 def _speeches(message: str) -> list[Span]:
-    """What stands between quotation marks, the marks included; a mark that is never closed reaches
-    to the end of its paragraph, an apostrophe that is none of both nowhere."""
+    """Return the spans of quotations with their marks. An unclosed quotation ends with its
+    paragraph; a lone apostrophe is none."""
     spans, opened, closers = [], -1, ""
     for place, character in enumerate(message):
         if opened >= 0:
@@ -162,7 +162,7 @@ def _is_apostrophe(message: str, place: int) -> bool:
 
 
 def _struck(message: str) -> list[Span]:
-    """What is struck through, the marks included."""
+    """Return the spans of struck-through text with their marks."""
     parts = message.split(_STRUCK)
     ends = list(itertools.accumulate(len(part) + len(_STRUCK) for part in parts))
     return [(ends[n] - len(_STRUCK), ends[n + 1]) for n in range(0, len(parts) - 2, 2)]

@@ -1,9 +1,8 @@
-"""How alike two memories are, word by word, and how to find those among many.
+"""Compares two memories by their words, and finds similar ones among many.
 
-A word is what stands between spaces, without the punctuation of sentences around it: "PostgreSQL."
-is "PostgreSQL", or every full stop would hide a repetition. Punctuation inside a word and symbols
-stay, because they carry the meaning of "v1.2", "C++", "-5" or "<". A Chinese or Japanese character
-is a word, since these languages put no spaces between theirs.
+A word is the text between spaces without the punctuation of its sentence, so "PostgreSQL." is
+"PostgreSQL". Punctuation inside a word and symbols stay, because they carry meaning in "v1.2",
+"C++", "-5" or "<". Each Chinese or Japanese character is a word.
 """
 
 import math
@@ -134,7 +133,7 @@ def same_meaning(
 
 
 def size_bounds(count: int, threshold: float = JACCARD_THRESHOLD) -> tuple[int, int]:
-    """How many words a text has, at least and at most, that can reach `threshold` with `count`."""
+    """Return the range of word counts that can reach `threshold` with `count` words."""
     exact = _exact(threshold)
     return math.ceil(exact * count), math.floor(count / exact)
 

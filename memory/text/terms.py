@@ -55,7 +55,7 @@ class Term:
     also: tuple[str, ...] = ()
 
     def stands_in(self, padded: str) -> bool:
-        """Whether it is one of `filed` words, with a space before the first and behind the last."""
+        """True if the term is one of the `filed` words, which are enclosed in spaces."""
         if not self.prefix:
             return f" {self.text} " in padded
         return f" {self.text}" in padded or any(f" {other} " in padded for other in self.also)

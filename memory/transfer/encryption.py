@@ -1,11 +1,4 @@
-"""A file that only its owner's key opens: AES-256-GCM in chunks, the key made by scrypt.
-
-Layout, all numbers big-endian: `MAGIC`, version, log2 of scrypt's N, r, p (a byte each), salt (16),
-nonce (7), proof of the key (16); then chunks of 64 KiB, the last one shorter, each followed by its
-tag (16). A chunk's nonce is the file's, its number (4) and 1 in the last chunk, 0 before; what it
-vouches for besides itself is the header. So nothing can be changed, left out, put elsewhere or cut
-off unnoticed, and no more than a chunk is held at a time.
-"""
+"""Encrypted files: AES-256-GCM in chunks, with a key derived by scrypt."""
 
 import hashlib
 import hmac
@@ -42,7 +35,7 @@ NOT_THE_KEY: Final = "this key does not open the file (or its first line was cha
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """What scrypt makes of a person's key: one half encrypts, the other proves the key."""
+    """The keys derived from a person's key: one encrypts, the other proves the key."""
 
     header: bytes
     cipher: "AESGCM"
@@ -65,7 +58,7 @@ def check_key(key: str) -> str:
 
 
 def is_sealed(beginning: bytes) -> bool:
-    """Whether a file that begins so is one of ours."""
+    """True if a file begins like an encrypted export."""
     return beginning.startswith(MAGIC)
 
 

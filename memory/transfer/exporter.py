@@ -1,4 +1,4 @@
-"""Writes what is a person's own into a file: JSON lines or Parquet, sealed or not."""
+"""Exports a person's own memories: JSON lines or Parquet, encrypted or not."""
 
 import asyncio
 import os
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, cast
+from typing import BinaryIO, Literal, cast
 
 from gateway.errors import BadInput
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import Sealer
-from memory.transfer.line_format import MEMORIES, as_line, header_of, sender_for
+from memory.transfer.line_format import MEMORIES, as_line, header_of, line_of
 from memory.transfer.parquet import ParquetWriter
 from memory.transfer.signatures import PROOF, proof_of
 
@@ -21,17 +21,13 @@ Form = Literal["jsonl", "parquet"]
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
-    """What is wanted. With a `key` the file is sealed."""
+    """The options of an export; with a `key` the file is encrypted."""
 
     target: Path
     form: Form = "jsonl"
     key: str = ""
     embeddings: bool = False
     overwrite: bool = False
-
-
-class _Writer(Protocol):
-    def add(self, record: Record) -> None: ...
 
 
 class _LinesWriter:
@@ -52,17 +48,17 @@ class _LinesWriter:
         self._target.write(as_line(signed_line(self._handle, record, self._embeddings)))
 
 
-async def export(handle: MemoryHandle, wish: ExportOptions) -> int:
+async def export(handle: MemoryHandle, options: ExportOptions) -> int:
     """Write the file, oldest memory first; how many are in it.
 
     Raises `BadInput` when it cannot be written, `StoreUnavailable` when memory cannot be read.
     """
     count = 0
     with ExitStack() as stack:
-        file = stack.enter_context(written(wish.target, overwrite=wish.overwrite))
-        if wish.key:
-            file = cast("BinaryIO", stack.enter_context(Sealer(file, wish.key)))
-        writer = _writer(stack, handle, file, wish)
+        file = stack.enter_context(written(options.target, overwrite=options.overwrite))
+        if options.key:
+            file = cast("BinaryIO", stack.enter_context(Sealer(file, options.key)))
+        writer = _writer(stack, handle, file, options)
         async for record in handle.read.everything():
             writer.add(record)
             count += 1
@@ -89,20 +85,22 @@ async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
 
 def signed_line(handle: MemoryHandle, record: Record, embedding: bool = False) -> dict[str, object]:
     """A memory as a line, with its signature where this program has a key."""
-    line = sender_for(record, embedding=embedding)
+    line = line_of(record, embedding=embedding)
     proof = proof_of(handle, line)
     return line | {PROOF: proof} if proof else line
 
 
-def _writer(stack: ExitStack, handle: MemoryHandle, file: BinaryIO, wish: ExportOptions) -> _Writer:
+def _writer(
+    stack: ExitStack, handle: MemoryHandle, file: BinaryIO, options: ExportOptions
+) -> "_LinesWriter | ParquetWriter":
     header = header_of(handle.access.person, handle.request.at)
-    if wish.form == "parquet":
+    if options.form == "parquet":
 
         def sign(record: Record) -> str:
-            return proof_of(handle, sender_for(record))
+            return proof_of(handle, line_of(record))
 
-        return stack.enter_context(ParquetWriter(file, header, sign, embeddings=wish.embeddings))
-    return _LinesWriter(handle, file, header, embeddings=wish.embeddings)
+        return stack.enter_context(ParquetWriter(file, header, sign, embeddings=options.embeddings))
+    return _LinesWriter(handle, file, header, embeddings=options.embeddings)
 
 
 @contextmanager

@@ -1,12 +1,4 @@
-"""Reads an export and brings it in, line by line, through the write path.
-
-A file is read twice: first to its end, so that nothing of one is brought in that is cut off, sealed
-with another key or no export at all; then each line for itself, and each gets its answer.
-
-Source and trust are kept of a line that this installation signed for the same person. Everything
-else is an import of low trust, of which nothing that would change how the assistant acts is stored
-without a decision, and which replaces nothing but other imports.
-"""
+"""Imports an export line by line, through the write path."""
 
 import asyncio
 import io
@@ -57,7 +49,7 @@ NOT_PROVEN: Final = "Nothing proves where it comes from: it has low trust."
 
 
 class LineOutcome(StrEnum):
-    """What became of a line."""
+    """The outcome of a line."""
 
     STORED = "stored"
     KNOWN = "known"
@@ -84,7 +76,7 @@ Source = Callable[[], "io.BufferedReader[Any]"]
 
 
 def needs_key(file: Path) -> bool:
-    """Whether the file is sealed. Raises `BadInput` when it cannot be read."""
+    """True if the file is encrypted. Raises `BadInput` if it cannot be read."""
     with _opened(file) as source:
         return is_sealed(source.read(len(SEALED)))
 

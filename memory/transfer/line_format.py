@@ -1,4 +1,4 @@
-"""The documented form of an export (docs/memory-cli.md): records to JSON-like lines, and back."""
+"""The documented format of an export (docs/memory-cli.md)."""
 
 import json
 from collections.abc import Mapping
@@ -66,8 +66,8 @@ class Header(BaseModel):
 
 
 class Line(BaseModel):
-    """What an import reads of a memory. Trust, source and place are not among it: they are read
-    where a signature proves them (`proof.py`), because no file can say where it comes from."""
+    """A memory in an import. Trust, source and place are not part of it; they are read only if a
+    signature proves them (`signatures.py`)."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
@@ -125,7 +125,7 @@ def fields_of(record: Record) -> dict[str, object]:
     return {CREATED if name == "at" else name: value for name, value in values.items()}
 
 
-def sender_for(record: Record, *, embedding: bool = False) -> dict[str, object]:
+def line_of(record: Record, *, embedding: bool = False) -> dict[str, object]:
     """A record as a JSON object."""
     values = {name: _text(value) for name, value in fields_of(record).items()}
     if embedding and record.embedding is not None:
@@ -174,8 +174,8 @@ def line_from(line: bytes | Values) -> Read:
 
 
 def _values(line: bytes | Values) -> Values:
-    """What a line says, read once, so that what is checked is what is stored. Raises `ValueError`
-    for what is no JSON object."""
+    """Return the values of a line, read once, so that the checked values are the stored ones.
+    Raises `ValueError` unless it is a JSON object."""
     if not isinstance(line, bytes):
         return {name: _text(value) for name, value in line.items()}
     values = from_json(line)

@@ -1,8 +1,4 @@
-"""Signatures of exported memories: an import believes of a line what its signature proves.
-
-A signature covers everything that the line says of its memory, its person and tenant included. The
-key is this installation's, so a line proves nothing anywhere else, nor once a letter is changed.
-"""
+"""Signatures of exported memories: an import believes what a signature proves."""
 
 import hmac
 import json
@@ -29,14 +25,14 @@ def proof_of(handle: MemoryHandle, values: Mapping[str, object]) -> str:
 
 def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:
     """True when this program gave this line out, in this tenant, exactly as it stands."""
-    told, made = values.get(PROOF), proof_of(handle, values)
-    if not (isinstance(told, str) and len(told) == LENGTH and told.isascii() and made):
+    fields, made = values.get(PROOF), proof_of(handle, values)
+    if not (isinstance(fields, str) and len(fields) == LENGTH and fields.isascii() and made):
         return False
-    return hmac.compare_digest(told, made) and values.get("tenant") == handle.access.tenant
+    return hmac.compare_digest(fields, made) and values.get("tenant") == handle.access.tenant
 
 
 def proven_of(values: Mapping[str, object]) -> ProvenHistory:
-    """What a line says of itself that only a proven one is believed."""
+    """Return what a line states about itself, to be believed only if it is proven."""
     said = Provenance(
         source=SourceType(str(values["source"])),
         trust=Trust(str(values["trust"])),
@@ -62,7 +58,7 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
 
 
 def _signed(values: Mapping[str, object]) -> str:
-    """What is signed: the documented fields in one order, without those that are null."""
+    """Return the signed text: the documented fields in one order, without nulls."""
     kept = {name: values[name] for name in FIELDS if values.get(name) is not None}
     return json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 

@@ -1,4 +1,4 @@
-"""The tool with which the model keeps a person's documents up to date (sources 002)."""
+"""The tool by which the model keeps a person's documents up to date (sources 002)."""
 
 import json
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ UPDATE: Final = ToolSpec(
     side_effects=False,
 )
 PROPOSED: Final[Mapping[str, str]] = {
-    "soul": "A change of your SOUL waits for your decision: `/memories review`",
-    "bible": "I proposed a change of the BIBLE to the operators of this project.",
+    "soul": "A change of your preferences (SOUL) waits for your decision: `/memories review`",
+    "bible": "I proposed a change of the project notes (BIBLE) to the operators.",
 }
 """What the person is told of a document that was not written at once."""
 
@@ -54,7 +54,7 @@ class _Update(BaseModel):
 
 
 class BrainTool:
-    """Implements `gateway.ports.ToolProvider`. `results` are the memories written so far."""
+    """Implements `gateway.ports.ToolProvider`. `results` are the writes so far."""
 
     def __init__(
         self, handle: MemoryHandle, brain: Brain, external: ExternalText, shown: ShownIds
@@ -72,11 +72,11 @@ class BrainTool:
         """The versions that were written, each named as `/undo` takes it."""
 
     def has_read(self, parts: BrainParts) -> None:
-        """What the model was shown, and therefore rewrites."""
+        """Note the versions that the model was shown, which a rewrite is based on."""
         self._based_on = {"soul": parts.soul_number, "bible": parts.bible_number}
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """The one."""
+        """Return the specification of the tool."""
         return (UPDATE,)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
@@ -84,44 +84,44 @@ class BrainTool:
         if name != UPDATE.name:
             raise ToolError(f"there is no tool {name!r}")
         try:
-            wanted = _Update.model_validate(dict(arguments))
+            update = _Update.model_validate(dict(arguments))
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False)[0]
             raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
-        if wanted.target == "memory":
-            return await self._remember(wanted)
+        if update.target == "memory":
+            return await self._remember(update)
         try:
             written = await self._brain.write(
                 self._handle.request,
                 self._handle.access,
-                wanted.target,
-                wanted.content,
+                update.target,
+                update.content,
                 InputKind.ASSISTANT,
-                based_on=self._based_on.get(wanted.target),
+                based_on=self._based_on.get(update.target),
                 external=self._external.any,
             )
         except BadInput as error:
             return as_json({"success": False, "error": str(error)})
         if written.version is not None:
-            self._based_on[wanted.target] = written.version.number
+            self._based_on[update.target] = written.version.number
         if written.written == "written" and written.version is not None:
-            self.written.append(f"{wanted.target}-{written.version.number}")
+            self.written.append(f"{update.target}-{written.version.number}")
         self.notices += written.notices
         if written.written == "proposed":
-            self.notices.append(PROPOSED[wanted.target])
+            self.notices.append(PROPOSED[update.target])
         return as_json(_answer(written))
 
-    async def _remember(self, wanted: _Update) -> str:
-        old = replaced_id(wanted.supersedes, self._shown)
+    async def _remember(self, update: _Update) -> str:
+        old = replaced_id(update.supersedes, self._shown)
         if old is None:
             return as_json({"success": False, "error": NOT_SHOWN})
-        draft = Draft(wanted.content, Kind.FACT, supersedes=old, quote=wanted.quote)
+        draft = Draft(update.content, Kind.FACT, supersedes=old, quote=update.quote)
         result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)
         return as_json(stored_answer(result))
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def _answer(result: BrainResult) -> dict[str, object]:
@@ -131,12 +131,12 @@ def _answer(result: BrainResult) -> dict[str, object]:
         return {
             "success": False,
             "status": "waiting_for_review",
-            "error": "It waits for the review of whoever may change it.",
+            "error": "It waits for the review of a person who may change it.",
         }
     current = result.version.content if result.version else ""
     return {
         "success": False,
-        "error": "It was changed meanwhile. This is what it says now; write it whole again.",
+        "error": "It was changed meanwhile. `current` is its text now; write all of it again.",
         "current": current,
     }
 
@@ -147,13 +147,13 @@ def as_json(value: object) -> str:
 
 
 def replaced_id(name: str | None, shown: ShownIds) -> str | None:
-    """The id of the memory that the model says is replaced, empty for none; None where it was not
+    """Return the id of the memory that the model replaces, empty for none; None if it was not
     shown."""
     return shown.named(name) if name else ""
 
 
 def stored_answer(result: WriteResult) -> dict[str, object]:
-    """What the model reads of a write."""
+    """Return the result of a write for the model."""
     if result.outcome is Outcome.STORED:
         answer: dict[str, object] = {"success": True, "id": result.memory_id}
     elif result.outcome is Outcome.REVIEW:

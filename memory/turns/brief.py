@@ -1,7 +1,7 @@
-"""The memory brief: what is known of a person before the first word of a session.
+"""The memory brief: what is known about a person at the start of a session.
 
-Format, limits and the warning are those of sources 003. Dates stand in place of ages, so that the
-same memories give the same text on every day, and the model's service can cache it.
+Format, limits and warning are those of sources 003. It shows dates instead of ages, so the same
+memories give the same text every day and the provider can cache it.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BriefLimits:
-    """`entries` at most, and `characters` in all; whichever is reached first."""
+    """At most `entries`, and `characters` in all."""
 
     entries: int = MAX_ENTRIES
     characters: int = MAX_CHARS
@@ -54,9 +54,9 @@ class BriefLimits:
 
 @dataclass(frozen=True)
 class Brief:
-    """`records` behavioural ones first, each group newest first, kept until `made_at`. `total` is
-    how many of the person's own there are, 0 where that was not counted: a session's brief stays
-    the same while more is stored."""
+    """`records` has behavioural ones first, each group newest first, stored until `made_at`.
+    `total` counts the person's own memories, or is 0 in a frozen brief, which stays the same while
+    more is stored."""
 
     records: tuple[Record, ...]
     made_at: datetime
@@ -65,8 +65,8 @@ class Brief:
 
     @cached_property
     def by_block(self) -> tuple[str, str]:
-        """What is the person's own, for the System block, and what is shared, for the Project
-        block; both together within the limits. Written once: a session reads it in every turn."""
+        """The personal text for the System block and the shared text for the Project block,
+        together within the limits."""
         blocks: dict[BlockKind, list[Record]] = {BlockKind.SYSTEM: [], BlockKind.PROJECT: []}
         for record in self.records:
             block = block_for(record.kind.value, record.scope.value, standing=True)
@@ -78,17 +78,17 @@ class Brief:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """The ids of those that found room."""
+        """The ids of the records that fit."""
         told = "\n".join(self.by_block)
         return tuple(id_ for id_, line in self.lines.items() if line in told)
 
     @cached_property
     def lines(self) -> Mapping[str, str]:
-        """How each of them is told, by id; not all of them may have found room."""
+        """The line of each record by id; not all of them fit."""
         return {record.id: _line(record, with_provenance=False) for record in self.records}
 
     def text(self, *, with_provenance: bool = False) -> str:
-        """As the model reads it, empty when nothing is known."""
+        """Return the brief for the model, empty without memories."""
         groups: dict[bool, list[str]] = {True: [], False: []}
         room = self.limits.characters - len(TITLE) - len(BEHAVIORAL) - len(FACTS) - 10
         room -= len(SHOWN) + 10 if self.total else 0
@@ -145,41 +145,43 @@ class Briefs:
 
 
 async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | None = None) -> Brief:
-    """What this person's memory holds for this audience, of what was kept until `at`, or of
-    everything; empty when it cannot be had in time."""
+    """Return the brief for this request, of memories stored until `at` or of all; empty if it takes
+    too long."""
     now = handle.request.at
     until = None if at is None else at + AN_INSTANT
     try:
         async with asyncio.timeout(BRIEF_SECONDS):
-            wanted = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
-            found = {match.record.id: match.record for match in await handle.read.search(wanted)}
-            if len(found) == wanted.limit:  # what they want may be older than all of these
-                wants = replace(wanted, kinds=WANTS, limit=limits.entries)
-                found |= {
+            filters = Filter(tiers=(Tier.SEMANTIC,), at=now, until=until, limit=limits.entries * 4)
+            records_by_id = {
+                match.record.id: match.record for match in await handle.read.search(filters)
+            }
+            if len(records_by_id) == filters.limit:  # what they want may be older than all of these
+                wants = replace(filters, kinds=WANTS, limit=limits.entries)
+                records_by_id |= {
                     match.record.id: match.record for match in await handle.read.search(wants)
                 }
             total = await handle.read.count() if at is None else 0
     except (TimeoutError, StoreUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)
-    return Brief(chosen(tuple(found.values()), limits.entries), at or now, total, limits)
+    return Brief(chosen(tuple(records_by_id.values()), limits.entries), at or now, total, limits)
 
 
-def chosen(found: Sequence[Record], entries: int) -> tuple[Record, ...]:
-    """What goes in: current ones, those that change behaviour first, newest first."""
-    current = [record for record in found if record.current]
+def chosen(records_by_id: Sequence[Record], entries: int) -> tuple[Record, ...]:
+    """Return the current records, behavioural ones first, newest first."""
+    current = [record for record in records_by_id if record.current]
     ordered = sorted(current, key=lambda r: (r.behavioral, r.provenance.at, r.id), reverse=True)
     return tuple(ordered[:entries])
 
 
 def _line(record: Record, *, with_provenance: bool) -> str:
     content = " ".join(redact_secrets(record.content).text.split())
-    said = record.provenance
-    if said.source is SourceType.USER_MESSAGE and said.trust is Trust.HIGH:
+    provenance = record.provenance
+    if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
         content = f"“{content}”"  # their own words, which may say "I"
-    line = f"- [{record.kind}] {content} ({said.at.date().isoformat()}) {short_id(record.id)}"
-    if said.external:
+    line = f"- [{record.kind}] {content} ({provenance.at.date().isoformat()}) {short_id(record.id)}"
+    if provenance.external:
         line += f" [{label_of(record)}]"
     if with_provenance:
-        line += f" [{record.id}, {said.source}, trust {said.trust}]"
+        line += f" [{record.id}, {provenance.source}, trust {provenance.trust}]"
     return line

@@ -42,13 +42,18 @@ def proposals_line(proposed: Sequence[Proposals]) -> tuple[str, ...]:
 
 
 def footer_of(
-    results: Sequence[WriteResult], further: Sequence[str] = (), noted: Sequence[SavedNotice] = ()
+    results: Sequence[WriteResult],
+    further: Sequence[str] = (),
+    noted: Sequence[SavedNotice] = (),
+    without: Sequence[str] = (),
 ) -> AnswerFooter:
-    """Return what the person is told and asked after the model stored something."""
+    """Return what the person is told and asked after the model stored something. The sentences
+    `without` are left out."""
     if not (results or further or noted):
         return NO_FOOTER
     said = [n for result in results for n in result.notices if n != result.told_replaced]
-    lines = list(dict.fromkeys((*map(unformatted, said), *further)))
+    left_out = set(map(unformatted, without))
+    lines = [n for n in dict.fromkeys((*map(unformatted, said), *further)) if n not in left_out]
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
     waiting = [result for result in reviewed if not result.for_operators]
     buttons: tuple[Button, ...] = ()
@@ -73,14 +78,14 @@ def _in_italics(lines: Sequence[str]) -> str:
 
 
 def _told(waiting: Sequence[WriteResult]) -> str:
-    """The first of what waits, and how many there are beside."""
+    """Return the first waiting memories, and the number of others."""
     named = [f"“{shortened(one.content)}”" for one in waiting[:MAX_NAMED]]
     more = len(waiting) - len(named)
     return ", ".join(named) + (f", and {more} more" if more else "")
 
 
 def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Button, ...]:
-    """The answers to "Keep this?"; a third one where it would replace another memory."""
+    """Return the answers to "Keep this?"; with `replaces` a third one."""
     if not replaces:
         discard = Button("Forget it", f"{DISCARD}{review_id}")
         return Button("Keep", f"{KEEP}{review_id}"), discard
@@ -92,11 +97,11 @@ def keep_buttons(review_id: str, *, replaces: bool = False) -> tuple[Button, ...
 
 
 def shortened(text: str) -> str:
-    """One line of a memory, without what would be read as markup around it."""
+    """Return one short line of a memory, without markup."""
     line = unformatted(" ".join(text.split()))
     return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"
 
 
 def unformatted(text: str) -> str:
-    """A sentence that can stand between underscores."""
+    """Return a sentence escaped for italics."""
     return text.replace("_", "\\_").replace("*", "\\*")

@@ -75,7 +75,7 @@ class Remembrance:
         if self.retriever is None or not handle.choices.remembered:
             return ()
         wanted = Filter(tiers=(Tier.SEMANTIC,))
-        query = Query(typed, caller.at, MAX_SUGGESTED, unfinished=True, wanted=wanted)
+        query = Query(typed, caller.at, MAX_SUGGESTED, unfinished=True, filters=wanted)
         recalled = await self.retriever.recall(handle.access, query)
         return [one.record.content for one in recalled.results]
 

@@ -1,7 +1,7 @@
-"""The lines that show a person what the assistant stored of its own accord, and how to undo it.
+"""Notices about what the assistant stored on its own, and how to undo it.
 
-Where nothing can be said to the person alone, what there is to say waits for their next direct
-message: as ids, so that what is deleted meanwhile is told nowhere.
+If the person cannot be told alone, notices wait for their next direct message, as ids, so that
+deleted memories are never shown.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ SENTENCE: Final = "="
 """Begins an entry that is a sentence without anything of what was said."""
 
 DOCUMENTS: Final = {
-    "soul": "I rewrote your SOUL (`/soul` shows it)",
-    "bible": "I rewrote the BIBLE of this project (`/bible` shows it)",
+    "soul": "I rewrote your preferences (`/soul` shows them)",
+    "bible": "I rewrote the notes of this project (`/bible` shows them)",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class SavedNotice:
-    """What was noted in a turn: `text` says it, `name` is what `/undo` takes."""
+    """A notice: `text` describes the writes, `name` is the argument of `/undo`."""
 
     text: str
     name: str
@@ -47,25 +47,25 @@ class SavedNotice:
 
     @property
     def typed(self) -> str:
-        """The same, with the command that undoes it."""
+        """The text with the command that undoes it."""
         return f"{self.text} · `/undo {self.name}`"
 
 
 def saved_notices(
     results: Sequence[WriteResult], written: Sequence[str]
 ) -> tuple[SavedNotice, ...]:
-    """What was stored without a question: memories in one line, and each of the versions of
-    documents that were `written`, named as `/undo` takes them."""
+    """Return notices of what was stored without a question: one for all memories, and one for each
+    document version in `written`."""
     stored = [one for one in results if one.outcome is Outcome.STORED and one.memory_id]
     documents = tuple(map(_document, written))
     if not stored:
         return documents
-    told = [one.told_replaced for one in stored if one.told_replaced]
+    sentence_entries = [one.told_replaced for one in stored if one.told_replaced]
     named = [one for one in stored if not one.told_replaced]
     shown = [_quoted(one.content) for one in named[:MAX_NAMED]]
     if len(named) > MAX_NAMED:
         shown.append(f"{len(named) - MAX_NAMED} more (`/memories` shows them)")
-    lines = [*map(_escaped, told), *([f"Noted: {' · '.join(shown)}"] if shown else [])]
+    lines = [*map(_escaped, sentence_entries), *([f"Noted: {' · '.join(shown)}"] if shown else [])]
     first = stored[0].memory_id
     return (SavedNotice(" ".join(lines), short_id(first), _button("Undo", first)), *documents)
 
@@ -77,24 +77,23 @@ def undelivered_notices(
     notes: bool,
     without: Sequence[str] = (),
 ) -> list[str]:
-    """What has to wait until the person can be told alone: ids, and `notices` that quote nothing.
-    Without `notes` only what asks for a decision; `without` sentences that are said otherwise."""
+    """Return what waits until the person can be told alone: ids, and `notices`, which quote
+    nothing. Without `notes` only open decisions; sentences in `without` are left out."""
     stored = [one.memory_id for one in results if one.outcome is Outcome.STORED and notes]
     waiting = [one.review_id for one in results if one.outcome is Outcome.REVIEW]
     said = [n for one in results for n in one.notices if n != one.told_replaced]
     sentences = dict.fromkeys((*said, *notices))
-    told = [entry_of_sentence(one) for one in sentences if one not in without]
-    return [one for one in (*stored, *waiting, *told) if one]
+    sentence_entries = [entry_of_sentence(one) for one in sentences if one not in without]
+    return [one for one in (*stored, *waiting, *sentence_entries) if one]
 
 
 def entry_of_sentence(sentence: str) -> str:
-    """What waits for a sentence that quotes nothing of what was said."""
+    """Return the waiting entry of a sentence that quotes nothing."""
     return f"{SENTENCE}{sentence[:MAX_SENTENCE]}"
 
 
 def is_waiting_notice(handle: MemoryHandle, sentence: str) -> bool:
-    """True where this sentence has waited for less than `SAID_ONCE_FOR`: repeated, it would push
-    out what else waits."""
+    """True if this sentence has waited for less than `SAID_ONCE_FOR`, so it is not added again."""
     now, wanted = handle.request.at, entry_of_sentence(sentence)
     for entry in handle.choices.untold:
         seconds, _, what = entry.partition("|")
@@ -104,13 +103,12 @@ def is_waiting_notice(handle: MemoryHandle, sentence: str) -> bool:
 
 
 def entries_at(at: datetime, untold: Sequence[str]) -> list[str]:
-    """The same as it is kept, with the moment."""
+    """Return entries with their time, as they are stored."""
     return [f"{int(at.timestamp())}|{one}" for one in untold]
 
 
 async def deliver_notices(handle: MemoryHandle) -> tuple[str, ...]:
-    """The lines that waited until this person writes in private; they wait no longer. Raises
-    `StoreUnavailable`."""
+    """Return the waiting lines for a direct message, and remove them. Raises `StoreUnavailable`."""
     kept = handle.choices.untold
     if not kept:
         return ()
@@ -135,7 +133,7 @@ async def _line(
         if pending is None:
             return ""
         shown = _quoted(pending.record.content)
-        return f"From a group, not kept yet: {shown} · `/memories review`"
+        return f"From a group, not stored yet: {shown} · `/memories review`"
     record = await handle.read.get(what) if what.startswith(ID_PREFIX) else None
     if record is None:
         return ""

@@ -1,8 +1,7 @@
-"""The memories that the model was shown in one turn, and the short ids by which it names them.
+"""The short ids by which the model names the memories of one turn.
 
-A short id is "mem-" and eight hexadecimal digits, the beginning of the whole one. It means
-something only for what this turn showed to this model: any other name leads to nothing, so that
-neither a guess nor a text from outside reaches another memory, let alone another person's.
+A short id is "mem-" and eight hexadecimal digits of the whole id. It is valid only for memories
+that this turn showed to the model, so a guess or an external text reaches no other memory.
 """
 
 import re
@@ -17,24 +16,24 @@ _WHOLE: Final = re.compile(r"mem-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 
 
 class ShownIds:
-    """Collects the ids that the model reads in one turn."""
+    """The ids that the model reads in one turn."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
 
     def add(self, memory_ids: Iterable[str]) -> None:
-        """Note ids, as the model is about to read them."""
+        """Note ids that the model is about to read."""
         for memory_id in memory_ids:
             if len(self._ids) < MAX_SHOWN:
                 self._ids.add(memory_id)
 
     def named(self, name: str) -> str | None:
-        """The whole id that the model means; None where it was shown none of this name, or two. A
-        whole id is taken as it is: the store looks whose it is."""
-        wanted = name.strip().strip("[]()").casefold()
-        if _WHOLE.fullmatch(wanted) is not None:
-            return wanted
-        if len(wanted) < SHORT_ID:
+        """Return the whole id that the model means; None if none or two of this name were shown. A
+        whole id is returned as it is: the store checks the access."""
+        short = name.strip().strip("[]()").casefold()
+        if _WHOLE.fullmatch(short) is not None:
+            return short
+        if len(short) < SHORT_ID:
             return None
-        found = [one for one in self._ids if one.startswith(wanted)]
-        return found[0] if len(found) == 1 else None
+        matches = [one for one in self._ids if one.startswith(short)]
+        return matches[0] if len(matches) == 1 else None

@@ -1,9 +1,8 @@
-"""The tools with which the model stores, searches and deletes, for one turn of one person.
+"""The model's tools that store, search and delete memories in one turn.
 
-Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours: it leads
-to the person's own sentence, which is stored in place of the model's wording. They are sent with
-every question, so they are as short as can be: what they leave out of the limits is told when one
-is overstepped. `skill.py` says what is to be known about them.
+Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours and leads
+to the person's own sentence, which is stored instead of the model's wording. The specifications are
+sent with every question, so they are short; an error explains a limit that is exceeded.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -138,7 +137,7 @@ _A = TypeVar("_A", bound=_Arguments)
 
 
 class MemoryTools:
-    """Implements `gateway.ports.ToolProvider` over one handle. `results` are the writes so far."""
+    """Implements `gateway.ports.ToolProvider` over a handle. `results` are the writes so far."""
 
     def __init__(
         self,
@@ -177,39 +176,39 @@ class MemoryTools:
         raise ToolError(f"there is no tool {name!r}")
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
-    async def _store(self, wanted: _Store) -> str:
-        old = replaced_id(wanted.supersedes, self._shown)
+    async def _store(self, args: _Store) -> str:
+        old = replaced_id(args.supersedes, self._shown)
         if old is None:
             return as_json({"success": False, "error": NOT_SHOWN})
         draft = Draft(
-            wanted.content,
-            Kind(wanted.type),
-            tuple(wanted.tags),
-            Scope(wanted.scope),
+            args.content,
+            Kind(args.type),
+            tuple(args.tags),
+            Scope(args.scope),
             old,
-            wanted.quote,
+            args.quote,
         )
         result = await self._handle.write.infer(draft, self._external)
         self.results.append(result)
         self._shown.add((result.memory_id,) if result.memory_id else ())
         answer = stored_answer(result)
-        if result.outcome is Outcome.STORED and result.content != wanted.content:
+        if result.outcome is Outcome.STORED and result.content != args.content:
             answer["content"] = result.content
         return as_json(answer)
 
-    async def _search(self, wanted: _Search) -> str:
+    async def _search(self, args: _Search) -> str:
         now = self._handle.request.at
         narrowed = Filter(
-            tags=tuple(wanted.tags),
-            kinds=(Kind(wanted.type),) if wanted.type else (),
-            superseded=wanted.include_superseded,
+            tags=tuple(args.tags),
+            kinds=(Kind(args.type),) if args.type else (),
+            superseded=args.include_superseded,
             at=now,
-            limit=wanted.limit,
+            limit=args.limit,
         )
-        if wanted.query.strip():
-            query = Query(wanted.query, now, wanted.limit, wanted=narrowed)
+        if args.query.strip():
+            query = Query(args.query, now, args.limit, filters=narrowed)
             recalled = await self._handle.read.recall(query)
             found = [(one.record, one.score) for one in recalled.results]
         else:
@@ -222,26 +221,26 @@ class MemoryTools:
                 self._external.add(piece)
         return as_json({"results": [found_answer(record, score) for record, score in found]})
 
-    async def _brief(self, wanted: _Brief) -> str:
+    async def _brief(self, args: _Brief) -> str:
         brief = await self._brief_of()
         self._shown.add(brief.ids)
-        return brief.text(with_provenance=wanted.include_provenance)
+        return brief.text(with_provenance=args.include_provenance)
 
-    async def _delete(self, wanted: _Delete) -> str:
+    async def _delete(self, args: _Delete) -> str:
         if self._external.any:
             return as_json({"success": False, "error": ONLY_THE_PERSON})
-        memory_id = self._shown.named(wanted.id)
+        memory_id = self._shown.named(args.id)
         try:
             gone = memory_id is not None and await self._handle.privacy.delete_for_model(memory_id)
         except BadInput as error:
             return as_json({"success": False, "error": str(error)})
         if not gone:
             return as_json({"success": False, "error": "no memory of this person has that id"})
-        return as_json({"success": True, "id": wanted.id})
+        return as_json({"success": True, "id": args.id})
 
 
 def found_answer(record: Record, score: float) -> dict[str, object]:
-    """What the model reads of a memory; its source is told, so that it can be weighed."""
+    """Return a memory for the model, with its source."""
     return {
         "id": record.id,
         "type": record.kind.value,

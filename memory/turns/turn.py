@@ -74,7 +74,6 @@ class MemoryTurn:
         self._brief_lines: Mapping[str, str] = {}
         self._begins_session = handle.brief_at is None
         self._proposals: Sequence[str] = ()
-        self._replaced_sentences: Sequence[str] = ()
         self._external = external = ExternalText(caller.material)
         self._shown = shown = ShownIds()
         self._brain_tool = BrainTool(handle, brain, external, shown)
@@ -92,7 +91,7 @@ class MemoryTurn:
         for piece in material:
             self._external.add(piece)
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """Return the skill, documents and brief for the prompt."""
         if self._begins_session:
             self._proposals = proposals_line(await self._handle.review.proposed())
@@ -123,16 +122,18 @@ class MemoryTurn:
         lines = self._brief_lines
         return [replace(item, line=lines.get(item.id, "")) for item in items]
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Show a sentence with the next direct message, unless it already waits."""
-        handle, self._replaced_sentences = self._handle, instead_of
+        handle = self._handle
         if not is_waiting_notice(handle, sentence):
             entry = entry_of_sentence(sentence)
             await handle.privacy.defer_notices(entries_at(handle.request.at, [entry]))
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         """Return what the person is told after the answer, and the turn to store."""
-        footer = await self._footer()
+        footer = await self._footer(without)
         if not self._stores_turn:
             return footer
         caller = self._caller
@@ -141,14 +142,12 @@ class MemoryTurn:
         text = TurnText(self._handle.request, own, answer, external, shown_text(caller.material))
         return replace(footer, turn=waiting_turn(caller.id, text, self._handle.access))
 
-    async def _footer(self) -> AnswerFooter:
+    async def _footer(self, without: Sequence[str]) -> AnswerFooter:
         """Return the footer; where others would read it, defer it to the next direct message."""
         handle, tools, notices = self._handle, self._tools, tuple(self._brain_tool.notices)
         if not self._caller.alone:
             deferred = undelivered_notices(
-                *(tools.results, notices),
-                notes=self._shows_notes,
-                without=self._replaced_sentences,
+                *(tools.results, notices), notes=self._shows_notes, without=without
             )
             if deferred:
                 await handle.privacy.defer_notices(entries_at(handle.request.at, deferred))
@@ -157,7 +156,7 @@ class MemoryTurn:
         waiting = await deliver_notices(handle) if direct else ()
         lines = (*notices, *request_notice(handle), *waiting, *self._proposals)
         saved = saved_notices(tools.results, self._brain_tool.written) if self._shows_notes else ()
-        return footer_of(tools.results, lines, saved)
+        return footer_of(tools.results, lines, saved, without)
 
 
 class MemoryOffTurn:
@@ -170,7 +169,7 @@ class MemoryOffTurn:
     def reads(self, material: Sequence[Material]) -> None:
         """Ignore the text: nothing is stored."""
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         """Tell the model that memory is off."""
         return PromptParts(MEMORY_OFF)
 
@@ -178,10 +177,12 @@ class MemoryOffTurn:
         """Recall nothing."""
         return ()
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Drop the sentence."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         """Store nothing."""
         return NO_FOOTER
 
@@ -199,8 +200,8 @@ def shown_text(material: Sequence[Material]) -> str:
 def knowledge_item(
     recalled: Recalled, conversation: str, persons: Collection[str]
 ) -> KnowledgeItem:
-    """A memory with its source and date; of a turn, with who spoke. `persons` are the identities of
-    the person who asks."""
+    """Return a memory for the prompt, with its source and date, and for a turn its speaker.
+    `persons` are the identities of the caller."""
     record = recalled.record
     day = record.provenance.at.date().isoformat()
     if record.role:

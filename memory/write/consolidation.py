@@ -1,8 +1,8 @@
-"""Turns that wait, and what becomes of them: episodic memory, a little after the answer.
+"""Stores waiting turns as episodic memory, some time after the answer.
 
-A turn is kept as it was said in the same transaction as its answer, and goes through the write path
-when there is time, so that nobody waits for it and a killed process loses none. Whoever looks at
-memory, deletes from it or takes back a message comes after what waits of theirs.
+The gateway stores each turn in the transaction of its answer. It goes through the write path later,
+so nobody waits for it and a crash loses none. Searches, deletions, exports and edits wait for that
+person's waiting turns.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
 from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
-from memory.write.path import TurnRecords, WritePath
+from memory.write.path import WritePath
+from memory.write.turns import TurnRecords
 
 AT_ONCE: Final = 4
 """Turns that are stored in one transaction, because nobody else is answered meanwhile."""
@@ -34,8 +35,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TurnText:
-    """What was said in one turn, and on which occasion. `external`: with text from outside.
-    `shown` is what the person showed and somebody else wrote."""
+    """The text of one turn with its request. `external`: the turn contained external text. `shown`
+    is what the person showed and others wrote."""
 
     request: RequestScope
     said: str
@@ -49,7 +50,7 @@ _SAID_ALREADY: Final[IncEx] = {"occasion": {"words"}}
 
 
 def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTurn:
-    """The turn as it waits, shortened to what memory takes; `access` is that of its occasion."""
+    """Return the waiting turn, cut to the length of memories; `access` belongs to its request."""
     request = turn.request
     said, answer = storable(turn.said[:MAX_DOCUMENT]), storable(turn.answer[:MAX_DOCUMENT])
     shown = storable(turn.shown[:MAX_DOCUMENT])
@@ -67,26 +68,26 @@ def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTu
 
 
 class Consolidation:
-    """Takes turns up. Everything raises `StoreUnavailable`."""
+    """Stores waiting turns. Every method raises `StoreUnavailable`."""
 
     def __init__(
         self, waiting: WaitingTurns, path: WritePath, guard: WorkGuard = UNGUARDED
     ) -> None:
         self._waiting = waiting
-        self._path = path
+        self._turns = path.turns
         self._guard = guard
         self._unreadable: set[str] = set()
 
     async def step(self) -> int:
-        """Take up the oldest that wait; how many, 0 when none does."""
+        """Store the oldest waiting turns; return their number."""
         return await self._take_up(await self._waiting.oldest(self._limit))
 
     async def everything(self) -> None:
-        """Take up all that waits, whoever's it is."""
+        """Store all waiting turns."""
         await self._all(lambda: self._waiting.oldest(self._limit))
 
     async def of_reach(self, access: AccessScope) -> None:
-        """Take up what this person said, and what was said in this room."""
+        """Store the waiting turns of this person and of this room."""
         await self._all(lambda: self._waiting.within(access, self._limit))
 
     async def of_messages(
@@ -97,15 +98,14 @@ class Consolidation:
         *,
         changed: bool = False,
     ) -> None:
-        """Take up what goes back to these messages. Where they were `changed`, edited or deleted,
-        a quarantined turn that says what they said is deleted."""
+        """Store the waiting turns of these messages. If they were `changed` (edited or deleted),
+        delete their quarantined turns."""
         await self._all(lambda: self._waiting.saying(tenant, channel, message_ids, self._limit))
         if changed and self._guard.suspects("waiting_turn"):
             await self._waiting.discard_quarantined(tenant, channel, message_ids)
 
     async def discard(self, tenant: str, channel: str, message_ids: Sequence[str]) -> None:
-        """Delete quarantined turns that say what these messages of a channel
-        ("platform:account:channel") say."""
+        """Delete quarantined turns of these messages in a channel ("platform:account:channel")."""
         platform, account, place = (*channel.split(":", 2), "", "")[:3]
         if self._guard.suspects("waiting_turn"):
             await self._waiting.discard_quarantined(tenant, (platform, account, place), message_ids)
@@ -116,8 +116,8 @@ class Consolidation:
                 return
 
     async def _take_up(self, turns: Sequence[WaitingTurn]) -> int:
-        """Take up those that no process died of, and after them the others one by one; those that
-        too many died of are quarantined. How many were dealt with."""
+        """Store turns that no crash involved, and after them the others one by one; quarantine
+        those involved in too many crashes. Return the number of finished turns."""
         quarantined = [turn for turn in turns if self._guard.exhausted(_item(turn))]
         for turn in quarantined:
             owner = Owner(turn.tenant, turn.person, turn.channel)
@@ -132,15 +132,14 @@ class Consolidation:
         return done
 
     async def _store(self, turns: Sequence[WaitingTurn]) -> int:
-        """Two that take up the same turn at once store it once; one that cannot be read waits
-        until somebody can."""
+        """Store turns; concurrent calls store a turn once, and an unreadable turn keeps waiting."""
         prepared: list[tuple[ConsolidatedTurn, RequestScope, TurnRecords]] = []
         for turn in turns:
             said = self._read(turn)
             if said is None:
                 continue
             request, access = said.request, access_scope_of(said.request)
-            records = self._path.turn_records(
+            records = self._turns.turn_records(
                 *(request, access, turn.id, said.said, said.answer),
                 external=said.external,
                 shown=said.shown,
@@ -150,7 +149,7 @@ class Consolidation:
         stored = await self._waiting.take_up([taken for taken, _, _ in prepared])
         for taken, request, records in prepared:
             if taken.turn.id in stored:
-                await self._path.note_turn(request, records)
+                await self._turns.note_turn(request, records)
         return len(stored)
 
     @property

@@ -1,4 +1,4 @@
-"""The text of a turn that the person did not write: what the model stores may come from there."""
+"""External text of a turn: what the model reads and the person did not write."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -25,7 +25,7 @@ named here is text of other people."""
 
 
 class ExternalText:
-    """Collects what the model reads in one turn that the person did not write."""
+    """The external texts of one turn."""
 
     def __init__(self, pieces: Sequence[Material] = ()) -> None:
         self._texts: list[tuple[InputKind, str]] = []
@@ -35,7 +35,7 @@ class ExternalText:
             self.add(piece)
 
     def add(self, piece: Material) -> None:
-        """Note a text, as the model is about to read it."""
+        """Note a text that the model is about to read."""
         if piece.authorship in INSIDE:
             return
         self.any = True
@@ -44,8 +44,8 @@ class ExternalText:
             self._texts.append((way, piece.text[:MAX_TEXT]))
 
     def kind_of_input(self, content: str, quote: str) -> InputKind:
-        """The way in of what the model stores and the person did not say: that of the text in
-        which the quote, or what is stored, stands; otherwise the assistant's conclusion."""
+        """Return the input kind of what the model stores: that of the external text which contains
+        it, or else the assistant's inference."""
         for way, text in self._texts:
             if stands_in(quote, text) or stands_in(content, text):
                 return way
@@ -53,18 +53,18 @@ class ExternalText:
 
 
 def shown_before(record: Record, persons: Collection[str]) -> tuple[Material, ...]:
-    """A recalled memory as text of this turn, where it came from outside, or somebody else than
-    these persons said it in the same room."""
-    said = record.provenance
-    if said.external:
-        return (Material(_authorship(said), record.content),)
-    others = record.scope is Scope.USER and said.person not in persons
+    """Return a recalled memory as external text, if it came from outside or another person said it
+    in this room."""
+    provenance = record.provenance
+    if provenance.external:
+        return (Material(_authorship(provenance), record.content),)
+    others = record.scope is Scope.USER and provenance.person not in persons
     return (Material("room", record.content),) if others else ()
 
 
-def _authorship(said: Provenance) -> Authorship:
-    """The authorship that a memory from outside has when it is recalled: never one that is trusted
-    more than it."""
-    if said.trust is Trust.LOW:
+def _authorship(provenance: Provenance) -> Authorship:
+    """Return the authorship of an external memory when it is recalled, never one with more
+    trust."""
+    if provenance.trust is Trust.LOW:
         return "web"
-    return "file" if said.source is SourceType.TOOL_OUTPUT else "forwarded"
+    return "file" if provenance.source is SourceType.TOOL_OUTPUT else "forwarded"

@@ -1,8 +1,7 @@
-"""A memory that comes back from an export: what it keeps of its own history, and what it does not.
+"""The history of an imported memory.
 
-When it was written, how long it is kept, what it replaced and what replaced it are kept. Source,
-trust and evidence are kept where a signature proves that this program gave them out; otherwise they
-are those of an import.
+The time of writing, lifetime and replacements are kept. Source, trust and evidence are kept if a
+signature proves that this program exported them; otherwise they are those of an import.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from memory.model.trust import InputKind
 
 @dataclass(frozen=True, slots=True)
 class ProvenHistory:
-    """What a signature proves of a memory: `said` is its provenance, `why` its evidence."""
+    """The part that a signature proves: `said` is the provenance, `why` the evidence."""
 
     said: Provenance
     why: Evidence
@@ -25,8 +24,8 @@ class ProvenHistory:
 
 @dataclass(frozen=True, slots=True)
 class ImportedHistory:
-    """`id` is the memory's own, so that the same one is not brought in twice. `proven` is None for
-    what nothing proves."""
+    """`id` is the memory's own, so it is imported once. `proven` is None without a valid
+    signature."""
 
     id: str
     at: datetime
@@ -36,67 +35,69 @@ class ImportedHistory:
     proven: ProvenHistory | None = None
 
 
-def import_state(past: ImportedHistory | None) -> ImportState:
-    """The part of a claim that tells whether, and how well proven, it comes from a file."""
-    if past is None:
+def import_state(history: ImportedHistory | None) -> ImportState:
+    """Return the import state of a claim."""
+    if history is None:
         return ""
-    return "imported" if past.proven is None else "restored"
+    return "imported" if history.proven is None else "restored"
 
 
-def is_proven(past: ImportedHistory | None) -> bool:
-    """True for what a signature proves to have been kept here."""
-    return past is not None and past.proven is not None
+def is_proven(history: ImportedHistory | None) -> bool:
+    """True if a signature proves that it was stored here."""
+    return history is not None and history.proven is not None
 
 
-def imported_kind(past: ImportedHistory, *, others: bool) -> InputKind:
-    """The way in of what a file holds. Markers of low-trust text are changed in all of it but in
-    what is proven to have had more."""
-    if past.proven is not None and past.proven.said.trust is not Trust.LOW:
+def imported_kind(history: ImportedHistory, *, others: bool) -> InputKind:
+    """Return the input kind of an import. Markers of low-trust text are escaped in all of it,
+    except in what is proven to have had more trust."""
+    if history.proven is not None and history.proven.said.trust is not Trust.LOW:
         return InputKind.EXPLICIT
     return InputKind.OTHERS_WORDS if others else InputKind.IMPORT
 
 
 def with_imported_history(
     record: Record,
-    past: ImportedHistory,
+    history: ImportedHistory,
     now: datetime,
     lives: timedelta,
     *,
     suspicious: bool = False,
 ) -> Record:
-    """The new record with its history. Nothing is dated ahead, and nothing lives longer than what
-    is written today with that date. What is `suspicious` today gets no trust back. It does not go
-    back to the message that asks for the import, so it does not go with it either."""
-    at = min(past.at, now)
+    """Return the record with its history. Nothing is dated ahead, and nothing lives longer than a
+    memory written at that date. A `suspicious` text regains no trust. The record is not derived
+    from the message that asks for the import."""
+    at = min(history.at, now)
     expires = None
     if record.tier is Tier.EPISODIC:
-        expires = min(at + lives, past.expires_at or at + lives)
-    replaced_at = min(past.superseded_at or now, now) if past.superseded_by else None
+        expires = min(at + lives, history.expires_at or at + lives)
+    replaced_at = min(history.superseded_at or now, now) if history.superseded_by else None
     dated = replace(
         record,
-        id=past.id,
+        id=history.id,
         provenance=replace(record.provenance, at=at, message_id=""),
         evidence=replace(record.evidence, captured_at=at),
         expires_at=expires,
-        superseded_by=past.superseded_by,
+        superseded_by=history.superseded_by,
         superseded_at=replaced_at,
         derived_from=(),
     )
-    return dated if past.proven is None else _proven(dated, past.proven, suspicious=suspicious)
+    return (
+        dated if history.proven is None else _proven(dated, history.proven, suspicious=suspicious)
+    )
 
 
 def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Record:
-    """The record with what is proven of it; who brings it in, and that nobody reads along, are
-    those of today."""
-    told = proven.said
+    """Return the record with its proven part; the importing person and the audience are those of
+    today."""
+    proven_provenance = proven.said
     said = replace(
         record.provenance,
-        source=told.source,
-        trust=Trust.LOW if suspicious else told.trust,
-        message_id=told.message_id,
-        channel=told.channel,
-        tool=told.tool,
-        external=told.external,
+        source=proven_provenance.source,
+        trust=Trust.LOW if suspicious else proven_provenance.trust,
+        message_id=proven_provenance.message_id,
+        channel=proven_provenance.channel,
+        tool=proven_provenance.tool,
+        external=proven_provenance.external,
     )
     return replace(
         record,

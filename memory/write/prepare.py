@@ -1,8 +1,7 @@
-"""From a draft to a text that may be stored: the steps of the write path that need nobody else.
+"""Prepares a draft for storage: the steps of the write path without I/O.
 
-In this order: bounds, Unicode, sanitise (uncut), secrets, injection, trust, markers of low-trust
-text, cut to length, credential check. Each is a function of `safety/`; here they only follow each
-other.
+The order is: bounds, Unicode, sanitise (uncut), secrets, injection, trust, markers of low-trust
+text, cut, credential check.
 """
 
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ REDACTED: Final = REDACTION_NOTICE
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a draft cannot be stored at all; `code` is stable."""
+    """The reason why a draft cannot be stored; `code` is stable."""
 
     code: str
     reason: str
@@ -51,11 +50,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A text that may be stored, and what was found on the way.
+    """A text that may be stored, and the findings in it.
 
-    `secrets` and `injections` are codes of what was found, never the thing itself; `places` says
-    where secrets stood, "12-32" or "tag". `doubtful` is set when it holds what may be a secret: its
-    owner has to say.
+    `secrets` and `injections` are codes; `places` are positions of secrets, "12-32" or "tag".
+    `doubtful`: it contains a possible secret, so its owner decides.
     """
 
     content: str
@@ -70,7 +68,7 @@ class Prepared:
 
     @property
     def redacted(self) -> dict[str, str]:
-        """What the audit may say of the secrets: their kinds, how sure, and where they stood."""
+        """The findings for the audit log: kinds, certainty and positions of secrets."""
         level = "definite" if self.definite else "probable"
         return {
             "kinds": " ".join(self.secrets),
@@ -90,11 +88,11 @@ def prepare(
     of_turn: bool = False,
     external: bool = False,
 ) -> Prepared | Refusal:
-    """Run the steps. Pure, and the same for the same draft.
+    """Run the steps. Pure and deterministic.
 
     A text of more than `longest` characters is refused, one of more than `limit` is shortened. A
-    memory of which only secrets are left is refused; one side of a turn (`of_turn`) is not.
-    `external` as in `Provenance`.
+    memory that consists of secrets is refused, a side of a turn (`of_turn`) is not. `external` is
+    as in `Provenance`.
     """
     bounded = _bounded(draft, longest)
     if isinstance(bounded, Refusal):
@@ -137,7 +135,7 @@ def prepare(
 
 
 def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
-    """The same for one side of a turn, which is a context and may be as long as a document."""
+    """Prepare one side of a turn, which may be as long as a document."""
     draft = Draft(text[:MAX_DOCUMENT], Kind.CONTEXT)
     return prepare(
         draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT, of_turn=True
@@ -145,12 +143,12 @@ def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
 
 
 def _tells(redacted: str) -> bool:
-    """True when a letter or a digit is left beside the markers of removed secrets."""
+    """True if a letter or digit is left besides the markers of removed secrets."""
     return any(map(str.isalnum, redacted.replace(MARKER, "")))
 
 
 def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusal:
-    """The draft's texts, copied and measured before anything looks at them."""
+    """Return the texts of a draft, copied and measured before any other step."""
     try:
         frozen = snapshot([draft.content, list(draft.tags)], _bounds(longest))
     except OutOfBounds as error:
@@ -164,7 +162,7 @@ def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusa
 
 
 def _without_secrets(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[Secret, ...]]:
-    """Tags as they are kept, and the secrets that stood in them."""
+    """Return the tags to store, and the secrets in them."""
     redactions = [redact_secrets(name) for name in names]
     short = [redaction.text.strip()[:MAX_TAG] for redaction in redactions]
     kept = tuple(dict.fromkeys(name for name in short if name))[:MAX_TAGS]
@@ -177,7 +175,7 @@ def _places(findings: tuple[Secret, ...], in_tags: tuple[Secret, ...]) -> tuple[
 
 
 def _bounds(longest: int) -> Bounds:
-    """Room for the longest text and the most tags as JSON, where one character takes 6 bytes."""
+    """Return bounds for the longest text and most tags as JSON, with 6 bytes a character."""
     return Bounds(total_bytes=6 * (longest + MAX_TAGS * MAX_TAG) + 1_000)
 
 

@@ -70,9 +70,9 @@ def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
     `current` are the person's own memories that share words with the text; the text announces a
     change.
     """
-    asked = _subject(text)
+    subject = _subject(text)
     shared = [
-        (_shared(asked, record), record)
+        (_shared(subject, record), record)
         for record in current
         if record.scope is Scope.USER and not record.role and record.current
     ]
@@ -106,10 +106,10 @@ def _subject(text: str) -> list[terms.Term]:
     return [term for term in terms.asked(text) if term.text not in left_out]
 
 
-def _shared(asked: Sequence[terms.Term], record: Record) -> int:
-    """How many of the words stand in the memory."""
+def _shared(subject: Sequence[terms.Term], record: Record) -> int:
+    """Return the number of these terms in the memory."""
     content = f" {terms.filed(record.content)} "
-    return sum(term.stands_in(content) for term in asked)
+    return sum(term.stands_in(content) for term in subject)
 
 
 def _left_out(text: str) -> frozenset[str]:

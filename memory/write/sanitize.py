@@ -1,4 +1,4 @@
-"""What every text goes through before it is stored, whoever wrote it."""
+"""Sanitises every text before it is stored."""
 
 from typing import Final
 

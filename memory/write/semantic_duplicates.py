@@ -1,4 +1,4 @@
-"""Whether a new memory says in other words what is stored already."""
+"""Finds stored memories with the same meaning in other words."""
 
 from dataclasses import dataclass, replace
 from typing import Final

@@ -54,10 +54,10 @@ def find_statement(quote: str, words: Sequence[str]) -> str | None:
     None is returned where no message holds the quote, and where the sentence alone does not state
     anything: "yes, that one", a question, a line that the person cites, more than 1,000 characters.
     """
-    found = _found(quote, words, full=False)
-    if found is None and sum(map(len, words)) <= MAX_WRITTEN_OUT:
+    spans = _found(quote, words, full=False)
+    if spans is None and sum(map(len, words)) <= MAX_WRITTEN_OUT:
         return _found(quote, words, full=True)
-    return found
+    return spans
 
 
 def _found(quote: str, words: Sequence[str], *, full: bool) -> str | None:
@@ -120,17 +120,17 @@ class _Message:
         return next(self.places(sought), None) is not None
 
     def places(self, sought: str) -> Iterator[Span]:
-        """Where whole words of the message are the quote: first character, one past the last."""
+        """Return the spans where whole words of the message equal the quote."""
         said = self._plain
-        found = said.letters.find(sought)
+        spans = said.letters.find(sought)
         for _ in range(MAX_PLACES):
-            if found < 0:
+            if spans < 0:
                 return
-            start, end = said.at[found], self._past(said.at[found + len(sought) - 1])
+            start, end = said.at[spans], self._past(said.at[spans + len(sought) - 1])
             apart = _parted(self._text, start) and _parted(self._text, end)
             if apart and not _in_mention(self._text, start, end):
                 yield start, end
-            found = said.letters.find(sought, found + 1)
+            spans = said.letters.find(sought, spans + 1)
 
     def _past(self, letter: int) -> int:
         """The place behind a letter and its marks."""

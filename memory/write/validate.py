@@ -1,4 +1,4 @@
-"""The decision of the write path without its stores: what would become of a text."""
+"""The decision of the write path without its stores."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,10 +8,10 @@ from gateway.errors import BadInput
 from gateway.people import Audience, Principal
 from memory.grounding.decision import Claim, Findings, WritePolicy, determine_tier, validation
 from memory.grounding.hedges import analyze_hedges
-from memory.grounding.verifier import Checked
 from memory.model.record import Draft, Kind
 from memory.model.trust import InputKind
 from memory.model.validation import ValidationResult
+from memory.ports.grounding import Checked
 from memory.ports.memories import Duplicate
 from memory.write.prepare import Refusal, prepare
 
@@ -51,12 +51,11 @@ def validate(
     auto_approve_ai_synthesis: bool = False,
     at: datetime | None = None,
 ) -> ValidationResult:
-    """Which tier a text lands in, and why.
+    """Return the tier of a text, and the reason.
 
-    Pure: whoever calls has looked `citations` up and for a `duplicate`. `source` is what the
-    caller, a handler of ours, knows; nothing that a person or a model says may be passed on as it.
-    No principal and no audience means nobody, not everybody. Raises `BadInput` for that, for a
-    type that does not exist, and for a text that is not kept at all (`prepare.Refusal`).
+    Pure: the caller has looked up `citations` and a `duplicate`. `source` is known to our handler;
+    it never comes from a person or a model. Raises `BadInput` without a principal and an audience,
+    for an unknown type, and for a text that cannot be stored (`prepare.Refusal`).
     """
     if not (principal.tenant and principal.person.id and audience in Audience):
         raise BadInput("principal: on whose behalf, and before whom, has to be known")

@@ -88,7 +88,7 @@ def search(
 
     async def job(handle: MemoryHandle, _: Settings) -> Recollection:
         own = Filter(own_only=True, superseded=superseded)
-        return await handle.read.recall(Query(query, handle.request.at, limit, wanted=own))
+        return await handle.read.recall(Query(query, handle.request.at, limit, filters=own))
 
     recollection = with_memory(PersonOptions(person, config, as_json), job, load_models=True)
     records = [one.record for one in recollection.results]

@@ -8,7 +8,7 @@ from typing import Final
 from memory.model.record import Record, short_id
 from memory.ports.personal_data import PersonCount
 from memory.ports.reviews import ReviewItem
-from memory.transfer.line_format import sender_for
+from memory.transfer.line_format import line_of
 
 WIDTH: Final = 160
 """Characters of a memory on a plain line."""
@@ -17,7 +17,7 @@ WIDTH: Final = 160
 def show_records(records: Sequence[Record], *, as_json: bool, nothing: str) -> None:
     """Print memories, or `nothing` where there are none."""
     rows = [_row(record) for record in records]
-    values = [sender_for(record) for record in records] if as_json else None
+    values = [line_of(record) for record in records] if as_json else None
     _show(("id", "since", "kind", "from", "memory"), rows, values, nothing)
 
 
@@ -79,7 +79,7 @@ def _pending_values(pending: ReviewItem) -> dict[str, object]:
         "reason": pending.reason,
         "submitted_at": pending.submitted_at.isoformat(),
         "target": pending.target,
-        "memory": sender_for(pending.record),
+        "memory": line_of(pending.record),
     }
 
 

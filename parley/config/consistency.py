@@ -126,7 +126,7 @@ def oversized_personas(settings: Settings) -> list[Problem]:
     limit = budget_for(window).system
     problems = []
     for path, persona in _personas(settings):
-        facts = PromptFacts(settings.assistant.name, "whatsapp", Audience.PUBLIC_ROOM, persona)
+        facts = PromptFacts(settings.assistant.name, "WhatsApp", Audience.PUBLIC_ROOM, persona)
         tokens = estimate(own_text(facts))
         if tokens > limit:
             text = f"is too long: with the program's own rules it has about {tokens} tokens, "

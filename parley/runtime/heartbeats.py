@@ -16,8 +16,9 @@ from gateway.errors import BadInput, ParleyError
 from gateway.ports import Clock
 from gateway.ports.buckets import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.brain.figure_sources import FigureSource, SourceFailed
+from memory.brain.figure_sources import SourceFailed
 from memory.brain.sync import SiteSync
+from memory.ports.brain import FigureSource
 
 ROUND: Final = timedelta(minutes=5)
 """Time between two checks of a project, and before a failed sync is retried."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from gateway.commands.catalogue import REGISTERED
 from gateway.connected import Connected
+from gateway.observe.logs import errors_only
 from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
@@ -50,6 +51,7 @@ def local_accounts(
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = Connected.of(manifest, adapter)
+        errors_only(manifest.loggers)
     return connected
 
 

@@ -93,7 +93,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         "counting": parts.calibrations.save,
     }
     housekeeping = Housekeeping(chores, clock, guard)
-    buttons = {"buttons": deliverer.expiring.step}
+    buttons = {"buttons": deliverer.expiring.remove_expired}
     button_expiry = Housekeeping(buttons, clock, guard, every=BUTTONS_EVERY)
     heartbeats = wire_heartbeats(
         parts.settings, parts.storage, parts.memory.sync, extensions, clock, guard

@@ -24,10 +24,10 @@ from memory.commands.command_set import MemoryCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
-from memory.grounding.relevance import RelevanceJudge
 from memory.grounding.trackers import Tracker
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.model.plans import BUILT_IN, Plan, Plans
+from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
@@ -39,7 +39,8 @@ from memory.service.people import People, ProjectRules
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import Remembrance, TurnRules
 from memory.write.consolidation import Consolidation
-from memory.write.path import WritePath, WriteRules
+from memory.write.new_record import WriteRules
+from memory.write.path import WritePath
 from memory.write.semantic_duplicates import MeaningCheck
 from parley.config import Settings
 from parley.config.memory import Grounding as GroundingSection
@@ -123,19 +124,11 @@ def wire_memory(
             working,
         )
     )
+    questions = Questions(states.of("parley", "memory-questions"))
     purge_after = timedelta(days=section.purge_superseded_days)
     return WiredMemory(
         remembering=Remembrance(memory, stores.memories, brain, _turn_rules(settings), recall),
-        commands=MemoryCommands(
-            memory,
-            people,
-            Questions(states.of("parley", "memory-questions")),
-            LinkCommands(links, clock),
-            sync.problem,
-            episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
-            notes=section.notes,
-            episodic=section.episodic,
-        ),
+        commands=_commands(settings, memory, people, questions, LinkCommands(links, clock), sync),
         humans=links,
         memory=memory,
         brain=brain,
@@ -146,6 +139,27 @@ def wire_memory(
             "memories": _deletion_of_old_memories(stores, audit, purge_after, clock),
             "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
         },
+    )
+
+
+def _commands(
+    settings: Settings,
+    memory: Memory,
+    people: People,
+    questions: Questions,
+    links: LinkCommands,
+    sync: SiteSync,
+) -> MemoryCommands:
+    section = settings.memory
+    return MemoryCommands(
+        memory,
+        people,
+        questions,
+        links,
+        sync.problem,
+        episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
+        notes=section.notes,
+        episodic=section.episodic,
     )
 
 

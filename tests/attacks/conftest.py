@@ -1,6 +1,6 @@
 """The programs that are attacked, started once for each engine and kind of limits."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TypeAlias
@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from tests.attacks.stage import Kind, Stage, staged
 from tests.support.databases import new_database
-from tests.support.servers import PostgresServer, postgres_server
+from tests.support.servers import PostgresServer
 
 Stages: TypeAlias = "Theatre"
 
@@ -39,38 +39,12 @@ class Theatre:
         await self._stack.aclose()
 
 
-@pytest.fixture(scope="package")
-def postgres() -> Iterator[Callable[[], PostgresServer]]:
-    """A PostgreSQL server that starts when it is asked for."""
-    with AsyncOrNot() as server:
-        yield server
-
-
-class AsyncOrNot:
-    """Starts the server once, at its first use."""
-
-    def __init__(self) -> None:
-        self._context = postgres_server()
-        self._server: PostgresServer | None = None
-
-    def __enter__(self) -> Callable[[], PostgresServer]:
-        return self._get
-
-    def _get(self) -> PostgresServer:
-        if self._server is None:
-            self._server = self._context.__enter__()
-        return self._server
-
-    def __exit__(self, *_: object) -> None:
-        if self._server is not None:
-            self._context.__exit__(None, None, None)
-
-
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def theatre(
-    tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], PostgresServer]
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> AsyncIterator[Theatre]:
     """The programs of this suite."""
-    made = Theatre(tmp_path_factory.mktemp("attacks"), postgres)
+    folder = tmp_path_factory.mktemp("attacks")
+    made = Theatre(folder, lambda: request.getfixturevalue("postgres"))  # if an attack needs it
     yield made
     await made.close()

@@ -1,11 +1,9 @@
 """One adapter, connected: people on one side, on the other a gateway that only writes down."""
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from itertools import count
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -14,8 +12,6 @@ from gateway.message import (
     Button,
     ChatMessage,
     CommandInvoked,
-    InboundEvent,
-    MessageReceived,
     Outbound,
     OutboundFile,
     Part,
@@ -25,79 +21,13 @@ from gateway.message import (
 from gateway.platforms import adapter_class
 from gateway.ports import AdapterContext, PlatformAdapter
 from gateway.ports.clock import SystemClock
-from gateway.stores.codec import event_from_json, event_to_json
 from parley.http.webhook_listener import WebhookListener
-from simulators.base import ChangeSignal, PlatformSimulator, Shown, SimPerson, SimRoom
+from simulators.base import PlatformSimulator, Shown, SimPerson, SimRoom
 from tests.contract.variants import HostedPlatform, Variant
+from tests.support.adapter_context import EventRecorder, MemoryState
 from tests.support.patience import PATIENCE
 
 Event = TypeVar("Event")
-
-
-class Sink:
-    """Implements `EventSink`: keeps what it is given, once `failures` have been raised.
-
-    `unstorable` are events that do not come back from JSON as they went in.
-    """
-
-    def __init__(self) -> None:
-        self.events: list[InboundEvent] = []
-        self.failures: list[Exception] = []
-        self.unstorable: list[InboundEvent] = []
-        self._changed = ChangeSignal()
-
-    async def __call__(self, event: InboundEvent) -> None:
-        # As with a real store, others run before it has answered.
-        await asyncio.sleep(0)
-        if self.failures:
-            failure = self.failures.pop(0)
-            self._changed.notify()
-            raise failure
-        if event_from_json(event_to_json(event)) != event:
-            self.unstorable.append(event)
-        self.events.append(event)
-        self._changed.notify()
-
-    def of(self, kind: type[Event]) -> list[Event]:
-        """The events of a kind."""
-        return [event for event in self.events if isinstance(event, kind)]
-
-    async def until(self, ready: Callable[[], bool]) -> None:
-        """Return once `ready()`. Raises TimeoutError with what arrived instead."""
-        if not await self._changed.wait_until(ready, PATIENCE):
-            raise TimeoutError(f"it never came; there was {self.events[-5:]!r}")
-
-    async def first(self, kind: type[Event], number: int = 1) -> Event:
-        """The `number`-th event of a kind, as soon as it is there."""
-        await self.until(lambda: len(self.of(kind)) >= number)
-        return self.of(kind)[number - 1]
-
-    async def message(self, content: str) -> ChatMessage:
-        """The message that says `content`, as soon as it is there."""
-        await self.until(lambda: content in [m.content for m in self.messages()])
-        return next(m for m in self.messages() if m.content == content)
-
-    def messages(self) -> list[ChatMessage]:
-        """What people wrote, each message once, in the order it came."""
-        found = {event.message.id: event.message for event in self.of(MessageReceived)}
-        return list(found.values())
-
-
-class MemoryState:
-    """Implements `AdapterState`, and holds its bounds."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    async def get(self, key: str) -> str | None:
-        assert len(key) <= 200
-        return self.values.get(key)
-
-    async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        assert len(key) <= 200
-        assert len(value) <= 4_000
-        assert ttl > timedelta()
-        self.values[key] = value
 
 
 @runtime_checkable
@@ -115,7 +45,7 @@ class Stage:
     platform: PlatformSimulator
     adapter: PlatformAdapter
     listener: WebhookListener
-    sink: Sink = field(default_factory=Sink)
+    sink: EventRecorder = field(default_factory=EventRecorder)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _keys: "count[int]" = field(default_factory=lambda: count(1))
 

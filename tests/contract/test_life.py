@@ -20,8 +20,9 @@ from gateway.ports import (
     PlatformAdapter,
 )
 from parley.http.webhook_listener import WebhookListener
-from tests.contract.stage import Sink, Stage, make_adapter, on_stage
+from tests.contract.stage import Stage, make_adapter, on_stage
 from tests.contract.variants import HostedPlatform, Variant
+from tests.support.adapter_context import EventRecorder
 from tests.support.patience import PATIENCE
 
 
@@ -141,7 +142,7 @@ async def test_a_platform_that_is_not_there_is_a_start_error(variant: Variant) -
     await platform.stop()
     with pytest.raises(StartError) as raised:
         async with asyncio.timeout(PATIENCE):
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
     assert not raised.value.permanent, "it may come back"
     await adapter.disconnect()
 

@@ -12,6 +12,7 @@ from parley.config import from_mapping
 from simulators.base import PlatformSimulator, Shown, SimRoom
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
+from tests.support.program import running_app
 from tests.support.waiting import eventually
 
 Platforms: TypeAlias = Mapping[str, PlatformSimulator]
@@ -146,16 +147,12 @@ async def app_on(
     platforms: Platforms, folder: Path, port: int, overrides: Mapping[str, object] | None = None
 ) -> AsyncIterator[App]:
     """A gateway on platforms that run already; its database stays in `folder` when it ends."""
-    app = App(from_mapping(configuration(platforms, folder, port, overrides)))
-    await app.start()
-    try:
-        problems = app.supervisor.errors
-        assert not problems, problems
+    settings = from_mapping(configuration(platforms, folder, port, overrides))
+    async with running_app(App(settings)) as app:
+        assert not app.supervisor.errors, app.supervisor.errors
         for simulator in platforms.values():
             await simulator.wait_connected()
         yield app
-    finally:
-        await app.stop()
 
 
 @asynccontextmanager

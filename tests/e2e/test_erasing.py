@@ -1,7 +1,6 @@
 """`/privacy erase` says that it is done, and nothing about the person is left behind the answer."""
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,22 +9,11 @@ from simulators.base import Fault
 from tests.e2e.conftest import open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 async def erase(ada: Talk) -> str:
@@ -72,7 +60,7 @@ async def test_it_is_confirmed_and_nothing_of_the_person_is_left(lab: Lab) -> No
 async def test_it_is_confirmed_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
     async with open_lab("whatsapp", tmp_path, stores) as lab:
         assert "Everything is erased" in await erase(direct(lab))
 

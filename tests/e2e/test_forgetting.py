@@ -3,7 +3,6 @@ brief; and nothing else goes with it."""
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,10 @@ from simulators.base import ShownButton
 from tests.e2e.conftest import ROOMS, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, RedisServer
 
 pytestmark = pytest.mark.xdist_group("databases")
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 async def told(talk: Talk, model: AnthropicSimulator, question: str) -> str:
@@ -68,7 +56,7 @@ async def seen_no_more(ada: Talk, model: AnthropicSimulator) -> None:
 async def test_the_same_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
     async with open_lab_with_model("telegram-polling", tmp_path, stores) as (lab, model):
         await seen_no_more(direct(lab), model)
 

@@ -1,7 +1,7 @@
 """An answer that grows while a worker writes it and another process holds the connection."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +13,10 @@ from simulators.base import ApiCall, Fault, PlatformSimulator, Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
+from tests.support.databases import new_database
 from tests.support.held_model import HeldModel
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.program import running_app
+from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -27,18 +29,6 @@ EDIT: Final = {
     "slack": "chat.update",
     "telegram": "editMessageText",
 }
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -63,24 +53,15 @@ async def platform(
     platforms = {simulator.platform: simulator}
     stores = {
         "storage": {"url": redis.url},
-        "database": {"url": postgres.url},
+        "database": {"url": new_database(postgres)},
         "delivery": FAST,
     }
     async with simulated(platforms) as port, AsyncExitStack() as stack:
         settings = from_mapping(configuration(platforms, tmp_path, port, stores))
         for role in ("adapter", "worker", "worker"):
-            await stack.enter_async_context(_running(App(settings, role=role)))
+            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
         await simulator.wait_connected()
         yield simulator
-
-
-@asynccontextmanager
-async def _running(app: App) -> AsyncIterator[App]:
-    await app.start()
-    try:
-        yield app
-    finally:
-        await app.stop(drain=1.0)
 
 
 async def begun(platform: PlatformSimulator, model: HeldModel, room: SimRoom) -> Shown:

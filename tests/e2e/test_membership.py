@@ -50,7 +50,7 @@ async def at_home(lab: Lab, room: SimRoom, name: str = "Ada") -> Talk:
     """Somebody who was seen in the room, and chose its project in a direct message."""
     ada = direct(lab, name)
     await Talk(lab, ada.person, room).say("hello")
-    assert "We talk about" in (await ada.command("project", "1")).text
+    assert "The project is now" in (await ada.command("project", "1")).text
     return ada
 
 
@@ -156,7 +156,7 @@ async def test_who_left_reaches_the_project_no_longer_also_when_no_event_says_so
         assert "You are not in" not in (await ada.say("and now?")).text
         assert not told_the_word(model)
         assert WORD not in (await ada.command("bible")).text
-        assert "We talk about" not in (await ada.command("project", "1")).text
+        assert "The project is now" not in (await ada.command("project", "1")).text
 
 
 @PLATFORMS
@@ -172,7 +172,7 @@ async def test_who_comes_back_reaches_it_again_once_they_are_seen(
 
         await back(lab, ada.person, room)
         await Talk(lab, ada.person, room).say("I am back")
-        assert "We talk about" in (await ada.command("project", "1")).text
+        assert "The project is now" in (await ada.command("project", "1")).text
         await ada.say("what is the word?")
         assert told_the_word(model)
 

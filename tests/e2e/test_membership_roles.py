@@ -1,7 +1,7 @@
 """A worker asks the process that holds the connection for the members of a project."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,22 +14,12 @@ from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
 from tests.e2e.conftest import VARIANTS, only
 from tests.e2e.harness import FAST, by_bot, configuration, simulated
 from tests.e2e.test_membership import ASKED, BIBLE, WORD, leave
+from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.program import running_app
+from tests.support.servers import PostgresServer, RedisServer
 
 pytestmark = pytest.mark.xdist_group("databases")
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -55,7 +45,7 @@ async def platform(
     platforms = {simulator.platform: simulator}
     more = {
         "storage": {"url": redis.url},
-        "database": {"url": postgres.url},
+        "database": {"url": new_database(postgres)},
         "delivery": FAST,
         "access": {"operators": [simulator.person("Olga").id]},
         "model": {
@@ -67,18 +57,9 @@ async def platform(
     async with simulated(platforms) as port, AsyncExitStack() as stack:
         settings = from_mapping(configuration(platforms, tmp_path, port, more))
         for role in ("adapter", "worker"):
-            await stack.enter_async_context(_running(App(settings, role=role)))
+            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
         await simulator.wait_connected()
         yield simulator
-
-
-@asynccontextmanager
-async def _running(app: App) -> AsyncIterator[App]:
-    await app.start()
-    try:
-        yield app
-    finally:
-        await app.stop(drain=1.0)
 
 
 async def told(
@@ -102,7 +83,7 @@ async def test_a_worker_learns_who_left_and_closes_what_it_cannot_learn(
     alone = platform.direct(ada)
     await told(platform, platform.person("Olga"), room, BIBLE, "bible")
     await told(platform, ada, room, "hello")
-    assert "We talk about" in await told(platform, ada, alone, "1", "project")
+    assert "The project is now" in await told(platform, ada, alone, "1", "project")
     await told(platform, ada, alone, "what is the word?")
     assert WORD in str(model.bodies[-1])
 

@@ -42,7 +42,7 @@ async def test_the_pages_of_what_was_learned_are_turned_by_buttons(lab: Lab) -> 
     said = await ada.press(second, "Chat messages")
     assert "what do you know about boats?" in said.text
     assert listed(await ada.press(said, "What I learned")) == listed(first)
-    assert "I find nothing about that" in (await ada.command("memories", "giraffe")).text
+    assert "I found nothing about that" in (await ada.command("memories", "giraffe")).text
 
 
 @EVERYWHERE

@@ -3,7 +3,7 @@ outbox and usage: through the real client libraries, on both databases and with 
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
@@ -21,7 +21,8 @@ from tests.e2e.conftest import ROOMS, VARIANTS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.e2e.test_notes import room_of, say
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 BEFORE, WORD = "wombat", "quokka"
@@ -190,24 +191,13 @@ async def test_off_in_a_channel_is_off_in_all_its_threads(variant: str, tmp_path
         assert (await in_sqlite(lab)).holding(WORD) <= {"outbox"}
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
 @pytest.mark.xdist_group("databases")
 @only("telegram-polling")
 async def test_nothing_stays_in_postgres_and_redis(
     variant: str, tmp_path: Path, postgres: PostgresServer, redis: RedisServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    database = new_database(postgres)
+    stores = {"storage": {"url": redis.url}, "database": {"url": database}}
     async with open_lab_with_model(variant, tmp_path, stores) as (lab, model):
         model.reply = learns
         ada = lab.platform.person("Ada")
@@ -216,12 +206,12 @@ async def test_nothing_stays_in_postgres_and_redis(
         await lab.platform.command(ada, talk, "privacy", "memory off")
         await lab.answer(talk, after=1)
         await settled(lab)
-        before = in_postgres(postgres.url)
+        before = in_postgres(database)
         assert before.rows["turns"] > 0
         for number in (1, 2):
             await _said(lab, model, ada, f"I keep a {WORD}, {number}")
         await settled(lab)
-        after = in_postgres(postgres.url)
+        after = in_postgres(database)
         assert after.holding(f"{WORD}, ") == set()
         assert after.grown_since(before) <= MAY_GROW
         assert f"{WORD}, " not in await in_redis(redis.url)

@@ -52,10 +52,10 @@ async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab
     assert "Noted: “I prefer tabs over spaces”" in answer.text
     assert [button.label for button in answer.buttons] == ["Undo"]
     done = await ada.press(answer, "Undo")
-    assert "I took back what I had noted." in done.text
+    assert "I deleted what I had noted." in done.text
     assert "I prefer tabs over spaces" in done.text
     assert await kept(lab) == []
-    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert "stored nothing on my own" in (await ada.command("undo")).text
 
 
 async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) -> None:
@@ -65,24 +65,24 @@ async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) 
     assert "It replaces “I prefer tabs over spaces”" in replaced.text
     assert await current(lab) == ["I prefer spaces now, not tabs"]
     undone = await ada.command("undo")
-    assert "This counts again:" in undone.text
+    assert "Valid again:" in undone.text
     assert await current(lab) == ["I prefer tabs over spaces"]
     await ada.command("undo")
     assert await kept(lab) == []
-    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert "stored nothing on my own" in (await ada.command("undo")).text
 
 
 async def test_what_a_person_asked_for_is_not_undone(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
-    assert "nothing that I noted" in (await ada.command("undo")).text
+    assert "stored nothing on my own" in (await ada.command("undo")).text
     assert await kept(lab) == ["I prefer tabs"]
 
 
 async def test_nobody_undoes_what_was_noted_of_somebody_else(lab: Lab) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
     await ada.say(TABS)
-    assert "nothing that I noted" in (await ben.command("undo")).text
+    assert "stored nothing on my own" in (await ben.command("undo")).text
     assert await kept(lab) == ["I prefer tabs over spaces"]
 
 
@@ -136,7 +136,7 @@ async def test_slack_undoes_under_the_note_that_one_person_sees(lab: Lab) -> Non
     note = (await say(lab, ada, room, TABS))[-1]
     assert note.only_for == ada.id
     done = await Talk(lab, ada, room).press(note, "Undo")
-    assert (done.only_for, "I took back" in done.text) == (ada.id, True)
+    assert (done.only_for, "I deleted" in done.text) == (ada.id, True)
     assert await kept(lab) == []
 
 
@@ -160,7 +160,7 @@ async def test_discord_undoes_in_the_direct_message(lab: Lab) -> None:
     room = lab.platform.room("general")
     await say(lab, ada.person, room, TABS)
     note = (await lab.quiet(ada.room))[-1]
-    assert "I took back" in (await ada.press(note, "Undo")).text
+    assert "I deleted" in (await ada.press(note, "Undo")).text
     assert await kept(lab) == []
 
 
@@ -183,11 +183,11 @@ async def test_telegram_tells_it_with_the_next_direct_message_and_once(lab: Lab)
     await say(lab, ben.person, room, "remember that I drink tea")
     told = (await ada.say("hello")).text
     assert "Noted in a group: “I prefer tabs over spaces”" in told
-    assert "From a group, not kept yet: “the server may time out under load”" in told
+    assert "From a group, not stored yet: “the server may time out under load”" in told
     assert "tea" not in told
     assert "in a group" not in (await ada.say("hello again")).text
     name = told.partition("/undo ")[2].split()[0]
-    assert "I took back" in (await ada.command("undo", name)).text
+    assert "I deleted" in (await ada.command("undo", name)).text
     assert await kept(lab) == ["I drink tea"]
     assert "Noted in a group: “I drink tea”" in (await ben.command("memories")).text
 
@@ -215,7 +215,7 @@ async def test_what_is_deleted_meanwhile_is_told_nowhere(lab: Lab) -> None:
     room = lab.platform.room("general")
     await say(lab, ada.person, room, TABS)
     quietly = (await Talk(lab, ada.person, room).command("undo")).text
-    assert quietly == "I took back what I had noted."
+    assert quietly == "I deleted what I had noted."
     assert "tabs" not in (await ada.say("hello")).text
 
 

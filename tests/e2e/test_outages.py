@@ -13,19 +13,14 @@ from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot, configuration, simulated
 from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.program import running_app
+from tests.support.servers import PostgresServer, RedisServer, postgres_server
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
 AWAY_SECONDS = 1.5
 RECOVERED_WITHIN = 3 * PATIENCE
 CHATS = 5
-
-
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +72,9 @@ async def test_a_worker_is_ready_without_a_connection_of_its_own(
 ) -> None:
     stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
     whole = configuration({"telegram": TelegramSimulator()}, tmp_path, 0, stores)
-    app = App(from_mapping(whole), role="worker")
-    await app.start()
-    try:
+    async with running_app(App(from_mapping(whole), role="worker")) as app:
         await eventually(lambda: app.readiness().ready, RECOVERED_WITHIN)
         assert set(app.readiness().parts) == {"gateway", "storage", "database"}
-    finally:
-        await app.stop()
 
 
 async def _write(sim: TelegramSimulator, count: int) -> None:

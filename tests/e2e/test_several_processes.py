@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -16,30 +16,19 @@ from simulators.base import Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import open_lab
 from tests.e2e.harness import FAST, LIFTED, by_bot
+from tests.support.databases import new_database
 from tests.support.patience import LAUNCH, PATIENCE
-from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
+from tests.support.servers import PostgresServer, RedisServer
 
 pytestmark = pytest.mark.xdist_group("databases")
 MARK = re.compile(r"number (\d+)")
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.mark.parametrize("variant", ["discord", "slack-socket", "telegram-polling", "whatsapp"])
 async def test_one_process_on_redis_and_postgresql_answers_and_remembers(
     variant: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
-    stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+    stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
     async with open_lab(variant, tmp_path, stores) as lab:
         ada = lab.platform.person(f"Ada of {variant}")
         room = lab.platform.direct(ada)
@@ -103,7 +92,7 @@ def _config(
                 "delivery": FAST,
                 "conversation": {"overlap": "queue"},
                 "storage": {"url": redis.url.replace("/0", "/1")},
-                "database": {"url": postgres.url},
+                "database": {"url": new_database(postgres)},
                 "server": {"port": 0},
                 "webhooks": {"port": 0},
             }

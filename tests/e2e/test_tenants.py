@@ -2,7 +2,7 @@
 platform, and nothing of one reaches the other."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -27,19 +27,13 @@ from tests.e2e.harness import Lab, configuration, simulated
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT
 from tests.support.databases import new_database
-from tests.support.servers import PostgresServer, postgres_server
+from tests.support.program import running_app
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
 EXAMPLE = ROOT / "examples" / "parley-extension-tenants"
 BUDGET = Budgets(user_per_day=100, workspace_per_day=100)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -85,13 +79,9 @@ class Setup:
             **sections,
         }
         settings = from_mapping(whole)
-        app = App(settings, extensions=load_extensions(settings))
-        await app.start()
-        try:
+        async with running_app(App(settings, extensions=load_extensions(settings))) as app:
             await self.telegram.wait_connected()
             yield Lab(app, self.telegram)
-        finally:
-            await app.stop()
 
     def prompt(self) -> str:
         """The latest request to the model, as text."""
@@ -209,9 +199,7 @@ async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) ->
             {"slack": slack}, tmp_path, port, {"extensions": {"options": options}}
         )
         settings = from_mapping(whole)
-        app = App(settings, extensions=load_extensions(settings))
-        await app.start()
-        try:
+        async with running_app(App(settings, extensions=load_extensions(settings))) as app:
             await slack.wait_connected()
             lab, room = Lab(app, slack), slack.room("lounge")
             first = await slack.say(ada, room, "the code word is marmalade", mention=True)
@@ -221,8 +209,6 @@ async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) ->
             await lab.until_stored(["the code word is parsnip"])
             await slack.delete(ben, room, second)
             await lab.until_stored([])
-        finally:
-            await app.stop()
 
 
 def lines_of(file: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """Two processes that are given the same things do them once; what they share is exact."""
 
-from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -11,9 +10,10 @@ from benchmarks.twice.taker import LEVELS, capacity, left, passed_in_all
 from gateway.policy.rate_limits import Level
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import app_on, by_bot
+from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
-from tests.support.servers import RedisServer, postgres_server, redis_server
+from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -21,18 +21,11 @@ CHATS = 5
 EACH = 10
 
 
-@pytest.fixture
-def redis() -> Iterator[RedisServer]:
-    with redis_server() as server:
-        yield server
-
-
 async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_order(
-    tmp_path: Path, redis: RedisServer
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     async with AsyncExitStack() as stack:
-        postgres = stack.enter_context(postgres_server())
-        stores = {"storage": {"url": redis.url}, "database": {"url": postgres.url}}
+        stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
         settings = {**stores, "conversation": {"overlap": "queue"}}
         sim = TelegramSimulator(mode="webhook")
         await sim.start()

@@ -10,11 +10,12 @@ import pytest
 
 from parley.app import App
 from parley.config import from_mapping
-from tests.e2e.harness import FAST, LIFTED
+from tests.e2e.harness import configuration
 from tests.examples.installing import install
 from tests.examples.test_lines_adapter import EXAMPLE, PASSWORD, a_person
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
+from tests.support.program import running_app
 
 YES_OR_NO = "Reply yes ("
 
@@ -49,25 +50,11 @@ async def program(
     for folder in install(EXAMPLE, tmp_path):
         monkeypatch.syspath_prepend(str(folder))
     port = free_port()
-    app = App(
-        from_mapping(
-            {
-                "model": {"provider": "offline"},
-                "platforms": {"lines": {"port": port, "password": PASSWORD}},
-                "limits": LIFTED,
-                "delivery": FAST,
-                "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
-                "webhooks": {"port": 0},
-                "server": {"port": 0},
-            }
-        )
-    )
-    await app.start()
-    try:
+    platforms = {"lines": {"port": port, "password": PASSWORD}}
+    settings = from_mapping(configuration({}, tmp_path, 0, {"platforms": platforms}))
+    async with running_app(App(settings)) as app:
         assert not app.supervisor.errors
         yield app, port
-    finally:
-        await app.stop()
 
 
 @asynccontextmanager

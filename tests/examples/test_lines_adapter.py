@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from gateway.render import render
 from parley.config import from_mapping
 from tests.examples.installing import install
 from tests.parley.cli.kit import ROOT, parley_alone, started_alone
+from tests.support.adapter_context import NoState, NoWebhooks
 from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 
@@ -33,25 +33,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The example in this process."""
     for folder in install(EXAMPLE, tmp_path):
         monkeypatch.syspath_prepend(str(folder))
-
-
-class NoState:
-    """An adapter's memory that nobody uses."""
-
-    async def get(self, key: str) -> str | None:
-        return None
-
-    async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        raise AssertionError("the example keeps nothing")
-
-
-class NoWebhooks:
-    """A public listener that nobody uses."""
-
-    def add(self, path: str, handler: object, *, max_body: int = 0, proof: str = "") -> None:
-        raise AssertionError("the example has no webhook")
-
-    def remove(self, path: str) -> None: ...
 
 
 def build(port: int = 0) -> PlatformAdapter:

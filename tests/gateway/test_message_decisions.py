@@ -72,7 +72,9 @@ class Noting(NoMemory):
     def __init__(self) -> None:
         self.answers: list[str] = []
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         self.answers.append(answer)
         return AnswerFooter()
 

@@ -1,7 +1,7 @@
 """One PostgreSQL for all tests of memory, and a memory on each of the engines."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -11,13 +11,7 @@ from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
-from tests.support.servers import PostgresServer, postgres_server
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
+from tests.support.servers import PostgresServer
 
 
 @pytest.fixture(

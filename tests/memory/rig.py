@@ -23,12 +23,11 @@ from memory.brain.sync import SiteSync
 from memory.commands.command_set import MemoryCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
-from memory.grounding.citations import Citation
 from memory.grounding.decision import Grounding
-from memory.grounding.verifier import Reason, Verification
 from memory.model.plans import Plans
 from memory.model.scope import AccessScope
 from memory.ports.audit import AuditEntry
+from memory.ports.grounding import Citation, Reason, Verification
 from memory.recall.retriever import Retriever
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import Links
@@ -36,7 +35,8 @@ from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.memory_port import Remembrance
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
-from memory.write.path import WritePath, WriteRules
+from memory.write.new_record import WriteRules
+from memory.write.path import WritePath
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -178,8 +178,8 @@ class Keeping:
     def reads(self, material: Sequence[Material]) -> None:
         self.turn.reads(material)
 
-    async def told(self) -> PromptParts:
-        return await self.turn.told()
+    async def prompt_parts(self) -> PromptParts:
+        return await self.turn.prompt_parts()
 
     @property
     def keeps(self) -> bool:
@@ -192,11 +192,13 @@ class Keeping:
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         return await self.turn.knowledge(question)
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
-        await self.turn.tell_later(sentence, instead_of)
+    async def tell_later(self, sentence: str) -> None:
+        await self.turn.tell_later(sentence)
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
-        after = await self.turn.finish(answer, tools_used)
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
+        after = await self.turn.finish(answer, tools_used, without)
         if after.turn is not None:
             await self.keep(after.turn)
         return after

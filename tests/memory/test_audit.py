@@ -1,6 +1,6 @@
 """Everything that happens to memory leaves its entry, and no entry holds what was remembered."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,6 @@ from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.storage import Storage
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
-from tests.support.servers import PostgresServer, postgres_server
 from tests.support.turns import answered
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"
@@ -33,19 +32,13 @@ ADA = "telegram:main:ada"
 DAY = 86_400.0
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with postgres_server() as running:
-        yield running
-
-
 @pytest.fixture(
     params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
 )
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/test.db"
-    return new_database(request.getfixturevalue("server"))
+    return new_database(request.getfixturevalue("postgres"))
 
 
 @dataclass(frozen=True, slots=True)

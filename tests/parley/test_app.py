@@ -30,6 +30,7 @@ from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Model
 from tests.support.messages import message, place
 from tests.support.patience import PATIENCE
+from tests.support.program import running_app
 from tests.support.waiting import eventually
 
 ROOM = place("C1", Audience.DIRECT, platform="web")
@@ -122,13 +123,9 @@ async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings
     learned = app.services.calibrations.latest("offline")
     await app.stop()
 
-    again = App(settings)
-    await again.start()
-    try:
+    async with running_app(App(settings), drain=0) as again:
         assert learned.samples == 3
         assert again.services.calibrations.latest("offline") == learned
-    finally:
-        await again.stop(0)
 
 
 async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
@@ -138,11 +135,9 @@ async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> No
         def attempted(self, attempt: SendAttempt) -> None:
             self.sent.append(attempt)
 
-    app = App(settings, observers=[Watcher()])
-    await app.start()
-    await Account.made.ask()
-    await eventually(app.settled)
-    await app.stop()
+    async with running_app(App(settings, observers=[Watcher()])) as app:
+        await Account.made.ask()
+        await eventually(app.settled)
     assert [attempt.outbound.place for attempt in Watcher.sent] == [ROOM]
 
 

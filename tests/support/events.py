@@ -9,11 +9,9 @@ from gateway.message import (
     ButtonPressed,
     ChatMessage,
     CommandInvoked,
-    DiscordExtras,
+    Extras,
     InboundEvent,
     InlineQueried,
-    InteractiveReply,
-    Location,
     MembershipChanged,
     MessageAuthor,
     MessageDeleted,
@@ -22,9 +20,6 @@ from gateway.message import (
     Place,
     Quote,
     ReactionChanged,
-    SlackExtras,
-    TelegramExtras,
-    WhatsAppExtras,
 )
 from gateway.people import Audience
 
@@ -44,17 +39,10 @@ attachments = st.builds(
     words,
     st.none() | st.integers(0, 10**12),
 )
-extras = st.one_of(
-    st.none(),
-    st.builds(DiscordExtras, st.lists(ids, max_size=2).map(tuple)),
-    st.builds(SlackExtras, words, broadcast=st.booleans()),
-    st.builds(TelegramExtras, words, words),
-    st.builds(
-        WhatsAppExtras,
-        st.booleans(),
-        st.none() | st.builds(InteractiveReply, ids, words),
-        st.none() | st.builds(Location, numbers, numbers, words),
-    ),
+extras = st.none() | st.builds(
+    Extras,
+    st.dictionaries(words, words | st.booleans() | st.lists(ids, max_size=2), max_size=3),
+    words,
 )
 messages = st.builds(
     ChatMessage,

@@ -179,7 +179,7 @@ async def gateway(
             usage=SqlUsage(held, clock),
             traces=SqlTraces(held),
             feedback=SqlFeedback(held),
-            journal=SqliteUnitOfWork(held, held, clock),
+            journal=SqliteUnitOfWork(held, clock),
         ),
         provider=model,
         toolbox=Toolbox(tools),

@@ -13,6 +13,6 @@ from gateway.turn.context.history_window import LoadedHistory
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:
     """The whole prompt of a turn, with what is recalled for the question."""
-    parts = parts_of("You are Parley.", await turn.told(), LoadedHistory(), Audience.DIRECT)
+    parts = parts_of("You are Parley.", await turn.prompt_parts(), LoadedHistory(), Audience.DIRECT)
     parts = replace(parts, knowledge=tuple(await turn.knowledge(question)))
     return assemble(parts, budget_for(LARGE * 4), estimate).text

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoints, PathDistribution, entry_points
 
 import pytest
 
@@ -21,6 +21,9 @@ from parley.config.settings import Settings, settings_model
 
 def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make starts of this process use them."""
+    name = functools.cached_property(lambda package: package.metadata["Name"])
+    name.__set_name__(PathDistribution, "name")
+    monkeypatch.setattr(PathDistribution, "name", name, raising=False)
     monkeypatch.setattr("parley.config.platforms.entry_points", _installed)
     monkeypatch.setattr("parley.extensions.entry_points", _installed)
     load = import_module("parley.config.load")  # the package has a function of this name

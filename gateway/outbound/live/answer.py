@@ -131,7 +131,7 @@ class LiveAnswer:
         if self._request is not None and not self._request.done():
             await asyncio.wait((self._request,), timeout=LAST_WAIT)
         if self._request is not None and not self._request.done() and self._state.handle:
-            # An old text must not overtake the final one. A first post may go on: it is removed.
+            # An old text must not overtake the final one. A first post may finish: it is removed.
             self._request.cancel()
         await self._recall()
         await self._find()
@@ -161,7 +161,7 @@ class LiveAnswer:
             reply_handle=target.reply_handle,
         )
 
-    # --- while it is written --------------------------------------------------------------------
+    # --- while the answer is generated ----------------------------------------------------------
 
     async def _watch(self) -> None:
         try:
@@ -255,7 +255,7 @@ class LiveAnswer:
         if first:
             await self._remember(handle)
 
-    # --- over a crash ---------------------------------------------------------------------------
+    # --- after a crash --------------------------------------------------------------------------
 
     async def _remember(self, handle: str) -> None:
         """Store the handle, so that a run after a crash edits the same message."""
@@ -295,7 +295,7 @@ class LiveAnswer:
         try:
             async with asyncio.timeout(LAST_WAIT):
                 handle = await self._means.shower.show_live(self._view(sheet))
-        except Exception as error:  # noqa: BLE001 - the answer is sent anew then
+        except Exception as error:  # noqa: BLE001 - the answer is then sent as a new message
             log.info("live_not_found", platform=self._target.place.platform, error=error)
             return
         if handle:

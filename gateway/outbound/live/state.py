@@ -87,7 +87,7 @@ class LiveMessage:
         """True until the answer has ended."""
         return self.phase in (Phase.IDLE, Phase.PREVIEWING)
 
-    # --- while it is written --------------------------------------------------------------------
+    # --- while the answer is generated ----------------------------------------------------------
 
     def recall(self, handle: str) -> "LiveMessage":
         """Continue with the message that an earlier run left."""
@@ -128,13 +128,13 @@ class LiveMessage:
         request."""
         state = replace(self, asking=False)
         if not self.open:
-            # The final answer is on its way without knowing of this message.
+            # The final answer is queued and does not know this message.
             return state, Remove(handle) if handle and not self.handle else None
         pause = max(self.style.pause, cost)
         state = replace(
             state,
             phase=Phase.PREVIEWING,
-            handle=handle or self.handle,  # a preview that fades stands beside what was left
+            handle=handle or self.handle,  # a preview is shown beside the message of an earlier run
             shown=shown,
             held=shown == 0,
             shown_at=now,

@@ -14,7 +14,7 @@ from gateway.stores.redis.keys import Keys
 KEEP_BUCKETS = 60.0
 """Seconds after which any bucket is full again and can be dropped."""
 
-# 17 digits are what a double needs to come back unchanged.
+# A double needs 17 digits to be restored exactly.
 TAKE = Script.of("""
 local now, keep, reserve = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local filled, waits, empty, longest = {}, {}, 0, 0

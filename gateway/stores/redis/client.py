@@ -173,7 +173,7 @@ def _connect(url: str, connections: int) -> "Redis":
         url,
         max_connections=connections,
         timeout=TIMEOUT,
-        socket_timeout=None,  # redis-py would use asyncio.wait_for, which swallows cancellations
+        socket_timeout=None,  # redis-py would use asyncio.wait_for, which can lose a cancellation
         socket_connect_timeout=TIMEOUT,
         health_check_interval=HEALTH_CHECK,
         retry=Retry(NoBackoff(), 0),  # a repeated script could take effect twice

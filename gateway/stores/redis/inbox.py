@@ -15,7 +15,7 @@ from gateway.ports import Clock
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.codec import event_from_json, event_to_json
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
-from gateway.stores.redis.keys import GROUP, PARTITIONS, RING, Keys, partition_of
+from gateway.stores.redis.keys import GROUP, PARTITIONS, WAKE, Keys, partition_of
 from gateway.stores.redis.outbox import APPEND, FORGET_OLD, SENDS, append_arguments, append_keys
 from gateway.stores.retention import KEEP_OPEN
 
@@ -24,13 +24,13 @@ WORK = "work"
 FORGET_AT_ONCE = 10
 """Events of one partition that one call deletes."""
 
-# The token tells a repetition of this very call from a duplicate; it stays at the end of what is
-# known of an event, because whoever finished it may have been quicker than the repetition.
+# The token distinguishes a repetition of this call from a duplicate; it stays at the end of the
+# event's state, because the event may be finished before the repetition.
 ADD = Script.of(
-    RING
+    WAKE
     + """
 local event, stream, lease = KEYS[1], KEYS[2], KEYS[3]
-local token, hold, partition, bells = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local token, hold, partition, wakeups = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local known = redis.call('GET', event)
 if known then
   if known:sub(-#token) == token then return 1 end
@@ -41,7 +41,7 @@ local id = redis.call('XADD', stream, '*',
                       'reason', ARGV[9])
 redis.call('SET', event, 'open ' .. hold .. ' ' .. partition .. ' ' .. id .. ' ' .. token)
 local owner = redis.call('GET', lease)
-if owner then ring(bells .. owner) end
+if owner then wake(wakeups .. owner) end
 return 1
 """
 )
@@ -49,7 +49,7 @@ return 1
 FINISH = Script.of(
     APPEND
     + """
-local token, group, inbox, bells, events = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local token, group, inbox, wakeups, events = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local won = events == 0
 for i = 1, events do
   local known = redis.call('GET', KEYS[i]) or ''
@@ -64,7 +64,7 @@ for i = 1, events do
   end
 end
 if not won then return 0 end
-append_all(events + 1, 6, bells)
+append_all(events + 1, 6, wakeups)
 return 1
 """
 )
@@ -116,7 +116,7 @@ class RedisInbox:
                 uuid.uuid4().hex,
                 milliseconds(hold.total_seconds()),
                 partition,
-                self._keys.bell(WORK),
+                self._keys.wakeup(WORK),
                 entry.id,
                 entry.lane,
                 event_to_json(entry.event),
@@ -130,7 +130,7 @@ class RedisInbox:
     async def unfinished(self, limit: int) -> list[InboxEntry]:
         streams = [self._keys.inbox(partition) for partition in range(PARTITIONS)]
         rows = await self._client.run(UNFINISHED, streams, [limit])
-        return [entry_of(dict(zip(row[::2], row[1::2], strict=True))) for row in rows]
+        return [parse_entry(dict(zip(row[::2], row[1::2], strict=True))) for row in rows]
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
@@ -146,7 +146,7 @@ class RedisInbox:
                 token,
                 GROUP,
                 self._keys.inbox_prefix,
-                self._keys.bell(SENDS),
+                self._keys.wakeup(SENDS),
                 len(ids),
                 *append_arguments(outbound, now, begun),
             ],
@@ -167,7 +167,7 @@ class RedisInbox:
         return int(left)
 
 
-def entry_of(fields: dict[bytes, bytes]) -> InboxEntry:
+def parse_entry(fields: dict[bytes, bytes]) -> InboxEntry:
     """Parse an entry of a partition's stream. Raises pydantic's ValidationError or KeyError if
     another version of the program wrote it in an unreadable form."""
     received_at = datetime.fromtimestamp(float(fields[b"at"]), UTC)

@@ -9,10 +9,10 @@ PARTITIONS = 64
 while events wait, because their conversations would change streams."""
 GROUP = "parley"
 """The consumer group of every stream. It has one consumer: the lease decides who reads."""
-RING = """
-local function ring(bell)
-  if redis.call('LLEN', bell) == 0 then redis.call('RPUSH', bell, 'news') end
-  redis.call('PEXPIRE', bell, 60000)
+WAKE = """
+local function wake(wakeup)
+  if redis.call('LLEN', wakeup) == 0 then redis.call('RPUSH', wakeup, 'news') end
+  redis.call('PEXPIRE', wakeup, 60000)
 end
 """
 """Lua: notify a process that blocks on a list; one entry is enough."""
@@ -56,9 +56,9 @@ class Keys:
     def lease(self, kind: str, name: str) -> str:
         return self._key("lease", kind, name)
 
-    def bell(self, kind: str, worker: str = "") -> str:
+    def wakeup(self, kind: str, worker: str = "") -> str:
         """The list on which a process blocks; without a name, the prefix of all."""
-        return self._key("bell", kind, worker)
+        return self._key("wakeup", kind, worker)
 
     def bucket(self, name: str) -> str:
         return self._key("bucket", name)

@@ -39,21 +39,21 @@ end
 return {share, kept, gained}
 """)
 
-# The others look at once whether something is free now.
+# The other processes are notified about free streams.
 RELEASE = Script.of("""
-local worker, bells, leaving = ARGV[1], ARGV[2], ARGV[3] == '1'
+local worker, wakeups, leaving = ARGV[1], ARGV[2], ARGV[3] == '1'
 for i = 2, #KEYS do
   if redis.call('GET', KEYS[i]) == worker then redis.call('DEL', KEYS[i]) end
 end
 if leaving then
   redis.call('ZREM', KEYS[1], worker)
-  redis.call('DEL', bells .. worker)
+  redis.call('DEL', wakeups .. worker)
 end
 for _, other in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   if other ~= worker then
-    redis.call('LPUSH', bells .. other, 'leases')
-    redis.call('LTRIM', bells .. other, 0, 3)
-    redis.call('PEXPIRE', bells .. other, 60000)
+    redis.call('LPUSH', wakeups .. other, 'leases')
+    redis.call('LTRIM', wakeups .. other, 0, 3)
+    redis.call('PEXPIRE', wakeups .. other, 60000)
   end
 end
 """)
@@ -89,7 +89,7 @@ class StreamLeases:
         self._seconds = seconds
         self._shared = shared
         self._workers = keys.workers(kind)
-        self._bells = keys.bell(kind)
+        self._wakeups = keys.wakeup(kind)
         self._valid_until = 0.0
         self.names = [keys.lease(kind, name) for name in names]
         self.owned: set[int] = set()
@@ -117,7 +117,7 @@ class StreamLeases:
         before = self.owned
         self.owned = {*kept, *gained}
         self._valid_until = began + self._seconds
-        # A lease that ran out and came back may have been somebody else's in between.
+        # An expired and regained lease may have been another process's in between.
         return LeaseChange(
             frozenset(gained) | (self.owned - before), frozenset(before - self.owned)
         )
@@ -135,5 +135,5 @@ class StreamLeases:
     async def _release(self, positions: Collection[int], *, leaving: bool) -> None:
         keys = [self._workers, *(self.names[position] for position in positions)]
         await self._client.run(
-            RELEASE, keys, [self._worker, self._bells, int(leaving)], repeatable=True
+            RELEASE, keys, [self._worker, self._wakeups, int(leaving)], repeatable=True
         )

@@ -16,7 +16,7 @@ from gateway.ports import Clock
 from gateway.ports.outbox import DeadLetter, OutboxEntry
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
-from gateway.stores.redis.keys import GROUP, RING, Keys
+from gateway.stores.redis.keys import GROUP, WAKE, Keys
 from gateway.stores.retention import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 
 AT_ONCE = 500
@@ -30,9 +30,10 @@ SENDS = "sends"
 """The kind of lease that the sender of an account holds."""
 
 APPEND = (
-    RING
+    WAKE
     + """
-local function append(sequence, accounts, send, stream, lease, bells, key, account, at, body, begun)
+local function append(sequence, accounts, send, stream, lease, wakeups,
+                      key, account, at, body, begun)
   if redis.call('EXISTS', send) == 1 then return end
   local seq = redis.call('INCR', sequence)
   local id = redis.call('XADD', stream, '*', 'key', key, 'seq', seq, 'at', at, 'outbound', body)
@@ -40,15 +41,15 @@ local function append(sequence, accounts, send, stream, lease, bells, key, accou
              'begun', begun)
   redis.call('SADD', accounts, account)
   local owner = redis.call('GET', lease)
-  if owner then ring(bells .. owner) end
+  if owner then wake(wakeups .. owner) end
 end
 
 -- from key k and argument a on: sequence, accounts, then three keys and five arguments a send
-local function append_all(k, a, bells)
+local function append_all(k, a, wakeups)
   local sequence, accounts = KEYS[k], KEYS[k + 1]
   k = k + 2
   while k <= #KEYS do
-    append(sequence, accounts, KEYS[k], KEYS[k + 1], KEYS[k + 2], bells,
+    append(sequence, accounts, KEYS[k], KEYS[k + 1], KEYS[k + 2], wakeups,
            ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3], ARGV[a + 4])
     k, a = k + 3, a + 5
   end
@@ -180,7 +181,7 @@ class RedisOutbox:
         if not outbound:
             return
         now = self._clock.now().timestamp()
-        arguments = [self._keys.bell(SENDS), *append_arguments(outbound, now)]
+        arguments = [self._keys.wakeup(SENDS), *append_arguments(outbound, now)]
         await self._client.run(ADD, append_keys(self._keys, outbound), arguments, repeatable=True)
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
@@ -252,7 +253,7 @@ class RedisOutbox:
             REQUEUE,
             [self._keys.dead, *append_keys(self._keys, (item,))],
             [
-                self._keys.bell(SENDS),
+                self._keys.wakeup(SENDS),
                 *append_arguments((item,), self._clock.now().timestamp())[:3],
             ],
         )

@@ -141,7 +141,7 @@ class RpcServer:
             await self._tasks.stop()
 
     async def _next(self) -> None:
-        async with self._slots:  # nothing is taken that would have to wait here
+        async with self._slots:  # takes no call that would have to wait here
             call_id = await self._client.pop(self._calls, LONGEST_WAIT)
         if call_id is not None:
             await self._slots.acquire()
@@ -152,7 +152,7 @@ class RpcServer:
             body, lives_on = await self._client.run(TAKE, [self._keys.call(call_id)], [])
             left = int(lives_on) / 1000 - GRACE
             if body is None or left <= 0:
-                return  # its caller waits no more
+                return  # its caller has given up
             reply = await self._answer(bytes(body), left)
             keys = [self._keys.reply(call_id)]
             await self._client.run(REPLY, keys, [reply, milliseconds(KEEP_REPLY)], repeatable=True)

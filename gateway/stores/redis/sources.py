@@ -1,4 +1,5 @@
-"""Passes accepted events to this worker: its share of the partitions, each in order."""
+"""Passes accepted events to the workers that share the partitions, and queued sends to the
+connected processes."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.client import RedisClient, quoted
-from gateway.stores.redis.inbox import WORK, entry_of
+from gateway.stores.redis.inbox import WORK, parse_entry
 from gateway.stores.redis.keys import PARTITIONS, Keys
 from gateway.stores.redis.outbox import SENDS, load_entries
 from gateway.stores.redis.stream_reader import StreamItem, StreamReader
@@ -39,9 +40,9 @@ class RedisWorkSource:
         return self._feed.owned
 
     @property
-    def in_hand(self) -> int:
+    def unfinished(self) -> int:
         """The number of events that were taken and are not finished."""
-        return self._feed.in_hand
+        return self._feed.unfinished
 
     async def run(self, take: Callable[[InboxEntry], None], has_room: Callable[[], bool]) -> None:
         await self._feed.run(take, has_room)
@@ -58,7 +59,7 @@ async def _load(rows: Sequence[dict[bytes, bytes]]) -> list[StreamItem[InboxEntr
     items = []
     for fields in rows:
         try:
-            entry = entry_of(fields)
+            entry = parse_entry(fields)
         except (ValidationError, KeyError, ValueError):
             log.exception("event_unreadable", id=fields.get(b"id", b"").decode())
         else:

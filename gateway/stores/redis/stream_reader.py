@@ -31,7 +31,7 @@ LONGEST_PAUSE = 2.0
 FROM_START = "0"
 NEW = ">"
 
-# A stream comes into being with its first entry, its group with the first reader.
+# The first entry creates a stream, the first reader its group.
 READ = Script.of("""
 local worker, group, left = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local rows = {}
@@ -102,11 +102,11 @@ class StreamReader(Generic[T]):
         self._leases = StreamLeases(
             client, kind, worker, [name for name, _ in streams], seconds=lease, shared=shared
         )
-        self._bell = Keys(client).bell(kind, worker)
+        self._wakeup = Keys(client).wakeup(kind, worker)
         self._from: dict[int, str] = {}
         self._draining: set[int] = set()
         self._waiting: deque[tuple[int, StreamItem[T]]] = deque()
-        self._in_hand: dict[str, int] = {}
+        self._unfinished: dict[str, int] = {}
         self._held: Counter[int] = Counter()
         self._done_meanwhile: set[str] = set()
         self._renew_at = 0.0
@@ -117,15 +117,15 @@ class StreamReader(Generic[T]):
         return len(self._leases.owned)
 
     @property
-    def in_hand(self) -> int:
+    def unfinished(self) -> int:
         """The number of entries that were taken and are not finished."""
-        return len(self._in_hand)
+        return len(self._unfinished)
 
     def done(self, ids: Iterable[str]) -> None:
         """Record that this or another process finished these entries."""
-        done = {id_ for id_ in ids if id_ in self._in_hand}
-        self._let_go(done)
-        self._done_meanwhile |= done  # what is being read may still hold them
+        done = {id_ for id_ in ids if id_ in self._unfinished}
+        self._release_entries(done)
+        self._done_meanwhile |= done  # a running read may still return them
 
     async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         """Pass on entries until cancelled; continues after outages of Redis."""
@@ -133,15 +133,15 @@ class StreamReader(Generic[T]):
         self._from = dict.fromkeys(self._leases.owned, FROM_START)
         while True:
             try:
-                await self._round(hand, has_room)
+                await self._run_once(hand, has_room)
             except StoreUnavailable as error:
                 if pause == FIRST_PAUSE:
-                    log.warning("redis_unavailable", reading=self._bell, error=str(error))
-                await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads tries
+                    log.warning("redis_unavailable", reading=self._wakeup, error=str(error))
+                await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads retries
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 if pause != FIRST_PAUSE:
-                    log.warning("redis_available", reading=self._bell)
+                    log.warning("redis_available", reading=self._wakeup)
                     pause = FIRST_PAUSE
 
     async def leave(self) -> None:
@@ -152,23 +152,23 @@ class StreamReader(Generic[T]):
         try:
             await self._leases.leave()
         except StoreUnavailable as error:
-            log.warning("leases_not_released", reading=self._bell, error=str(error))
+            log.warning("leases_not_released", reading=self._wakeup, error=str(error))
 
-    async def _round(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
+    async def _run_once(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         if time.monotonic() >= self._renew_at:
             await self._renew()
-        self._hand_on(hand, has_room)
+        self._pass_on(hand, has_room)
         if self._waiting:
             await asyncio.sleep(ROOM_PAUSE)
         elif not await self._read():
             await self._wait()
 
-    def _hand_on(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
+    def _pass_on(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         while self._waiting and self._leases.valid and has_room():
             _, item = self._waiting.popleft()
             try:
                 hand(item.value)
-            except Exception:  # one entry must not stop all the others; it stays unfinished
+            except Exception:  # one entry must not stop the others; it stays unfinished
                 log.exception("entry_not_handled", id=item.id)
 
     async def _renew(self) -> None:
@@ -176,12 +176,12 @@ class StreamReader(Generic[T]):
         for position in change.lost:
             self._forget(position)
         for position in change.gained:
-            self._put_back(position)
+            self._reset(position)
         owned, surplus = self._leases.owned, self._leases.surplus
         by_load = sorted(owned, key=lambda position: self._held[position])
         self._draining = set(by_load[:surplus])
         for position in self._draining:
-            self._put_back(position)
+            self._reset(position)
         idle = [position for position in self._draining if not self._held[position]]
         if idle:
             await self._leases.release(idle)
@@ -193,7 +193,7 @@ class StreamReader(Generic[T]):
     async def _read(self) -> bool:
         """Read available entries; False if there were none."""
         positions = [p for p in self._from if p in self._leases.owned and p not in self._draining]
-        random.shuffle(positions)  # a busy stream must not keep the others waiting
+        random.shuffle(positions)  # a busy stream must not delay the others
         keys = [key for p in positions for key in (self._leases.names[p], self._streams[p])]
         if not keys:
             return False
@@ -202,14 +202,14 @@ class StreamReader(Generic[T]):
         try:
             rows = await self._client.run(READ, keys, [self._worker, GROUP, AT_ONCE, *starts])
             for index, extent, entries in rows:
-                await self._take_up(positions[index], starts[index], extent, entries)
+                await self._enqueue(positions[index], starts[index], extent, entries)
         except (StoreUnavailable, asyncio.CancelledError):
-            for position in positions:  # the group may have given out what never came here
-                self._put_back(position)
+            for position in positions:  # the group may have delivered entries that were lost
+                self._reset(position)
             raise
         return bool(rows)
 
-    async def _take_up(self, position: int, start: str, extent: bytes, entries: Any) -> None:
+    async def _enqueue(self, position: int, start: str, extent: bytes, entries: Any) -> None:
         if extent == b"lost":
             self._leases.owned.discard(position)
             self._forget(position)
@@ -218,29 +218,29 @@ class StreamReader(Generic[T]):
             self._from[position] = NEW if extent == b"all" else entries[-1][0].decode()
         rows = [dict(zip(row[::2], row[1::2], strict=True)) for _, row in entries if row]
         for item in await self._load(rows):
-            if item.id not in self._in_hand and item.id not in self._done_meanwhile:
-                self._in_hand[item.id] = position
+            if item.id not in self._unfinished and item.id not in self._done_meanwhile:
+                self._unfinished[item.id] = position
                 self._held[position] += 1
                 self._waiting.append((position, item))
 
     async def _wait(self) -> None:
         """Wait for a notification, or until the leases are due."""
         seconds = min(self._renew_at - time.monotonic(), LONGEST_WAIT)
-        if seconds > 0 and await self._client.pop(self._bell, seconds) == b"leases":
+        if seconds > 0 and await self._client.pop(self._wakeup, seconds) == b"leases":
             self._renew_at = 0.0
 
-    def _put_back(self, position: int) -> None:
+    def _reset(self, position: int) -> None:
         """Discard entries of a stream that were not passed on, and read it again from its start."""
         self._from[position] = FROM_START
         waiting = [item.id for p, item in self._waiting if p == position]
         if waiting:
             self._waiting = deque(entry for entry in self._waiting if entry[0] != position)
-            self._let_go(waiting)
+            self._release_entries(waiting)
 
-    def _let_go(self, ids: Iterable[str]) -> None:
+    def _release_entries(self, ids: Iterable[str]) -> None:
         for id_ in ids:
-            self._held[self._in_hand.pop(id_)] -= 1
+            self._held[self._unfinished.pop(id_)] -= 1
 
     def _forget(self, position: int) -> None:
-        self._put_back(position)
+        self._reset(position)
         del self._from[position]

@@ -10,7 +10,7 @@ from db.sqlite import SqliteDatabase
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.ports.inbox import InboxEntry
-from gateway.stores.codec import event_from_json, event_to_json, readable
+from gateway.stores.codec import event_from_json, event_to_json, parse_rows
 from gateway.stores.retention import KEEP_OPEN
 from gateway.stores.sqlite.outbox import insert_outbound
 from gateway.stores.sqlite.pruning import delete_some
@@ -74,7 +74,7 @@ class SqliteInbox:
             " ORDER BY arrival LIMIT ?"
         )
         rows = await self._database.run_job(lambda db: db.execute(query, (limit,)).fetchall())
-        return readable(rows, _entry)
+        return parse_rows(rows, _entry)
 
     async def finish(
         self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""

@@ -10,7 +10,7 @@ from db.sqlite import SqliteDatabase
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
 from gateway.ports.outbox import DeadLetter, OutboxEntry
-from gateway.stores.codec import outbound_from_json, outbound_to_json, readable
+from gateway.stores.codec import outbound_from_json, outbound_to_json, parse_rows
 from gateway.stores.retention import KEEP_DEAD, KEEP_RECEIPTS
 from gateway.stores.sqlite.pruning import delete_some
 
@@ -53,7 +53,7 @@ class SqliteOutbox:
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
         query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"  # noqa: S608 - a constant
-        return readable(await self._fetch(query, limit), _entry)
+        return parse_rows(await self._fetch(query, limit), _entry)
 
     async def begin(self, key: str) -> None:
         update = "UPDATE outbox SET begun = 1 WHERE key = ?"
@@ -85,7 +85,7 @@ class SqliteOutbox:
             f"SELECT reason, settled_at, {COLUMNS} FROM outbox"  # noqa: S608 - a constant
             " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?"
         )
-        return readable(await self._fetch(query, limit), _letter)
+        return parse_rows(await self._fetch(query, limit), _letter)
 
     async def requeue(self, keys: Sequence[str]) -> int:
         now = self._clock.now().timestamp()
@@ -104,7 +104,7 @@ class SqliteOutbox:
             f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting'"  # noqa: S608 - a constant
             " AND key IN (SELECT value FROM json_each(?)) ORDER BY seq"
         )
-        return readable(await self._fetch(query, json.dumps(keys)), _entry)
+        return parse_rows(await self._fetch(query, json.dumps(keys)), _entry)
 
     async def prune(self) -> int:
         """Delete receipts after `KEEP_RECEIPTS` and dead letters after `KEEP_DEAD`."""

@@ -26,7 +26,7 @@ from gateway.turn.context import knowledge
 from gateway.turn.context.budgets import TokenBudget, allot
 from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.history import HistoryFitter
-from gateway.turn.context.sections import fitted_project, fitted_system, project_text, system_text
+from gateway.turn.context.sections import fit_project, fit_system, project_text, system_text
 from gateway.turn.context.sentence_cut import shortened
 
 
@@ -111,8 +111,8 @@ def _hand_on(
     short: Sequence[BlockKind],
     room: int,
 ) -> None:
-    """What is left because only whole sentences and items are taken goes to whom it helps, the
-    least important first, so that nothing is missing that would have fitted."""
+    """Pass on the room that is left because only whole sentences and items are taken, to the
+    least important blocks first."""
     free = room - sum(fit.tokens for fit in fits.values())
     for kind in reversed(short):
         before = fits[kind]
@@ -124,7 +124,7 @@ def _hand_on(
             fits[kind] = more
         allotted[kind] = max(allotted[kind], fits[kind].tokens)
     over = sum(allotted.values()) - room
-    for kind in short:  # what was handed on belongs to somebody else now
+    for kind in short:  # passed-on room belongs to another block now
         back = max(0, min(over, allotted[kind] - fits[kind].tokens))
         allotted[kind] -= back
         over -= back
@@ -137,7 +137,7 @@ class _Filling:
         self._parts = parts
         self._count = count
         self._talk = HistoryFitter(parts.summary, parts.turns, count)
-        self._entries = [knowledge.written(item) for item in parts.knowledge]
+        self._entries = [knowledge.item_text(item) for item in parts.knowledge]
 
     def all_of(self, kind: BlockKind) -> _Fit:
         """Return the complete block."""
@@ -153,7 +153,7 @@ class _Filling:
                 fit = self._talk.whole
                 return _Fit(fit.text, fit.tokens, (), fit.turns, fit.summary)
             case BlockKind.KNOWLEDGE:
-                fit_text = self._text(knowledge.block_of(self._entries))
+                fit_text = self._text(knowledge.block_text(self._entries))
                 ids = tuple(item.id for item in parts.knowledge)
                 return _Fit(fit_text.text, fit_text.tokens, taken=ids)
 
@@ -162,10 +162,10 @@ class _Filling:
         parts, count = self._parts, self._count
         match kind:
             case BlockKind.SYSTEM:
-                text, losses = fitted_system(parts, limit, count)
+                text, losses = fit_system(parts, limit, count)
                 return self._text(text, losses)
             case BlockKind.PROJECT:
-                text, losses = fitted_project(parts.project, limit, count)
+                text, losses = fit_project(parts.project, limit, count)
                 return self._text(text, losses)
             case BlockKind.TASK:
                 return self._task(limit)
@@ -173,7 +173,9 @@ class _Filling:
                 fit = self._talk.within(limit)
                 return _Fit(fit.text, fit.tokens, fit.losses, fit.turns, fit.summary)
             case BlockKind.KNOWLEDGE:
-                text, taken, losses = knowledge.filled(parts.knowledge, self._entries, limit, count)
+                text, taken, losses = knowledge.fit_items(
+                    parts.knowledge, self._entries, limit, count
+                )
                 return _Fit(text, count(text), losses, taken=taken)
 
     def _text(self, text: str, losses: tuple[Loss, ...] = ()) -> _Fit:

@@ -112,7 +112,7 @@ def merged_summary(
     if before is not None and len(before.persons) < MAX_PERSONS:
         persons.update(before.persons)
     else:
-        before = None  # begun anew, so that whoever is to be forgotten can be found in it
+        before = None  # starts again, so that each person in it can be found for an erasure
     if text is None:
         lines = lines_of(before.text) if before is not None else []
         lines += [line for group in exchanges(dialogue) for line in points(group)]

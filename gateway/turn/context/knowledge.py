@@ -23,7 +23,7 @@ TRIES: Final = 3
 accepts duplicates rather than omissions."""
 
 
-def written(item: KnowledgeItem) -> str:
+def item_text(item: KnowledgeItem) -> str:
     """Return an item with its source, confidence and date."""
     attributes = {"source": item.source, "confidence": f"{item.confidence:.2f}"}
     if item.at is not None:
@@ -35,12 +35,12 @@ def written(item: KnowledgeItem) -> str:
     return tagged("memory", escaped(item.text), attributes)
 
 
-def block_of(entries: Sequence[str]) -> str:
+def block_text(entries: Sequence[str]) -> str:
     """Return the whole block; empty without entries."""
     return tagged(TAG, "\n".join(entries)) if entries else ""
 
 
-def filled(
+def fit_items(
     items: Sequence[KnowledgeItem], entries: Sequence[str], limit: int, count: Count
 ) -> tuple[str, tuple[str, ...], tuple[Loss, ...]]:
     """Return the block within `limit` tokens, the ids of its items, and the losses.
@@ -54,21 +54,23 @@ def filled(
     for index, entry in enumerate(entries):
         size = count(f"{entry}\n")
         needed = used + size
-        if 0 < needed - limit <= len(chosen) + ROUNDING:  # counted apart they come to more
-            needed = count(block_of([*(entries[one] for one in chosen), entry]))
+        if (
+            0 < needed - limit <= len(chosen) + ROUNDING
+        ):  # separate counts are higher than a joint one
+            needed = count(block_text([*(entries[one] for one in chosen), entry]))
         if needed <= limit:
             chosen.append(index)
             used = needed
         else:
             losses.append(Loss(items[index].id, "left_out", size))
-    text = block_of([entries[index] for index in chosen])
-    while chosen and count(text) > limit:  # a count that is not additive can be off by some tokens
+    text = block_text([entries[index] for index in chosen])
+    while chosen and count(text) > limit:  # counts are not exactly additive
         last = chosen.pop()
         losses.append(Loss(items[last].id, "left_out", count(entries[last])))
-        text = block_of([entries[index] for index in chosen])
+        text = block_text([entries[index] for index in chosen])
     if not chosen:  # each would need the block's tag as well
         losses = [
-            Loss(item.id, "left_out", count(block_of([entry])))
+            Loss(item.id, "left_out", count(block_text([entry])))
             for item, entry in zip(items, entries, strict=True)
         ]
     return text, tuple(items[index].id for index in chosen), tuple(losses)
@@ -83,18 +85,18 @@ def assemble_deduplicated(
     """Return the prompt that `make` makes of the parts and the items of `items` that it does not
     contain already. `current` are the ids of the current messages."""
     texts = [escaped(piece.text) for piece in (*parts.personal, *parts.project)]
-    hidden = _told(items, texts, {turn.id for turn in parts.turns}.union(current))
+    hidden = _contained(items, texts, {turn.id for turn in parts.turns}.union(current))
     for _ in range(TRIES - 1):
-        made = _made(parts, items, hidden, make)
+        made = _assemble(parts, items, hidden, make)
         texts = [made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text]
-        still = hidden & _told(items, texts, {turn.id for turn in made.turns}.union(current))
+        still = hidden & _contained(items, texts, {turn.id for turn in made.turns}.union(current))
         if still == hidden:
             return made
         hidden = still
-    return _made(parts, items, _told(items, (), current), make)
+    return _assemble(parts, items, _contained(items, (), current), make)
 
 
-def _made(
+def _assemble(
     parts: ContextParts,
     items: Sequence[KnowledgeItem],
     hidden: Collection[str],
@@ -104,7 +106,7 @@ def _made(
     return make(replace(parts, knowledge=shown) if shown or parts.knowledge else parts)
 
 
-def _told(
+def _contained(
     items: Sequence[KnowledgeItem], texts: Sequence[str], messages: Collection[str]
 ) -> frozenset[str]:
     """Return the ids of items that these texts or messages contain."""

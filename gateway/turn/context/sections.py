@@ -16,16 +16,16 @@ GAP: Final = "\n\n"
 
 def system_text(parts: ContextParts) -> str:
     """Return the System block. Its tag is the request's own field for it."""
-    return _joined([parts.own, parts.skills, *map(_written, parts.personal)])
+    return _joined([parts.own, parts.skills, *map(_section_text, parts.personal)])
 
 
 def project_text(pieces: Sequence[Section]) -> str:
     """Return the Project block, empty without a project."""
-    inside = _joined(map(_written, pieces))
+    inside = _joined(map(_section_text, pieces))
     return tagged(BlockKind.PROJECT, inside) if inside else ""
 
 
-def fitted_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tuple[Loss, ...]]:
+def fit_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, tuple[Loss, ...]]:
     """Return the System block within `limit` tokens, which hold at least the own text."""
     fixed, losses = parts.own, []
     if parts.skills:
@@ -38,11 +38,11 @@ def fitted_system(parts: ContextParts, limit: int, count: Count) -> tuple[str, t
     def block(written: Sequence[str]) -> str:
         return _joined([fixed, *written])
 
-    text, cut = _fitted(parts.personal, block, limit, count)
+    text, cut = _fit(parts.personal, block, limit, count)
     return text, (*losses, *cut)
 
 
-def fitted_project(
+def fit_project(
     pieces: Sequence[Section], limit: int, count: Count
 ) -> tuple[str, tuple[Loss, ...]]:
     """Return the Project block within `limit` tokens, empty if not even a sentence fits."""
@@ -51,10 +51,10 @@ def fitted_project(
         inside = _joined(written)
         return tagged(BlockKind.PROJECT, inside) if inside else ""
 
-    return _fitted(pieces, block, limit, count)
+    return _fit(pieces, block, limit, count)
 
 
-def _fitted(
+def _fit(
     pieces: Sequence[Section], block: Callable[[Sequence[str]], str], limit: int, count: Count
 ) -> tuple[str, tuple[Loss, ...]]:
     """Cut every section to its share; unused tokens go to the others."""
@@ -63,12 +63,12 @@ def _fitted(
     limits = allot(needs, [int(room * piece.share) for piece in pieces], room)
     written, over = [], 0
     for piece, need, most in zip(pieces, needs, limits, strict=True):
-        text = _written(piece) if need <= most + over else _within(piece, most + over, count)
-        over += most - (count(GAP + text) if text else 0)  # whole sentences leave something
+        text = _section_text(piece) if need <= most + over else _cut(piece, most + over, count)
+        over += most - (count(GAP + text) if text else 0)  # whole sentences leave a rest
         written.append(text)
-    while any(written) and count(block(written)) > limit:  # counts do not add up to the token
+    while any(written) and count(block(written)) > limit:  # counts are not exactly additive
         last = max(index for index, text in enumerate(written) if text)
-        written[last] = _within(pieces[last], count(written[last]) - 1, count)
+        written[last] = _cut(pieces[last], count(written[last]) - 1, count)
     losses = tuple(
         Loss(piece.name, "cut" if text else "left_out", lost)
         for piece, text, need in zip(pieces, written, needs, strict=True)
@@ -78,18 +78,18 @@ def _fitted(
     return (text, losses) if count(text) <= limit else (block([]), losses)
 
 
-def _within(piece: Section, limit: int, count: Count) -> str:
+def _cut(piece: Section, limit: int, count: Count) -> str:
     if limit <= 0:
         return ""
     text = shortened(piece.text, limit, lambda shorter: _size(shorter, piece.name, count))
-    return _written(Section(piece.name, text, piece.share))
+    return _section_text(Section(piece.name, text, piece.share))
 
 
 def _size(text: str, name: str, count: Count) -> int:
     return count(GAP + tagged(name, escaped(text))) if text else 0
 
 
-def _written(piece: Section) -> str:
+def _section_text(piece: Section) -> str:
     return tagged(piece.name, escaped(piece.text)) if piece.text else ""
 
 

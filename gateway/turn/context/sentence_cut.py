@@ -40,7 +40,7 @@ def shortened(text: str, limit: int, count: Callable[[str], int]) -> str:
     letters = _most(len(text), all_of_it, limit, lambda n: count(_marked(text[:n])))
     if not letters:
         return ""
-    # The white space behind a sentence goes, so a sentence fits when only that lies beyond.
+    # White space behind a sentence is dropped, so a sentence fits if only that exceeds the limit.
     rest = text[letters : letters + STRETCH]
     reach = letters + len(rest) - len(rest.lstrip())
     return _marked(text[: _last_end(text, reach) or letters])

@@ -109,7 +109,7 @@ def exchanges(turns: Sequence[DialogueTurn]) -> list[list[DialogueTurn]]:
 def _point(turn: DialogueTurn, sentence: str) -> str:
     line = " ".join(sentence[: MAX_LINE * 2].split())
     line = line if len(line) <= MAX_LINE else f"{line[: MAX_LINE - 1]}…"
-    if turn.writer:  # a room, where the name stands before what is said
+    if turn.writer:  # a room, where the name comes first
         return f"- [{turn.writer}] {line}"
     return f"- {'You' if turn.role == 'assistant' else 'They'}: {line}"
 

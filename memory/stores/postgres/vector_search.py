@@ -73,25 +73,25 @@ class PostgresVectors:
         return tuple(float(part) for part in str(kept).strip("[]").split(","))
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         if not await self.table.there(by_now=True):
             return []
-        asked = values_of(access, wanted, now) | {
+        params = values_of(access, filters, now) | {
             "limit": limit,
             "owners": owners_within(access),
             "vector": _text(query.vector),
             "model": storable(query.model),
             "dimension": query.dimension,
         }
-        many = int((await self._database.fetch(MANY, asked))[0][0])
-        conditions = conditions_of(wanted)
+        many = int((await self._database.fetch(MANY, params))[0][0])
+        conditions = conditions_of(filters)
         if many > COMPARED:
             index = await self.table.index_of(query.model, query.dimension)
             if index is not None:
-                return await _approximate(self._database, index, conditions, asked)
+                return await _approximate(self._database, index, conditions, params)
         exact = statement(f"{EXACT}{conditions}{EXACT_ORDER}")
-        rows = await self._database.fetch(exact, asked)
+        rows = await self._database.fetch(exact, params)
         return [(str(id_), float(score)) for id_, score in rows]
 
 
@@ -101,7 +101,7 @@ def _text(vector: tuple[float, ...]) -> str:
 
 
 async def _approximate(
-    database: PostgresDatabase, index: Indexed, conditions: str, asked: Params
+    database: PostgresDatabase, index: Indexed, conditions: str, params: Params
 ) -> list[tuple[str, float]]:
     """By the index. Its model and dimension stand in the statement, because the index is of them
     only and the planner has to see that."""
@@ -124,7 +124,7 @@ async def _approximate(
         async with connection.transaction():
             for setting in SETTINGS:
                 await connection.execute(setting)
-            rows = await (await connection.execute(sql, asked, prepare=False)).fetchall()
+            rows = await (await connection.execute(sql, params, prepare=False)).fetchall()
         return [(str(id_), float(score)) for id_, score in rows]
 
     return await database.with_connection(work)

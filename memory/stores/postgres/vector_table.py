@@ -51,7 +51,7 @@ class Indexed:
 
 
 class VectorTable:
-    """Whether there is a table of vectors, and which indexes it has."""
+    """The table of vectors and its indexes."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
@@ -61,8 +61,8 @@ class VectorTable:
         self._wanted: Indexed | None = None
 
     async def there(self, *, by_now: bool = False) -> bool:
-        """Whether the table is there; `by_now`: where it was not, another process may have made it
-        since. Raises `StoreUnavailable`."""
+        """True if the table exists; with `by_now` a missing table is looked for again. Raises
+        `StoreUnavailable`."""
         if self._there is None or (by_now and not self._there):
             rows = await self._database.fetch_raw(
                 "SELECT to_regclass('memory_vectors') IS NOT NULL"
@@ -100,30 +100,30 @@ class VectorTable:
     async def index_of(self, model: str, dimension: int) -> Indexed | None:
         """The index over a model's vectors. Where there is none it is wanted from now on, and
         `make_index` makes it."""
-        wanted = Indexed(storable(model), dimension)
-        if wanted not in self._indexed:
-            found = await self._database.fetch_raw(INDEXED, {"name": wanted.name})
+        index = Indexed(storable(model), dimension)
+        if index not in self._indexed:
+            found = await self._database.fetch_raw(INDEXED, {"name": index.name})
             if not (found and found[0][0]):
-                self._wanted = wanted if dimension <= MAX_INDEXED else None
+                self._wanted = index if dimension <= MAX_INDEXED else None
                 return None
-            self._indexed.add(wanted)
-        return wanted
+            self._indexed.add(index)
+        return index
 
     async def make_index(self) -> int:
         """Make the index that was wanted, beside everything else that goes on; it takes minutes for
         a million vectors. Returns 0: nothing is left to do."""
-        wanted, self._wanted = self._wanted, None
-        if wanted is not None:
-            log.info("vectors_being_indexed", model=wanted.model)
-            await self._database.without_limit(lambda connection: _index(connection, wanted))
-            log.info("vectors_indexed", model=wanted.model)
+        index, self._wanted = self._wanted, None
+        if index is not None:
+            log.info("vectors_being_indexed", model=index.model)
+            await self._database.without_limit(lambda connection: _index(connection, index))
+            log.info("vectors_indexed", model=index.model)
         return 0
 
 
-async def _index(connection: Connection, wanted: Indexed) -> None:
+async def _index(connection: Connection, index: Indexed) -> None:
     """A half-made one, of an attempt that was broken off, is made again."""
-    name = Identifier(wanted.name)
-    found = await (await connection.execute(INDEXED, {"name": wanted.name})).fetchone()
+    name = Identifier(index.name)
+    found = await (await connection.execute(INDEXED, {"name": index.name})).fetchone()
     if found is not None and not found[0]:
         await connection.execute(SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
     await connection.execute(SET_MEMORY)
@@ -132,5 +132,5 @@ async def _index(connection: Connection, wanted: Indexed) -> None:
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON memory_vectors"
             " USING hnsw ((vector::vector({dimension})) vector_cosine_ops)"
             " WHERE model = {model} AND vector_dims(vector) = {dimension}"
-        ).format(name=name, dimension=Literal(wanted.dimension), model=Literal(wanted.model))
+        ).format(name=name, dimension=Literal(index.dimension), model=Literal(index.model))
     )

@@ -1,6 +1,4 @@
-"""Looks memories up by their words in PostgreSQL: a GIN index finds who has which word, BM25 ranks
-them. Only what is on the shelves of whoever asks is counted.
-"""
+"""Word search in PostgreSQL: a GIN index finds memories by word and partition, BM25 ranks them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -67,23 +65,23 @@ class PostgresWords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
-        terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
-        values = values_of(access, wanted, now)
-        hits, _ = await self._having(access, terms, wanted, values)
+    async def fitting(self, access: AccessScope, filters: Filter, now: int) -> Hits:
+        terms = asked(storable(filters.text), unfinished=filters.unfinished)
+        values = values_of(access, filters, now)
+        hits, _ = await self._having(access, terms, filters, values)
         after: int | None = None
-        if wanted.after_id and hits:
+        if filters.after_id and hits:
             rows = await self._database.fetch(NUMBER, values)
             after = int(rows[0][0]) if rows else -1
-        return [hit for some in chunks(hits, after) for hit in some][: wanted.limit]
+        return [hit for some in chunks(hits, after) for hit in some][: filters.limit]
 
     async def weighed(
-        self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        terms = asked(storable(query), unfinished=wanted.unfinished)
-        values = values_of(access, wanted, now)
-        hits, counts = await self._having(access, terms, wanted, values)
-        if wanted.unfinished:
+        terms = asked(storable(query), unfinished=filters.unfinished)
+        values = values_of(access, filters, now)
+        hits, counts = await self._having(access, terms, filters, values)
+        if filters.unfinished:
             hits = whole(hits)
         if not hits:
             return []
@@ -96,10 +94,10 @@ class PostgresWords:
         return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
 
     async def _having(
-        self, access: AccessScope, terms: Sequence[Term], wanted: Filter, values: dict[str, object]
+        self, access: AccessScope, terms: Sequence[Term], filters: Filter, values: dict[str, object]
     ) -> tuple[Hits, list[int]]:
-        """What fits and has some of the words, with the share that it has, the best first; and how
-        many on this reach's shelves have each."""
+        """Return matches of the words with their shares, best first, and the number of memories in
+        the partitions that have each word."""
         if not terms:
             return [], []
         queries = [_query(term) for term in terms]
@@ -109,7 +107,7 @@ class PostgresWords:
         first = " | ".join(queries[place] for place in chosen(counts))
         if not first:
             return [], counts
-        having = statement(f"{HITS}{conditions_of(wanted)}{HITS_ORDER}")
+        having = statement(f"{HITS}{conditions_of(filters)}{HITS_ORDER}")
         rows = await self._database.fetch(having, looked_for | {"first": f"({first})"})
         return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
 

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Which vectors lie together: `column` is "owner" or "room", `name` which of them."""
+    """A group of vectors: `column` is "owner" or "room", `name` its value."""
 
     column: str
     name: str
@@ -89,9 +89,9 @@ class Matrix:
             numbers[: self._count] = self._numbers[: self._count]
             self._rows, self._numbers = rows, numbers
 
-    def _keep(self, wanted: npt.NDArray[np.bool_]) -> None:
-        self._rows = self._rows[: self._count][wanted]
-        self._numbers = self._numbers[: self._count][wanted]
+    def _keep(self, kept_rows: npt.NDArray[np.bool_]) -> None:
+        self._rows = self._rows[: self._count][kept_rows]
+        self._numbers = self._numbers[: self._count][kept_rows]
         self._count = len(self._numbers)
 
 

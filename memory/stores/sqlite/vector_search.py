@@ -1,146 +1,16 @@
 """Vectors in SQLite: kept as float32, compared in memory."""
 
-import asyncio
 import struct
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
-from db import Database, Params, Row, Statement, Work, among, fetch
+from db import Database, Params, Statement
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
-from memory.stores.filters import conditions_of, statement, values_of
-from memory.stores.partitions import owners_within, room_key
-from memory.stores.sqlite.vector_matrix import Matrices, Matrix, Partition, best_first
-
-READ_AT_ONCE: Final = 1_000
-"""Vectors that one step reads, because nothing else is done meanwhile: some milliseconds."""
-FEWEST: Final = 50
-"""Vectors that are looked up at least, because some of them may not fit the filter."""
-ON_LOOP: Final = 20_000
-"""Vectors up to which comparing takes the event loop less than going to a thread would."""
-NEW: Final = {
-    column: Statement(f"""
-        SELECT number, vector FROM memory_vectors INDEXED BY memory_vectors_{column}
-        WHERE {column} = :name AND {column} <> '' AND model = :model AND number > :last
-            AND dimension = :dimension
-        ORDER BY number LIMIT {READ_AT_ONCE}
-    """)  # noqa: S608 - constants
-    for column in ("owner", "room")
-}
-OLDEST: Final = {
-    column: Statement(f"""
-        SELECT number FROM memory_vectors
-        WHERE {column} = :name AND {column} <> '' AND model = :model
-        ORDER BY number DESC LIMIT 1 OFFSET :rows
-    """)  # noqa: S608 - constants
-    for column in ("owner", "room")
-}
-PICK: Final = f"""
-    SELECT v.number, m.id FROM memory_vectors v JOIN memories m ON m.seq = v.memory
-    WHERE {among("v.number", "some")} AND
-"""  # noqa: S608 - constants
-GONE: Final = Statement("""
-    SELECT value FROM json_each(:some)
-    WHERE value NOT IN (SELECT number FROM memory_vectors
-        WHERE number IN (SELECT value FROM json_each(:some)))
-""")
-
-log = structlog.get_logger(__name__)
-
-
-class NearestVectors:
-    """The vectors of a file, as far as they are in memory."""
-
-    def __init__(self, database: Database, matrices: Matrices) -> None:
-        self._database = database
-        self._matrices = matrices
-
-    async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
-    ) -> list[tuple[str, float]]:
-        """What `RecallStore.nearest` does: ids and cosines."""
-        matrices = [await self._current(shelf) for shelf in _shelves(access, query)]
-        self._matrices.trim(len(matrices))
-        portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
-        found: list[tuple[str, float]] = []
-        while len(found) < limit:
-            if sum(map(len, matrices)) > ON_LOOP:
-                some = await asyncio.to_thread(next, portions, None)
-            else:
-                some = next(portions, None)
-            if not some:
-                break
-            found += await self._picked(matrices, some, access, wanted, now)
-        return found[:limit]
-
-    async def _current(self, shelf: Partition) -> Matrix:
-        """The matrix of a shelf with everything that is in the file by now."""
-        matrix = self._matrices.get(shelf)
-        if matrix is None:
-            matrix = await self._begun(shelf)
-            self._matrices.put(shelf, matrix)
-        more = True
-        while more:
-            asked = _named(shelf) | {"last": matrix.last, "dimension": shelf.dimension}
-            rows = await self._database.fetch(NEW[shelf.column], asked)
-            matrix.add(rows)
-            more = len(rows) == READ_AT_ONCE
-        return matrix
-
-    async def _begun(self, shelf: Partition) -> Matrix:
-        rows = self._matrices.max_rows(shelf.dimension)
-        oldest = await self._database.fetch(OLDEST[shelf.column], _named(shelf) | {"rows": rows})
-        if oldest:
-            log.warning("vectors_beyond_memory", rows=rows, hint="older ones are found by words")
-        return Matrix(shelf.dimension, rows, oldest[0][0] if oldest else 0)
-
-    async def _picked(
-        self,
-        matrices: Sequence[Matrix],
-        some: Sequence[tuple[int, float]],
-        access: AccessScope,
-        wanted: Filter,
-        now: int,
-    ) -> list[tuple[str, float]]:
-        pick = statement(PICK + conditions_of(wanted))
-        values = values_of(access, wanted, now) | {"some": [number for number, _ in some]}
-        picked, gone = await self._database.run(lambda: _there(pick, values, len(some)))
-        if gone:
-            for matrix in matrices:
-                matrix.drop(gone)
-        return [(picked[number], score) for number, score in some if number in picked]
-
-
-def _there(
-    pick: Statement, values: Mapping[str, object], count: int
-) -> Work[tuple[dict[int, str], list[int]]]:
-    """Which of `count` vectors fit, with the ids of their memories, and which are there no more."""
-    picked: dict[int, str] = dict((yield from fetch(pick, values)))
-    if len(picked) == count:
-        return picked, []
-    gone: list[Row] = yield from fetch(GONE, values)
-    return picked, [int(row[0]) for row in gone]
-
-
-def _named(shelf: Partition) -> dict[str, object]:
-    return {"name": shelf.name, "model": shelf.model}
-
-
-def _shelves(access: AccessScope, query: Embedding) -> list[Partition]:
-    model, dimension = storable(query.model), query.dimension
-    shelves = [Partition("owner", name, model, dimension) for name in owners_within(access)]
-    if access.room:
-        room = room_key(storable(access.tenant), storable(access.room))
-        shelves.append(Partition("room", room, model, dimension))
-    return shelves
-
 
 if TYPE_CHECKING:
-    from memory.stores.sqlite.vector_search import NearestVectors
+    from memory.stores.sqlite.nearest_vectors import NearestVectors
 
 SET: Final = Statement("""
     INSERT OR REPLACE INTO memory_vectors (memory, model, dimension, owner, room, vector)
@@ -177,12 +47,12 @@ class SqliteVectors:
         return struct.unpack(f"<{len(kept) // 4}f", kept) if isinstance(kept, bytes) else ()
 
     async def nearest(
-        self, access: AccessScope, query: Embedding, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         if self._nearest is None:
             # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
+            from memory.stores.sqlite.nearest_vectors import NearestVectors  # noqa: PLC0415
             from memory.stores.sqlite.vector_matrix import Matrices  # noqa: PLC0415
-            from memory.stores.sqlite.vector_search import NearestVectors  # noqa: PLC0415
 
             self._nearest = NearestVectors(self._database, Matrices())
-        return await self._nearest.nearest(access, query, wanted, limit, now)
+        return await self._nearest.nearest(access, query, filters, limit, now)

@@ -1,7 +1,4 @@
-"""Looks memories up by their words in SQLite: FTS5 finds who has which word, BM25 ranks them.
-
-FTS5's own `bm25()` counts what everybody has; here only the shelves of whoever asks are counted.
-"""
+"""Word search in SQLite: FTS5 finds memories by word, BM25 ranks them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -64,13 +61,13 @@ class SqliteWords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def fitting(self, access: AccessScope, wanted: Filter, now: int) -> Hits:
-        return await self._database.run(lambda: _fitting(access, wanted, now))
+    async def fitting(self, access: AccessScope, filters: Filter, now: int) -> Hits:
+        return await self._database.run(lambda: _fitting(access, filters, now))
 
     async def weighed(
-        self, access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+        self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        return await self._database.run(lambda: _weighed(access, query, wanted, limit, now))
+        return await self._database.run(lambda: _weighed(access, query, filters, limit, now))
 
     async def merge(self) -> int:
         """One step of taking the words of deleted memories out of the index's file pages; the
@@ -82,38 +79,38 @@ class SqliteWords:
         return await self._database.run(_merge)
 
 
-def _fitting(access: AccessScope, wanted: Filter, now: int) -> Work[Hits]:
-    terms = asked(storable(wanted.text), unfinished=wanted.unfinished)
+def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
+    terms = asked(storable(filters.text), unfinished=filters.unfinished)
     hits, _ = yield from _having(access, terms)
-    values = values_of(access, wanted, now)
+    values = values_of(access, filters, now)
     after: int | None = None
-    if wanted.after_id:
+    if filters.after_id:
         row = yield from fetch_first(NUMBER, values)
         after = -1 if row is None else int(row[0])
-    pick = statement(PICK + conditions_of(wanted))
+    pick = statement(PICK + conditions_of(filters))
     found: Hits = []
     for some in chunks(hits, after):
         rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
         picked = {row[0] for row in rows}
         found += [hit for hit in some if hit[0] in picked]
-        if len(found) >= wanted.limit:
+        if len(found) >= filters.limit:
             break
-    return found[: wanted.limit]
+    return found[: filters.limit]
 
 
 def _weighed(
-    access: AccessScope, query: str, wanted: Filter, limit: int, now: int
+    access: AccessScope, query: str, filters: Filter, limit: int, now: int
 ) -> Work[list[tuple[str, float]]]:
-    terms = asked(storable(query), unfinished=wanted.unfinished)
-    enough = 0 if wanted.unfinished else MAX_CANDIDATES
+    terms = asked(storable(query), unfinished=filters.unfinished)
+    enough = 0 if filters.unfinished else MAX_CANDIDATES
     hits, known = yield from _having(access, terms, enough)
-    if wanted.unfinished:
+    if filters.unfinished:
         hits = whole(hits)
     if not hits:
         return []
     closely = max(limit, WEIGHED_CLOSELY)
-    values = values_of(access, wanted, now)
-    look = statement(CLOSELY + conditions_of(wanted))
+    values = values_of(access, filters, now)
+    look = statement(CLOSELY + conditions_of(filters))
     seen: list[Candidate] = []
     for begin in range(0, len(hits), closely):
         some = [seq for seq, _ in hits[begin : begin + closely]]
@@ -126,9 +123,9 @@ def _weighed(
 def _having(
     access: AccessScope, terms: Sequence[Term], enough: int = 0
 ) -> Work[tuple[Hits, Statistics]]:
-    """Who on this reach's shelves has some of the words, with the share that they have, the best
-    first; and what is known of the shelves. Where the rarest words are in `enough` memories
-    already, the more common ones are not looked for, as long as there is another."""
+    """Return matches of the words with their shares, best first, and the statistics of the
+    partitions. If the rarest words already match `enough` memories, common words are not searched
+    while another is left."""
     shelves = within(access)
     ((memories, words),) = yield from fetch(PARTITIONS, {"shelves": shelves})
     if memories <= READ_WHOLE and not access.room:
@@ -157,15 +154,15 @@ def _looked_up(
 def _read_whole(
     shelves: Sequence[str], terms: Sequence[Term], enough: int
 ) -> Work[tuple[dict[int, int], list[int]]]:
-    """What `_looked_up` says, by looking through all that there is."""
+    """Return the result of `_looked_up` by reading all memories."""
     rows = yield from fetch(WORDS, {"shelves": shelves})
     texts = [(seq, f" {words} ") for seq, words in rows]
     bits = [(1 << place, term) for place, term in enumerate(terms)]
     masks = {seq: sum(bit for bit, term in bits if term.stands_in(padded)) for seq, padded in texts}
     counts = [sum(mask & bit > 0 for mask in masks.values()) for bit, _ in bits]
     looked_for = chosen(counts, enough) if enough else range(len(terms))
-    wanted = sum(1 << place for place in looked_for)
-    return {seq: mask & wanted for seq, mask in masks.items() if mask & wanted}, counts
+    filters = sum(1 << place for place in looked_for)
+    return {seq: mask & filters for seq, mask in masks.items() if mask & filters}, counts
 
 
 def _merge() -> Work[int]:

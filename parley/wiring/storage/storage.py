@@ -85,7 +85,7 @@ class Storage:
         return {**self.hot.chores, **self._lasting.chores(self._clock, self._ttl)}
 
     def _journal(self) -> UnitOfWork:
-        lasting, moving = self._lasting.database, self.hot.database
-        if lasting is not None and moving is not None:
-            return SqliteUnitOfWork(lasting, moving, self._clock)
+        database = self._lasting.database
+        if database is not None and database is self.hot.database:
+            return SqliteUnitOfWork(database, self._clock)
         return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox)

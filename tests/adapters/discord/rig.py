@@ -3,18 +3,17 @@
 from collections import Counter as Tally
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from typing import TypeVar
 
 from adapters.discord.connection import DiscordAdapter
 from adapters.discord.manifest import DiscordSettings
-from gateway.errors import ConfigurationError
-from gateway.message import InboundEvent, Outbound, Part, Place
+from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
-from gateway.ports import AdapterContext, AdapterState, CommandSpec, WebhookHandler
+from gateway.ports import AdapterContext, AdapterState, CommandSpec
 from gateway.ports.clock import SystemClock
-from simulators.base import ChangeSignal, SimRoom
+from simulators.base import SimRoom
 from simulators.discord import DiscordSimulator
+from tests.support.adapter_context import EventRecorder, MemoryState, NoWebhooks
 from tests.support.patience import PATIENCE
 
 COMMANDS = (
@@ -22,55 +21,6 @@ COMMANDS = (
     CommandSpec("context", "Show the conversation"),
 )
 Event = TypeVar("Event")
-
-
-class Inbox:
-    """An `EventSink` that keeps what it is given, and can be made to fail."""
-
-    def __init__(self) -> None:
-        self.events: list[InboundEvent] = []
-        self.failures: list[Exception] = []
-        self._signal = ChangeSignal()
-
-    async def __call__(self, event: InboundEvent) -> None:
-        if self.failures:
-            raise self.failures.pop(0)
-        self.events.append(event)
-        self._signal.notify()
-
-    async def wait(self, count: int) -> list[InboundEvent]:
-        """The events, as soon as there are `count`."""
-        if not await self._signal.wait_until(lambda: len(self.events) >= count, 10.0):
-            raise TimeoutError(f"only {self.events!r}")
-        return self.events
-
-    async def next(self, kind: type[Event]) -> Event:
-        """The first event of a kind, as soon as there is one."""
-
-        def found() -> list[Event]:
-            return [event for event in self.events if isinstance(event, kind)]
-
-        if not await self._signal.wait_until(lambda: bool(found()), 10.0):
-            raise TimeoutError(f"no {kind.__name__} in {self.events!r}")
-        return found()[0]
-
-
-class NoState:
-    async def get(self, key: str) -> str | None:
-        return None
-
-    async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        return None
-
-
-class NoWebhooks:
-    def add(
-        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
-    ) -> None:
-        raise ConfigurationError("Discord needs no webhook")
-
-    def remove(self, path: str) -> None:
-        return None
 
 
 class Rig:
@@ -84,13 +34,13 @@ class Rig:
         **settings: object,
     ) -> None:
         self.sim = sim
-        self.inbox = Inbox()
+        self.inbox = EventRecorder()
         self.counted: Tally[tuple[str, str]] = Tally()
         context = AdapterContext(
             account=account,
             assistant_name="Assistant",
             clock=SystemClock(),
-            state=state or NoState(),
+            state=state or MemoryState(),
             webhooks=NoWebhooks(),
             count=self._count,
             commands=COMMANDS,

@@ -56,7 +56,7 @@ async def test_after_a_restart_what_was_missed_comes_first_and_in_order(
         await rig.inbox.wait(250)
         assert contents(rig) == [*(str(n) for n in range(1, 250)), "live"]
         assert {e.event_id for e in rig.inbox.events} <= set(sim.world.channels[room.id].messages)
-        message = (await rig.inbox.next(MessageReceived)).message
+        message = (await rig.inbox.first(MessageReceived)).message
         assert message.place == Place("discord", "main", room.id, Audience.DIRECT)
     async with connected(sim, state=state) as rig:
         await written(sim, room, "later")
@@ -89,10 +89,10 @@ async def test_channels_and_threads_keep_their_place(
     thread = await sim.open_thread(ann, staff, "topic")
     async with connected(sim, state=state) as rig:
         await written(sim, thread, "hello", mention=True)
-        before = (await rig.inbox.next(MessageReceived)).message
+        before = (await rig.inbox.first(MessageReceived)).message
     await written(sim, thread, "and then?", mention=True)
     async with connected(sim, state=state) as rig:
-        after = (await rig.inbox.next(MessageReceived)).message
+        after = (await rig.inbox.first(MessageReceived)).message
         assert (after.content, after.mentions_bot) == ("and then?", True)
         assert after.place == before.place
         assert after.place.audience is Audience.PRIVATE_ROOM
@@ -106,13 +106,13 @@ async def test_an_archived_thread_is_still_a_thread(
     thread = await sim.open_thread(ann, sim.room("general"), "topic")
     async with connected(sim, state=state) as rig:
         await written(sim, thread, "hello", mention=True)
-        before = (await rig.inbox.next(MessageReceived)).message
+        before = (await rig.inbox.first(MessageReceived)).message
     await written(sim, thread, "and then?", mention=True)
     channel = sim.world.channels.pop(thread.thread_id)
     sim.faults.add(Fault(HISTORY, "slow", delay=3.0))
     async with connected(sim, state=state) as rig:
         sim.world.channels[thread.thread_id] = channel
-        assert (await rig.inbox.next(MessageReceived)).message.place == before.place
+        assert (await rig.inbox.first(MessageReceived)).message.place == before.place
 
 
 async def test_a_room_where_the_bot_spoke_is_caught_up(

@@ -57,7 +57,7 @@ async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
     assert found.seconds_since > HEARTBEAT_MS / 1000
     assert rig.inbox.events == []
     await rig.adapter.reconnect()
-    event = await rig.inbox.next(MessageReceived)
+    event = await rig.inbox.first(MessageReceived)
     assert event.message.content == "can you hear me?"
     await eventually(lambda: rig.adapter.alive().ok)
     assert list(rig.sim.gateway.sessions) == [session]

@@ -26,7 +26,6 @@ from gateway.message import (
     ButtonPressed,
     ChatMessage,
     CommandInvoked,
-    DiscordExtras,
     InboundEvent,
     MembershipChanged,
     MessageDeleted,
@@ -124,7 +123,7 @@ def test_a_message_keeps_what_the_platform_says() -> None:
     )
     assert found.timestamp == datetime(2026, 3, 2, 7, 30, 0, 125000, tzinfo=UTC)
     assert (found.place.workspace_id, found.channel_id, found.thread_id) == (GUILD, CHANNEL, None)
-    assert found.extras == DiscordExtras()
+    assert found.extras is None
 
 
 def test_people_are_named_as_the_room_names_them() -> None:

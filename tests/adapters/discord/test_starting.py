@@ -155,7 +155,7 @@ async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
         await sim.drop_connections()
         ann = sim.person("Ann")
         await sim.say(ann, sim.direct(ann), "hello")
-        await rig.inbox.next(MessageReceived)
+        await rig.inbox.first(MessageReceived)
         assert giving_up
         assert all(timer is not None and timer.cancelled() for timer in giving_up)
 
@@ -218,7 +218,7 @@ async def test_without_its_commands_the_bot_still_works(sim: DiscordSimulator) -
         assert rig.counted["commands_not_registered", "discord"] == 1
         ann = sim.person("Ann")
         await sim.say(ann, sim.direct(ann), "hello")
-        await rig.inbox.next(MessageReceived)
+        await rig.inbox.first(MessageReceived)
 
 
 # --- the doctor -----------------------------------------------------------------------------------

@@ -1,74 +1,23 @@
 """A Slack adapter connected to a simulated Slack, in either mode."""
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Literal, TypeVar
 
 import pytest
 
 from adapters.slack.connection import SlackAdapter
 from adapters.slack.manifest import SlackSettings
-from db.errors import StoreUnavailable
-from gateway.message import InboundEvent, MessageReceived
 from gateway.ports import AdapterContext
 from gateway.ports.clock import SystemClock
 from parley.http.webhook_listener import WebhookListener
-from simulators.base import ChangeSignal
 from simulators.slack import SlackSimulator
-from tests.support.patience import PATIENCE
+from tests.support.adapter_context import EventRecorder, NoState
 
 E = TypeVar("E")
 Mode = Literal["socket", "http"]
-
-
-class NoState:
-    """The Slack adapter remembers nothing."""
-
-    async def get(self, key: str) -> str | None:
-        raise AssertionError(key)
-
-    async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        raise AssertionError(key)
-
-
-class Sink:
-    """Collects what arrives; `failures` is how many deliveries it refuses first.
-
-    While `hold` is not set, nothing is stored; with `held`, only the message of that text is not.
-    """
-
-    def __init__(self) -> None:
-        self.events: list[InboundEvent] = []
-        self.failures = 0
-        self.hold: asyncio.Event | None = None
-        self.held = ""
-        self._changed = ChangeSignal()
-
-    async def __call__(self, event: InboundEvent) -> None:
-        text = event.message.content if isinstance(event, MessageReceived) else ""
-        if self.hold is not None and self.held in ("", text):
-            await self.hold.wait()
-        if self.failures:
-            self.failures -= 1
-            self._changed.notify()
-            raise StoreUnavailable("the disk is full")
-        self.events.append(event)
-        self._changed.notify()
-
-    def of(self, kind: type[E]) -> list[E]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    async def first(self, kind: type[E], count: int = 1) -> E:
-        """The `count`-th event of that kind, as soon as it is there."""
-        await self.until(lambda: len(self.of(kind)) >= count)
-        return self.of(kind)[count - 1]
-
-    async def until(self, ready: Callable[[], bool]) -> None:
-        assert await self._changed.wait_until(ready, PATIENCE), self.events
 
 
 @dataclass
@@ -76,7 +25,7 @@ class Rig:
     """Everything a test needs."""
 
     slack: SlackSimulator
-    sink: Sink
+    sink: EventRecorder
     listener: WebhookListener
     adapter: SlackAdapter
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -105,7 +54,7 @@ async def connected(
     context = AdapterContext(account, "Parley", SystemClock(), NoState(), listener, count)
     settings = {**simulator.settings(), **(more or {})}
     adapter = SlackAdapter(SlackSettings.model_validate(settings), context)
-    sink = Sink()
+    sink = EventRecorder()
     try:
         await adapter.connect(sink)
         await simulator.wait_connected()

@@ -27,7 +27,8 @@ from gateway.ports.clock import SystemClock
 from parley.http.webhook_listener import WebhookListener
 from simulators.base import Fault
 from simulators.slack import SlackSimulator
-from tests.adapters.slack.conftest import Mode, NoState, Rig, Sink, connected
+from tests.adapters.slack.conftest import Mode, Rig, connected
+from tests.support.adapter_context import EventRecorder, NoState, unavailable
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
@@ -70,7 +71,7 @@ class TestRefusedCredentials:
     ) -> None:
         adapter = an_adapter(slack, **changes)
         with pytest.raises(StartError, match=named) as caught:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert caught.value.permanent
         assert caught.value.advice
 
@@ -78,13 +79,13 @@ class TestRefusedCredentials:
         section = slack.settings()
         adapter = an_adapter(slack, bot_token=section["app_token"], app_token=section["bot_token"])
         with pytest.raises(StartError, match="mixed up") as caught:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert caught.value.permanent
 
     async def test_no_secret_is_shown(self, slack: SlackSimulator) -> None:
         adapter = an_adapter(slack, bot_token="xoxb-very-secret")
         with pytest.raises(StartError) as caught:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert "very-secret" not in str(caught.value)
         assert "very-secret" not in repr(SlackSettings(bot_token="xoxb-very-secret"))  # type: ignore[arg-type]
 
@@ -93,15 +94,15 @@ class TestRefusedCredentials:
         slack.faults.add(Fault(method, "server_error"))
         adapter = an_adapter(slack)
         with pytest.raises(StartError) as caught:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert not caught.value.permanent
-        await adapter.connect(Sink())
+        await adapter.connect(EventRecorder())
         await adapter.disconnect()
 
     async def test_a_server_that_is_not_there_is_not_final(self, slack: SlackSimulator) -> None:
         adapter = an_adapter(slack, base_url="http://127.0.0.1:9/api/")
         with pytest.raises(StartError) as caught:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert not caught.value.permanent
 
 
@@ -111,7 +112,7 @@ class TestLife:
     ) -> None:
         adapter = an_adapter(slack)
         await adapter.disconnect()
-        await adapter.connect(Sink())
+        await adapter.connect(EventRecorder())
         await adapter.disconnect()
         await adapter.disconnect()
         assert slack.sockets.sockets == []
@@ -215,7 +216,7 @@ class TestHttpRequests:
         assert await self.post(http_rig, b"x" * 1_000_001) == 413
 
     async def test_a_full_disk_is_answered_with_503(self, http_rig: Rig) -> None:
-        http_rig.sink.failures = 3
+        http_rig.sink.failures = unavailable(3)
         anna = http_rig.slack.person("Anna")
         await http_rig.slack.say(anna, http_rig.slack.direct(anna), "lost?")
         await http_rig.slack.deliveries.settled(5.0)

@@ -9,6 +9,7 @@ import pytest
 
 import adapters.slack
 from adapters.slack.event_context import BotIdentity
+from adapters.slack.extras import SlackExtras
 from adapters.slack.message_text import MAX_NODES, text_of_blocks
 from adapters.slack.parse import parse
 from gateway.authorship import Material
@@ -16,9 +17,9 @@ from gateway.message import (
     MAX_CONTENT,
     Attachment,
     MessageReceived,
-    SlackExtras,
 )
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 from tests.adapters.slack.payloads import (
     ANNA,
     BOT,
@@ -119,7 +120,7 @@ class TestMessages:
     def test_what_is_mentioned_is_noted(self) -> None:
         words = "<@U0BOT> <@U0BEN> <#C0NEWS> <!here>"
         heard = received(callback(message(words)))
-        assert heard.extras == SlackExtras(
+        assert unpacked(SlackExtras, heard.extras) == SlackExtras(
             mentions=(BOT, "U0BEN"), channel_mentions=("C0NEWS",), broadcast=True
         )
         assert heard.mentions_others
@@ -192,8 +193,8 @@ class TestMessages:
         heard = received(callback(message("", blocks=RICH)))
         assert heard.content == "a < b https://example.org:wave:\none\ntwo"
         assert heard.mentions_bot
-        assert isinstance(heard.extras, SlackExtras)
-        assert json.loads(heard.extras.blocks) == RICH
+        extras = unpacked(SlackExtras, heard.extras)
+        assert json.loads(extras.blocks) == RICH
 
     def test_a_forwarded_message_is_somebody_elses(self) -> None:
         shared = {

@@ -23,6 +23,7 @@ from simulators.base import SimFile
 from simulators.slack.couriers import VERIFY_SECONDS
 from simulators.slack.world import Channel
 from tests.adapters.slack.conftest import Rig
+from tests.support.adapter_context import unavailable
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
@@ -166,17 +167,9 @@ async def test_the_bots_own_messages_are_not_events(rig: Rig) -> None:
     assert not rig.sink.of(MessageEdited)
 
 
-async def test_a_duplicate_comes_with_the_same_id(rig: Rig) -> None:
-    anna = rig.slack.person("Anna")
-    rig.slack.duplicate_next()
-    await rig.slack.say(anna, rig.slack.direct(anna), "twice")
-    await rig.sink.first(MessageReceived, 2)
-    assert len({event.event_id for event in rig.sink.of(MessageReceived)}) == 1
-
-
 async def test_what_is_not_stored_is_not_acknowledged_and_comes_again(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
-    rig.sink.failures = 1
+    rig.sink.failures = unavailable(1)
     await rig.slack.say(anna, rig.slack.direct(anna), "important")
     assert (await rig.sink.first(MessageReceived)).message.content == "important"
     assert rig.counts["unacknowledged", "message"] == 1

@@ -1,11 +1,9 @@
 """What a gateway gives an adapter, small enough to look into."""
 
-import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
 
 import pytest
 from aiohttp import web
@@ -13,57 +11,15 @@ from aiohttp import web
 from adapters.telegram.connection import TelegramAdapter
 from adapters.telegram.manifest import TelegramSettings
 from adapters.telegram.receive import Receiver
-from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
-from gateway.message import InboundEvent, Outbound, Part, Place
+from gateway.message import Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext, Clock, CommandSpec, WebhookHandler, WebhookRequest
 from simulators.base import SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.updates import ME
+from tests.support.adapter_context import EventRecorder, MemoryState
 from tests.support.clock import HurriedClock
-from tests.support.patience import PATIENCE
-
-
-class MemoryState:
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    async def get(self, key: str) -> str | None:
-        assert len(key) <= 200
-        return self.values.get(key)
-
-    async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        assert len(key) <= 200
-        assert len(value) <= 4000
-        self.values[key] = value
-
-
-@dataclass
-class Sink:
-    """Keeps events; refuses the first `failures` of them."""
-
-    failures: int = 0
-    broken: int = 0
-    events: list[InboundEvent] = field(default_factory=list)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def __call__(self, event: InboundEvent) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise StoreUnavailable("the disk is full")
-        if self.broken:
-            self.broken -= 1
-            raise RuntimeError("a bug")
-        self.events.append(event)
-        self.changed.set()
-
-    async def wait(self, count: int = 1, timeout: float = PATIENCE) -> list[InboundEvent]:
-        async with asyncio.timeout(timeout):
-            while len(self.events) < count:
-                self.changed.clear()
-                await self.changed.wait()
-        return self.events
 
 
 class Listener:
@@ -114,7 +70,7 @@ class Bench:
 
     sim: TelegramSimulator
     adapter: TelegramAdapter
-    sink: Sink
+    sink: EventRecorder
     counts: "Counter[str]"
     state: MemoryState
     listener: Listener
@@ -142,7 +98,7 @@ def adapter_for(
     return TelegramAdapter(settings, context)
 
 
-def receiver_for(sink: Sink, clock: Clock) -> Receiver:
+def receiver_for(sink: EventRecorder, clock: Clock) -> Receiver:
     """A receiver without an adapter around it."""
 
     def count(what: str, detail: str = "") -> None: ...
@@ -154,12 +110,14 @@ def receiver_for(sink: Sink, clock: Clock) -> Receiver:
 
 
 @contextlib.asynccontextmanager
-async def connected(mode: str, sink: Sink | None = None, **options: object) -> AsyncIterator[Bench]:
+async def connected(
+    mode: str, sink: EventRecorder | None = None, **options: object
+) -> AsyncIterator[Bench]:
     sim = TelegramSimulator(mode="webhook" if mode == "webhook" else "polling", retry_delay=0.05)
     sim.api.privacy = bool(options.get("privacy", True))
     await sim.start()
     listener, counts, state = Listener(), Counter[str](), MemoryState()
-    sink = sink or Sink()
+    sink = sink or EventRecorder()
     adapter = adapter_for(sim, listener, counts, state)
     try:
         async with listener.running():

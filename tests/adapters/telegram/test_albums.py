@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from adapters.telegram.extras import TelegramExtras
 from adapters.telegram.parse import parse
 from adapters.telegram.receive import album_of, merged
-from gateway.message import CommandInvoked, InboundEvent, MessageReceived, TelegramExtras
+from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 from simulators.base import SimFile
-from tests.adapters.telegram.harness import Sink, connected
+from tests.adapters.telegram.harness import connected
 from tests.adapters.telegram.updates import GROUP, ME, entity, message, update
+from tests.support.adapter_context import EventRecorder, unavailable
 from tests.support.waiting import eventually
 
 
@@ -41,8 +44,8 @@ def test_a_command_as_caption_carries_all_pictures() -> None:
     assert (whole.event_id, whole.arguments) == ("1", "what?")
     assert whole.message is not None
     assert len(whole.message.attachments) == 2
-    assert isinstance(whole.message.extras, TelegramExtras)
-    assert whole.message.extras.is_command
+    extras = unpacked(TelegramExtras, whole.message.extras)
+    assert extras.is_command
 
 
 def test_a_single_part_stays_as_it_is() -> None:
@@ -85,7 +88,7 @@ async def test_an_album_is_not_confirmed_before_it_is_stored() -> None:
 
 
 async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
-    async with connected("webhook", Sink(failures=2)) as bench:
+    async with connected("webhook", EventRecorder(unavailable(2))) as bench:
         ann = bench.sim.person("Ann")
         pictures = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(3))
         await bench.sim.say(ann, bench.sim.direct(ann), "mine", files=pictures)

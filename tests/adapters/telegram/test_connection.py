@@ -9,41 +9,26 @@ import pytest
 from adapters.telegram.connection import public_url
 from gateway.errors import (
     StartError,
-    Transient,
 )
 from gateway.message import (
     MessageReceived,
-    Place,
 )
-from gateway.people import Audience
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
 from tests.adapters.telegram.harness import (
     MODES,
     Listener,
-    MemoryState,
-    Sink,
     adapter_for,
     connected,
-    text,
 )
+from tests.support.adapter_context import EventRecorder, MemoryState, unavailable
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
 
 @MODES
-async def test_a_duplicate_carries_the_same_id(mode: str) -> None:
-    async with connected(mode) as bench:
-        ann = bench.sim.person("Ann")
-        bench.sim.duplicate_next()
-        await bench.sim.say(ann, bench.sim.direct(ann), "once")
-        first, second = await bench.sink.wait(2)
-        assert first == second
-
-
-@MODES
 async def test_what_the_store_refuses_comes_again_in_order(mode: str) -> None:
-    async with connected(mode, Sink(failures=2)) as bench:
+    async with connected(mode, EventRecorder(unavailable(2))) as bench:
         ann, bob = bench.sim.person("Ann"), bench.sim.person("Bob")
         for number in range(5):
             await bench.sim.say(ann, bench.sim.direct(ann), f"ann {number}")
@@ -56,22 +41,22 @@ async def test_what_the_store_refuses_comes_again_in_order(mode: str) -> None:
 
 
 async def test_nothing_is_confirmed_before_it_is_stored() -> None:
-    sink = Sink(failures=10_000)
+    sink = EventRecorder(unavailable(10_000))
     async with connected("polling", sink) as bench:
         ann = bench.sim.person("Ann")
         await bench.sim.say(ann, bench.sim.direct(ann), "keep me")
-        await eventually(lambda: sink.failures < 9_998)
+        await eventually(lambda: len(sink.failures) < 9_998)
         assert len(bench.sim.queue.waiting) == 1
         await bench.adapter.disconnect()
         assert len(bench.sim.queue.waiting) == 1
-        sink.failures = 0
+        sink.failures.clear()
         await bench.adapter.connect(sink)
         await sink.wait()
         await eventually(lambda: not bench.sim.queue.waiting)
 
 
 async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> None:
-    sink = Sink(broken=5)
+    sink = EventRecorder([RuntimeError("a bug") for _ in range(5)])
     async with connected("polling", sink) as bench:
         ann = bench.sim.person("Ann")
         await bench.sim.say(ann, bench.sim.direct(ann), "poison")
@@ -79,14 +64,6 @@ async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> N
         (event,) = await sink.wait()
         assert isinstance(event, MessageReceived)
         assert event.message.content == "fine"
-
-
-async def test_unknown_kinds_of_update_are_counted() -> None:
-    async with connected("polling") as bench:
-        bench.sim.queue.allowed = None
-        bench.sim.queue.add("purchased_paid_media", 1, {"from": {"id": 1}})
-        await eventually(lambda: bench.counts["ignored:purchased_paid_media"] == 1)
-        assert bench.sink.events == []
 
 
 @MODES
@@ -116,7 +93,7 @@ async def test_the_webhook_takes_only_what_has_the_secret() -> None:
 
 
 async def test_a_store_that_fails_answers_503() -> None:
-    async with connected("webhook", Sink(failures=1)) as bench:
+    async with connected("webhook", EventRecorder(unavailable(1))) as bench:
         ann = bench.sim.person("Ann")
         await bench.sim.say(ann, bench.sim.direct(ann), "again please")
         await bench.sink.wait(1)
@@ -130,7 +107,7 @@ async def test_a_wrong_token_says_what_to_do() -> None:
         token = "7000000001:another-token"
         adapter = adapter_for(sim, Listener(), Counter[str](), MemoryState(), bot_token=token)
         with pytest.raises(StartError, match="BotFather") as caught:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert caught.value.permanent
         assert token not in str(caught.value)
         assert caught.value.__cause__ is None
@@ -146,7 +123,7 @@ async def test_nobody_at_home_is_not_permanent() -> None:
     adapter = adapter_for(sim, Listener(), Counter[str](), MemoryState())
     await sim.stop()
     with pytest.raises(StartError, match="cannot be reached") as caught:
-        await adapter.connect(Sink())
+        await adapter.connect(EventRecorder())
     assert not caught.value.permanent
 
 
@@ -155,7 +132,7 @@ async def test_a_second_receiver_ends_the_first_with_advice() -> None:
         bench.sim.faults.clear()
         other = adapter_for(bench.sim, Listener(), Counter[str](), MemoryState())
         closed = asyncio.create_task(bench.adapter.wait_closed())
-        await other.connect(Sink())
+        await other.connect(EventRecorder())
         closed_other = asyncio.create_task(other.wait_closed())
         done, _ = await asyncio.wait(
             (closed, closed_other), timeout=PATIENCE, return_when="FIRST_COMPLETED"
@@ -168,24 +145,13 @@ async def test_a_second_receiver_ends_the_first_with_advice() -> None:
         await asyncio.gather(closed, closed_other, return_exceptions=True)
 
 
-async def test_wait_closed_returns_after_disconnect() -> None:
-    async with connected("polling") as bench:
-        closed = asyncio.create_task(bench.adapter.wait_closed())
-        await asyncio.sleep(0)
-        await bench.adapter.disconnect()
-        await asyncio.wait_for(closed, PATIENCE)
-        await bench.adapter.disconnect()
-        with pytest.raises(Transient):
-            await bench.adapter.send(text(Place("telegram", "main", "1", Audience.DIRECT), "x"))
-
-
 async def test_two_accounts_live_side_by_side() -> None:
     listener, counts = Listener(), Counter[str]()
     sims = [
         TelegramSimulator("webhook", username="first_bot", token="1:aaaa"),
         TelegramSimulator("webhook", username="second_bot", token="2:bbbb"),
     ]
-    sinks = [Sink(), Sink()]
+    sinks = [EventRecorder(), EventRecorder()]
     adapters = []
     async with listener.running():
         for sim, sink, account in zip(sims, sinks, ("main", "support"), strict=True):

@@ -9,14 +9,15 @@ from adapters.telegram.client import make_bot
 from adapters.telegram.polling import OVERDUE_SECONDS, POLL_SECONDS, Poller
 from gateway.ports import CanCheckLiveness
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink, connected, receiver_for
+from tests.adapters.telegram.harness import connected, receiver_for
+from tests.support.adapter_context import EventRecorder
 from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
 
 @contextlib.asynccontextmanager
-async def polling(sink: Sink, clock: FakeClock):  # type: ignore[no-untyped-def]  # a generator
+async def polling(sink: EventRecorder, clock: FakeClock):  # type: ignore[no-untyped-def]  # a generator
     """A poller at work, and its simulator."""
 
     sim = TelegramSimulator()
@@ -37,7 +38,7 @@ async def polling(sink: Sink, clock: FakeClock):  # type: ignore[no-untyped-def]
 
 
 async def test_a_poll_that_is_answered_is_a_proof() -> None:
-    clock, sink = FakeClock(instant=True), Sink()
+    clock, sink = FakeClock(instant=True), EventRecorder()
     async with polling(sink, clock) as (sim, poller):
         clock.skip(POLL_SECONDS)
         assert poller.alive().ok
@@ -50,7 +51,7 @@ async def test_a_poll_that_is_answered_is_a_proof() -> None:
 
 async def test_polls_without_an_answer_are_deafness() -> None:
     clock = FakeClock(instant=True)
-    async with polling(Sink(), clock) as (_, poller):
+    async with polling(EventRecorder(), clock) as (_, poller):
         clock.skip(OVERDUE_SECONDS + 1)
         found = poller.alive()
         assert not found.ok
@@ -58,18 +59,18 @@ async def test_polls_without_an_answer_are_deafness() -> None:
 
 
 async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
-    clock, open_again = FakeClock(instant=True), asyncio.Event()
+    clock, open_again, arrived = FakeClock(instant=True), asyncio.Event(), asyncio.Event()
 
-    class Slow(Sink):
+    class Slow(EventRecorder):
         async def __call__(self, event: object) -> None:
-            self.changed.set()
+            arrived.set()
             await open_again.wait()
 
     sink = Slow()
     async with polling(sink, clock) as (sim, poller):
         ada = sim.person("Ada")
         await sim.say(ada, sim.direct(ada), "hello")
-        await asyncio.wait_for(sink.changed.wait(), PATIENCE)
+        await asyncio.wait_for(arrived.wait(), PATIENCE)
         clock.skip(OVERDUE_SECONDS * 3)
         assert poller.alive().ok
         open_again.set()

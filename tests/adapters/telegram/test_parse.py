@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.telegram import parse
+from adapters.telegram.extras import TelegramExtras
 from adapters.telegram.parse import parse as parse_in_module
 from gateway.authorship import Authorship, Material
 from gateway.message import (
@@ -21,9 +22,9 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    TelegramExtras,
 )
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 from tests.adapters.telegram.updates import (
     ANN,
     BOT,
@@ -48,8 +49,7 @@ def read(**more: Any) -> ChatMessage:
 
 
 def extras(found: ChatMessage) -> TelegramExtras:
-    assert isinstance(found.extras, TelegramExtras)
-    return found.extras
+    return unpacked(TelegramExtras, found.extras)
 
 
 def test_both_names_are_the_same_function_and_import_no_library() -> None:
@@ -294,8 +294,7 @@ def test_a_forward_is_somebody_elses_and_never_a_command(
     assert isinstance(event, MessageReceived)
     assert event.message.content == ""
     assert event.message.material == (Material("forwarded", "/clear", writer),)
-    assert isinstance(event.message.extras, TelegramExtras)
-    assert not event.message.extras.is_command
+    assert not extras(event.message).is_command
 
 
 def test_a_forward_that_names_us_does_not_call_us() -> None:

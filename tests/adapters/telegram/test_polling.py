@@ -9,8 +9,9 @@ from adapters.telegram.receive import ordering_key
 from gateway.errors import StartError
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
-from tests.adapters.telegram.harness import Sink, receiver_for
+from tests.adapters.telegram.harness import receiver_for
 from tests.adapters.telegram.updates import message, samples, update
+from tests.support.adapter_context import EventRecorder
 from tests.support.clock import FakeClock
 
 
@@ -20,7 +21,7 @@ async def run_until_dead(
     bot = make_bot(sim.token, sim.url)
     await bot.initialize()
 
-    poller = Poller(bot, receiver_for(Sink(), clock), clock)
+    poller = Poller(bot, receiver_for(EventRecorder(), clock), clock)
     if unreachable:
         await sim.stop()
     try:

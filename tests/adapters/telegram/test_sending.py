@@ -78,15 +78,6 @@ async def test_being_blocked_is_noticed(mode: str) -> None:
             await bench.adapter.send(text(place_in(room), "hello?"))
 
 
-async def test_a_rate_limit_gives_the_exact_seconds() -> None:
-    async with connected("polling") as bench:
-        room = bench.sim.direct(bench.sim.person("Ann"))
-        bench.sim.faults.add(Fault("sendMessage", "rate_limit", retry_after=17))
-        with pytest.raises(Transient) as caught:
-            await bench.adapter.send(text(place_in(room), "hi"))
-        assert caught.value.retry_after == 17
-
-
 @pytest.mark.parametrize(
     ("fault", "error", "shown"),
     [

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import aiohttp
 import pytest
@@ -11,29 +11,12 @@ from adapters.web.connection import WebAdapter
 from adapters.web.manifest import WebSettings
 from gateway.message import InboundEvent, Outbound, Part, Place
 from gateway.people import Audience
-from gateway.ports import AdapterContext, WebhookHandler
+from gateway.ports import AdapterContext
 from parley.http.local_listener import LocalListener
+from tests.support.adapter_context import NoState, NoWebhooks
 from tests.support.clock import FakeClock
 
 NOW = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
-
-
-class NoState:
-    async def get(self, key: str) -> str | None:
-        return None
-
-    async def put(self, key: str, value: str, ttl: timedelta) -> None:
-        return None
-
-
-class NoWebhooks:
-    def add(
-        self, path: str, handler: WebhookHandler, *, max_body: int = 0, proof: str = ""
-    ) -> None:
-        raise AssertionError("the page has no webhook")
-
-    def remove(self, path: str) -> None:
-        return None
 
 
 def nothing(what: str, detail: str = "") -> None:

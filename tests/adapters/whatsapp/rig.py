@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.manifest import WhatsAppSettings
 from db.errors import StoreUnavailable
-from gateway.message import ChatMessage, InboundEvent, MessageReceived, Outbound, Part, Place
+from gateway.message import ChatMessage, MessageReceived, Outbound, Part, Place
 from gateway.people import Audience
 from gateway.ports import AdapterContext
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from parley.http.webhook_listener import WebhookListener
 from simulators.whatsapp import WhatsAppSimulator
-from tests.support.patience import PATIENCE
+from tests.support.adapter_context import EventRecorder
 
 
 class MovableClock:
@@ -57,30 +58,6 @@ class MemoryState:
         self.kept[key] = (value, self._clock.now() + ttl)
 
 
-class Sink:
-    """Takes events, or fails as often as told."""
-
-    def __init__(self) -> None:
-        self.events: list[InboundEvent] = []
-        self.failures = 0
-        self._arrived = asyncio.Event()
-
-    async def __call__(self, event: InboundEvent) -> None:
-        if self.failures:
-            self.failures -= 1
-            raise StoreUnavailable("the inbox is full")
-        self.events.append(event)
-        self._arrived.set()
-
-    async def first(self, count: int = 1) -> list[InboundEvent]:
-        """The events, once there are `count` of them."""
-        async with asyncio.timeout(PATIENCE):
-            while len(self.events) < count:
-                self._arrived.clear()
-                await self._arrived.wait()
-        return self.events
-
-
 @dataclass
 class Rig:
     """Everything joined together."""
@@ -88,7 +65,7 @@ class Rig:
     sim: WhatsAppSimulator
     listener: WebhookListener
     adapter: WhatsAppAdapter
-    sink: Sink
+    sink: EventRecorder
     clock: MovableClock
     state: MemoryState
     counts: Counter[str]
@@ -101,7 +78,7 @@ class Rig:
 
     async def message(self, index: int = -1) -> ChatMessage:
         """A message that arrived."""
-        event = (await self.sink.first())[index]
+        event = (await self.sink.wait())[index]
         assert isinstance(event, MessageReceived)
         return event.message
 
@@ -127,13 +104,14 @@ def context_of(
     state: MemoryState,
     counts: Counter[str],
     account: str = "main",
+    guard: WorkGuard = UNGUARDED,
 ) -> AdapterContext:
     """What the program would give the adapter."""
 
     def count(what: str, detail: str = "") -> None:
         counts[f"{what}:{detail}" if detail else what] += 1
 
-    return AdapterContext(account, "Parley", clock, state, listener, count)
+    return AdapterContext(account, "Parley", clock, state, listener, count, guard=guard)
 
 
 @asynccontextmanager
@@ -141,16 +119,17 @@ async def running(
     sim: WhatsAppSimulator | None = None,
     listener: WebhookListener | None = None,
     account: str = "main",
+    guard: WorkGuard = UNGUARDED,
     **settings: object,
 ) -> AsyncIterator[Rig]:
     """The rig, connected."""
     sim = sim or WhatsAppSimulator(pauses=(0.02, 0.05, 0.1, 0.2))
     own_listener = listener is None
     listener = listener or WebhookListener()
-    clock, sink, counts = MovableClock(), Sink(), Counter[str]()
+    clock, sink, counts = MovableClock(), EventRecorder(), Counter[str]()
     state = MemoryState(clock)
     await sim.start()
-    context = context_of(listener, clock, state, counts, account)
+    context = context_of(listener, clock, state, counts, account, guard)
     adapter = WhatsAppAdapter(settings_of(sim, **settings), context)
     try:
         await listener.start()

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adapters.whatsapp
+from adapters.whatsapp.extras import WhatsAppExtras
 from adapters.whatsapp.parse import IdentityChange, parse, read
 from gateway.authorship import Material
 from gateway.message import (
@@ -22,11 +23,11 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    WhatsAppExtras,
     author_of,
     place_of,
 )
 from gateway.people import Audience
+from gateway.ports.extras import unpacked
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "payloads" / "whatsapp.json"
 NUMBER = {"display_phone_number": "+49 155 1234567", "phone_number_id": "700100200"}
@@ -143,7 +144,7 @@ def test_a_text() -> None:
     assert message.place.audience is Audience.DIRECT
     assert message.place.channel_id == BSUID
     assert message.timestamp.isoformat() == "2026-09-21T14:13:20+00:00"
-    assert message.extras == WhatsAppExtras()
+    assert message.extras is None
 
 
 def test_media_have_an_id_a_type_and_a_caption() -> None:
@@ -162,8 +163,8 @@ def test_shared_contacts_orders_and_forms_are_readable() -> None:
     form = message_in(EXAMPLES[10])
     assert form.material == (Material("form", 'Form: {"a":1}'),)
     assert {contact.content, order.content, form.content} == {""}
-    assert isinstance(form.extras, WhatsAppExtras)
-    assert form.extras.interactive_reply is not None
+    extras = unpacked(WhatsAppExtras, form.extras)
+    assert extras.interactive_reply is not None
 
 
 def test_choices_carry_the_value_behind_them() -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
+from adapters.whatsapp.extras import WhatsAppExtras
 from gateway.errors import BadInput, ConfigurationError, StartError
 from gateway.message import (
     Attachment,
@@ -13,23 +14,24 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
     ReactionChanged,
-    WhatsAppExtras,
 )
 from gateway.people import Audience
-from parley.http.webhook_listener import WebhookListener
+from gateway.ports.extras import unpacked
+from gateway.ports.work_guard import WorkItem
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator
 from simulators.whatsapp.errors import GraphError
 from tests.adapters.whatsapp.rig import (
     MemoryState,
     MovableClock,
-    Sink,
     context_of,
     running,
     settings_of,
     text_to,
 )
+from tests.support.adapter_context import EventRecorder, unavailable
 from tests.support.waiting import eventually
+from tests.support.work import KnownDeaths
 
 
 async def test_a_message_arrives_with_its_author_place_and_time() -> None:
@@ -46,15 +48,15 @@ async def test_a_message_arrives_with_its_author_place_and_time() -> None:
     assert message.channel_id == ada.id
     assert message.is_direct_message
     assert message.timestamp.tzinfo is not None
-    assert isinstance(message.extras, WhatsAppExtras)
-    assert message.extras.window_open
+    extras = unpacked(WhatsAppExtras, message.extras)
+    assert extras.window_open
 
 
 async def test_several_messages_of_one_post_arrive_in_their_order() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         ids = await rig.sim.say_together(ada, rig.sim.direct(ada), "one", "two", "three")
-        events = await rig.sink.first(3)
+        events = await rig.sink.wait(3)
     assert [event.event_id for event in events] == ids
     assert [e.message.content for e in events if isinstance(e, MessageReceived)] == [
         "one",
@@ -82,10 +84,10 @@ async def test_somebody_known_by_phone_stays_the_same_person_when_the_bsuid_appe
     async with running() as rig:
         old = rig.sim.person_without_bsuid("Otto")
         await rig.sim.say(old, rig.sim.direct(old), "before")
-        await rig.sink.first(1)
+        await rig.sink.wait(1)
         rig.sim.gain_bsuid(old, "DE.777")
         await rig.sim.say(old, rig.sim.direct(old), "after")
-        await rig.sink.first(2)
+        await rig.sink.wait(2)
         before, after = await rig.message(0), await rig.message(1)
         await rig.adapter.send(text_to(after.place, "same person"))
         assert rig.sim.calls[-1].body["recipient"] == "DE.777"
@@ -98,10 +100,10 @@ async def test_a_changed_number_keeps_the_person_and_moves_the_address() -> None
     async with running() as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "before")
-        await rig.sink.first(1)
+        await rig.sink.wait(1)
         rig.sim.change_number(ada, "4915559999999", "DE.99999")
         await rig.sim.say(ada, rig.sim.direct(ada), "after")
-        await rig.sink.first(2)
+        await rig.sink.wait(2)
         after = await rig.message(1)
         await rig.adapter.send(text_to(after.place, "found you"))
         sent = rig.sim.calls[-1].body
@@ -114,11 +116,11 @@ async def test_a_number_given_to_somebody_else_is_a_new_person() -> None:
         ada = rig.sim.person("Ada")
         phone = rig.sim.world.human("Ada").phone
         await rig.sim.say(ada, rig.sim.direct(ada), "mine")
-        await rig.sink.first(1)
+        await rig.sink.wait(1)
         bob = rig.sim.person("Bob")
         rig.sim.world.human("Bob").phone = phone
         await rig.sim.say(bob, rig.sim.direct(bob), "mine now")
-        await rig.sink.first(2)
+        await rig.sink.wait(2)
         assert (await rig.message(1)).author.id == bob.id != ada.id
 
 
@@ -128,13 +130,13 @@ async def test_an_answer_follows_the_person_not_the_number() -> None:
         await rig.sim.say(old, rig.sim.direct(old), "before")
         rig.sim.gain_bsuid(old, "DE.777")
         await rig.sim.say(old, rig.sim.direct(old), "after")
-        await rig.sink.first(2)
+        await rig.sink.wait(2)
         new = rig.sim.person("Nora")
         nora, otto = rig.sim.world.human("Nora"), rig.sim.world.human("Otto")
         nora.phone, otto.phone = otto.phone, "4915558888888"
         await rig.sim.say(new, rig.sim.direct(new), "I have this number now")
         await rig.sim.say(old, rig.sim.direct(old), "private question")
-        await rig.sink.first(4)
+        await rig.sink.wait(4)
         await rig.adapter.send(text_to((await rig.message(3)).place, "private answer"))
         assert [line.text for line in rig.sim.shown(rig.sim.direct(new)) if line.by_bot] == []
         assert rig.sim.shown(rig.sim.direct(old))[-1].text == "private answer"
@@ -148,7 +150,7 @@ async def test_a_reply_names_the_message_and_that_it_was_ours() -> None:
         place = (await rig.message()).place
         receipt = await rig.adapter.send(text_to(place, "answer"))
         await rig.sim.say(ada, room, "and then?", reply_to=receipt.message_id)
-        await rig.sink.first(2)
+        await rig.sink.wait(2)
         message = await rig.message()
     assert message.reply_to_id == receipt.message_id
     assert message.quote is not None
@@ -161,7 +163,7 @@ async def test_a_slash_is_a_command_and_a_path_is_not() -> None:
         room = rig.sim.direct(ada)
         await rig.sim.command(ada, room, "Ask", "what is\nnew?")
         await rig.sim.say(ada, room, "/etc/passwd is a file")
-        command, text = (await rig.sink.first(2))[:2]
+        command, text = (await rig.sink.wait(2))[:2]
     assert isinstance(command, CommandInvoked)
     assert (command.name, command.arguments) == ("ask", "what is\nnew?")
     assert command.message is not None
@@ -177,7 +179,7 @@ async def test_reactions_edits_and_deletions_arrive() -> None:
         await rig.sim.react(ada, room, wamid, "👍")
         await rig.sim.react(ada, room, wamid, "")
         await rig.sim.delete(ada, room, wamid)
-        _, edited, added, taken, deleted = await rig.sink.first(5)
+        _, edited, added, taken, deleted = await rig.sink.wait(5)
     assert isinstance(edited, MessageEdited)
     assert (edited.message.id, edited.message.content) == (wamid, "the")
     assert isinstance(added, ReactionChanged)
@@ -198,9 +200,9 @@ async def test_a_location_is_readable_and_typed() -> None:
     assert [(piece.authorship, piece.text) for piece in message.material] == [
         ("location", "Location: Dom, Köln (50.940000, 6.950000)")
     ]
-    assert isinstance(message.extras, WhatsAppExtras)
-    assert message.extras.location is not None
-    assert message.extras.location.latitude == 50.94
+    extras = unpacked(WhatsAppExtras, message.extras)
+    assert extras.location is not None
+    assert extras.location.latitude == 50.94
 
 
 async def test_what_says_nothing_is_counted_and_the_next_message_arrives() -> None:
@@ -222,7 +224,7 @@ async def test_a_file_is_named_by_the_message_and_fetched_on_demand() -> None:
         message = await rig.message()
         (attachment,) = message.attachments
         data = await rig.adapter.fetch(attachment, 10_000)
-        with pytest.raises(BadInput, match="allowed are 100"):
+        with pytest.raises(BadInput, match="more than 100"):
             await rig.adapter.fetch(attachment, 100)
     assert message.content == "what is this?"
     assert (attachment.kind, attachment.mime) == ("image", "image/png")
@@ -237,18 +239,35 @@ async def test_a_media_id_that_is_a_path_is_refused_before_any_request() -> None
         assert len(rig.sim.calls) == before
 
 
-async def test_the_same_event_again_has_the_same_id() -> None:
-    async with running() as rig:
+class Exhausted(KnownDeaths):
+    """A guard for which processes died of every payload."""
+
+    def exhausted(self, item: WorkItem) -> bool:
+        return item.kind == "payload"
+
+
+async def test_a_post_that_processes_died_of_is_acknowledged_and_not_parsed() -> None:
+    async with running(guard=Exhausted()) as rig:
         ada = rig.sim.person("Ada")
-        rig.sim.duplicate_next(2)
-        await rig.sim.say(ada, rig.sim.direct(ada), "once")
-        events = await rig.sink.first(3)
-    assert len({event.event_id for event in events}) == 1
+        await rig.sim.say(ada, rig.sim.direct(ada), "fatal")
+        await eventually(lambda: rig.counts["quarantined:whatsapp"] == 1)
+        assert rig.sink.events == []
+
+
+async def test_a_post_is_parsed_as_work_of_the_guard() -> None:
+    guard = KnownDeaths()
+    async with running(guard=guard) as rig:
+        ada = rig.sim.person("Ada")
+        await rig.sim.say(ada, rig.sim.direct(ada), "one")
+        await rig.sink.wait()
+    ((item,),) = guard.marked
+    assert item.kind == "payload"
+    assert item.id.startswith("whatsapp:main:")
 
 
 async def test_a_full_store_is_answered_with_503_and_meta_sends_it_again() -> None:
     async with running() as rig:
-        rig.sink.failures = 2
+        rig.sink.failures = unavailable(2)
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "do not lose me")
         assert (await rig.message()).content == "do not lose me"
@@ -315,33 +334,13 @@ async def test_messages_of_another_number_of_the_same_app_are_counted_not_taken(
         assert rig.counts["ignored:other_number"] == 1
 
 
-async def test_two_accounts_live_side_by_side_on_one_listener() -> None:
-    listener = WebhookListener()
-    shop = WhatsAppSimulator(webhook_path="/webhook/whatsapp/shop", phone_number_id="222")
-    try:
-        async with (
-            running(listener=listener) as main,
-            running(shop, listener, "shop") as second,
-        ):
-            ada = main.sim.person("Ada")
-            await main.sim.say(ada, main.sim.direct(ada), "to main")
-            bob = second.sim.person("Bob")
-            await second.sim.say(bob, second.sim.direct(bob), "to the shop")
-            assert (await main.message()).place.account == "main"
-            message = await second.message()
-            assert (message.place.account, message.content) == ("shop", "to the shop")
-            assert len(main.sink.events) == len(second.sink.events) == 1
-    finally:
-        await listener.stop()
-
-
 async def test_a_path_taken_twice_is_a_configuration_error() -> None:
     async with running() as rig:
         clock = MovableClock()
         context = context_of(rig.listener, clock, MemoryState(clock), rig.counts)
         twin = WhatsAppAdapter(settings_of(rig.sim), context)
         with pytest.raises(ConfigurationError, match="two accounts"):
-            await twin.connect(Sink())
+            await twin.connect(EventRecorder())
         await twin.disconnect()
         assert await rig.sim.webhooks.handshake(), "the first one still listens"
 
@@ -363,7 +362,7 @@ async def test_it_does_not_start_without_a_credential(name: str) -> None:
         context = context_of(rig.listener, clock, MemoryState(clock), rig.counts, "second")
         adapter = WhatsAppAdapter(settings_of(rig.sim, **{name: ""}), context)
         with pytest.raises(StartError, match=f"platforms.whatsapp.{name}") as error:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert error.value.permanent
         assert "/webhook/whatsapp/second" not in rig.listener.paths
 
@@ -383,7 +382,7 @@ async def test_a_wrong_credential_stops_the_start_with_advice(
         context = context_of(rig.listener, clock, MemoryState(clock), rig.counts, "second")
         adapter = WhatsAppAdapter(settings_of(rig.sim, **wrong), context)
         with pytest.raises(StartError) as error:
-            await adapter.connect(Sink())
+            await adapter.connect(EventRecorder())
         assert error.value.permanent
         assert advice in error.value.advice
 
@@ -397,9 +396,9 @@ async def test_an_outage_at_the_start_is_not_for_good() -> None:
         rig.sim.faults.add(Fault("phone_number", "drop_before"))
         for _ in range(2):
             with pytest.raises(StartError) as error:
-                await adapter.connect(Sink())
+                await adapter.connect(EventRecorder())
             assert not error.value.permanent
-        await adapter.connect(Sink())
+        await adapter.connect(EventRecorder())
         await adapter.disconnect()
 
 

@@ -250,7 +250,7 @@ class Asks(NoMemory):
     async def turn(self, caller: Caller) -> TurnMemory:
         return self
 
-    async def finish(self, answer: str, tools_used: object) -> AnswerFooter:
+    async def finish(self, answer: str, tools_used: object, without: object = ()) -> AnswerFooter:
         buttons = (Button("Keep", "shop:keep"), Button("Forget it", "shop:drop", typed="no"))
         return AnswerFooter("_Keep this?_", buttons)
 

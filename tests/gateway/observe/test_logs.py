@@ -13,7 +13,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError, Permanent, StartError
 from gateway.observe.correlation import correlated, correlation_id, exchange_of
-from gateway.observe.log_redaction import MAX_VALUE, REDACTED, failure, redacted, words_of
+from gateway.observe.log_redaction import MAX_VALUE, REDACTED, error_text, failure, redacted
 from gateway.observe.logs import LogFormat, configure_logs
 
 TOKEN = "7000000001:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1"
@@ -115,13 +115,13 @@ def test_an_exception_is_its_type_and_place_without_its_words(lines: Lines) -> N
 
 
 def test_words_meant_for_the_operator_are_told() -> None:
-    assert words_of(StartError("Discord refused the token.", "Reset it.")) == (
+    assert error_text(StartError("Discord refused the token.", "Reset it.")) == (
         "StartError: Discord refused the token. Reset it."
     )
-    assert words_of(ConfigurationError("limits: no")) == "ConfigurationError: limits: no"
+    assert error_text(ConfigurationError("limits: no")) == "ConfigurationError: limits: no"
     full = StoreUnavailable(f"database or disk is full\nDETAIL: row contains {WORDS}")
-    assert words_of(full) == "StoreUnavailable: database or disk is full"
-    assert words_of(KeyError(WORDS)) == "KeyError"
+    assert error_text(full) == "StoreUnavailable: database or disk is full"
+    assert error_text(KeyError(WORDS)) == "KeyError"
 
 
 def test_a_chain_of_exceptions_has_an_end() -> None:

@@ -170,12 +170,12 @@ def test_what_is_looked_up_is_as_it_is_at_that_moment(metrics: Metrics) -> None:
         GaugeReadings(waiting=3, unsent=2, connections={"slack": "deaf"}, reconnects={"slack": 4})
     ]
     metrics.registry.register(Gauges(lambda: now[0]))
-    assert value(metrics, "lanes_waiting") == 3
+    assert value(metrics, "turns_queued") == 3
     assert value(metrics, "connection_state", account="slack", state="deaf") == 1
     assert value(metrics, "connection_state", account="slack", state="ready") == 0
     assert value(metrics, "reconnects_total", account="slack") == 4
     now[0] = GaugeReadings(proofs={"slack": Liveness(True, "", 7.5)}, parts={"storage": False})
-    assert value(metrics, "lanes_waiting") == 0
+    assert value(metrics, "turns_queued") == 0
     assert value(metrics, "connection_proof_age_seconds", account="slack") == 7.5
     assert value(metrics, "up", part="storage") == 0
 

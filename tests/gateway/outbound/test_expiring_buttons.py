@@ -42,13 +42,13 @@ async def opened(clock: FakeClock) -> Kept:
 async def test_they_go_once_when_their_time_is_over_and_not_before() -> None:
     clock = FakeClock()
     kept = await opened(clock)
-    kept.buttons.shown(question(clock), Receipt("m1"))
-    kept.buttons.shown(outbound("plain:0"), Receipt("m2"))
+    kept.buttons.remember(question(clock), Receipt("m1"))
+    kept.buttons.remember(outbound("plain:0"), Receipt("m2"))
     await clock.advance(59)
-    assert await kept.buttons.step() == 0
+    assert await kept.buttons.remove_expired() == 0
     await clock.advance(2)
-    assert await kept.buttons.step() == 1
-    assert await kept.buttons.step() == 0
+    assert await kept.buttons.remove_expired() == 1
+    assert await kept.buttons.remove_expired() == 0
     (clearing,) = kept.submitted
     assert (clearing.clears, clearing.buttons, clearing.is_empty) == ("m1", (), True)
     assert [one.outbound.key for one in await kept.outbox.waiting(10)] == [clearing.key]
@@ -58,11 +58,11 @@ async def test_what_was_pressed_or_belongs_to_the_erased_is_left_alone() -> None
     clock = FakeClock()
     kept = await opened(clock)
     for number, person in enumerate(("test:main:ada", "test:main:bob", "test:main:eve")):
-        kept.buttons.shown(question(clock, f"q{number}:0", person), Receipt(f"m{number}"))
-    kept.buttons.gone(replace(outbound("press:0"), clears="m0"))
-    kept.buttons.forget("test:main:bob")
+        kept.buttons.remember(question(clock, f"q{number}:0", person), Receipt(f"m{number}"))
+    kept.buttons.forget_removed(replace(outbound("press:0"), clears="m0"))
+    kept.buttons.forget_person("test:main:bob")
     await clock.advance(61)
-    assert await kept.buttons.step() == 1
+    assert await kept.buttons.remove_expired() == 1
     assert [one.clears for one in kept.submitted] == ["m2"]
 
 
@@ -70,10 +70,10 @@ async def test_they_are_bounded_and_go_some_at_a_time() -> None:
     clock = FakeClock()
     kept = await opened(clock)
     for number in range(MAX_SHOWN + 10):
-        kept.buttons.shown(question(clock, f"q{number}:0"), Receipt(f"m{number}"))
+        kept.buttons.remember(question(clock, f"q{number}:0"), Receipt(f"m{number}"))
     await clock.advance(61)
-    assert await kept.buttons.step() == AT_ONCE
+    assert await kept.buttons.remove_expired() == AT_ONCE
     gone = AT_ONCE
-    while step := await kept.buttons.step():
+    while step := await kept.buttons.remove_expired():
         gone += step
     assert gone == MAX_SHOWN

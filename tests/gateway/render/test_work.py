@@ -71,9 +71,8 @@ def counted(markdown: str, platform: str) -> tuple[int, list[Part]]:
     render("**a**", platform)
     steps = 0
 
-    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+    def trace(_frame: FrameType, _event: str, _arg: Any) -> Any:
         nonlocal steps
-        del frame, event, arg
         steps += 1
         return trace
 

@@ -27,7 +27,7 @@ from gateway.stores.usage import SqlUsage
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
-from tests.support.servers import PostgresServer, postgres_server
+from tests.support.servers import PostgresServer
 
 
 @pytest.fixture
@@ -98,12 +98,6 @@ def buckets(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Buckets:
 @pytest.fixture
 def states(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> AdapterStates:
     return SqliteAdapterStates(hot, clock) if isinstance(hot, SqliteDatabase) else hot.states
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture

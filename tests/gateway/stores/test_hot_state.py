@@ -33,12 +33,21 @@ PassTime = Callable[[float], Awaitable[None]]
 
 
 def entry(message_id: str, clock: FakeClock, lane: str = "lane") -> InboxEntry:
-    return InboxEntry(f"id-{message_id}", lane, received(message_id=message_id), clock.now())
+    return InboxEntry(
+        f"id-{message_id}", lane, received(message_id=message_id), clock.now(), "mention"
+    )
 
 
 async def test_an_event_is_taken_once(inbox: Inbox, clock: FakeClock) -> None:
     assert await inbox.add(entry("m1", clock), DAY)
     assert not await inbox.add(entry("m1", clock), DAY)
+
+
+async def test_an_event_comes_back_with_what_was_decided_about_it(
+    inbox: Inbox, clock: FakeClock
+) -> None:
+    await inbox.add(entry("m1", clock), DAY)
+    assert await inbox.unfinished(10) == [entry("m1", clock)]
 
 
 async def test_of_many_at_once_exactly_one_is_taken(inbox: Inbox, clock: FakeClock) -> None:

@@ -27,7 +27,7 @@ async def main(file: Path) -> None:
     clock = SystemClock()
     database = sqlite_database(file)
     await database.start()
-    inbox, journal = SqliteInbox(database, clock), SqliteUnitOfWork(database, database, clock)
+    inbox, journal = SqliteInbox(database, clock), SqliteUnitOfWork(database, clock)
     for number in count(1):
         id_, now = f"e{number}", clock.now()
         await inbox.add(InboxEntry(id_, "lane", received(message_id=id_), now), timedelta(days=1))

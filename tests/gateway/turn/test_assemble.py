@@ -41,25 +41,27 @@ class Remembers(NoMemory):
     keeps = True
     recalls = True
 
-    def __init__(self, told: PromptParts, *items: KnowledgeItem) -> None:
-        self._told = told
+    def __init__(self, prompt_parts: PromptParts, *items: KnowledgeItem) -> None:
+        self._told = prompt_parts
         self._items = items
         self.asked: list[str] = []
 
     async def turn(self, caller: Caller) -> TurnMemory:
         return self
 
-    async def told(self) -> PromptParts:
+    async def prompt_parts(self) -> PromptParts:
         return self._told
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         self.asked.append(question)
         return self._items
 
-    async def tell_later(self, sentence: str, instead_of: Sequence[str] = ()) -> None:
+    async def tell_later(self, sentence: str) -> None:
         """Nothing of it is tested here."""
 
-    async def finish(self, answer: str, tools_used: Sequence[str]) -> AnswerFooter:
+    async def finish(
+        self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
+    ) -> AnswerFooter:
         return AnswerFooter()
 
 
@@ -72,11 +74,11 @@ def texts(message: ModelMessage) -> list[str]:
 
 
 async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question() -> None:
-    told = PromptParts(
+    prompt_parts = PromptParts(
         "## Skill", "Likes tea.", "- [fact] Luna", "A bakery.", "142 members.", "Closed"
     )
     async with gateway(policies=LIFTED) as g:
-        memory = Remembers(told, RYE, WHEAT)
+        memory = Remembers(prompt_parts, RYE, WHEAT)
         with_memory(g, memory)
         await g.take(received("How long does rye take?"))
         sent = g.model.requests[-1]
@@ -124,10 +126,10 @@ async def test_what_the_brief_tells_is_knowledge_only_where_it_had_to_be_cut_out
     for window, again in ((200_000, []), (8_192, ["b39"])):
         assistant = Assistant(window=window)
         async with gateway(policies=LIFTED, assistant=assistant) as g:
-            told = PromptParts(
+            prompt_parts = PromptParts(
                 soul="Likes tea. " * 80, brief="\n".join(lines), bible="A port. " * 2_000
             )
-            with_memory(g, Remembers(told, *items))
+            with_memory(g, Remembers(prompt_parts, *items))
             await g.take(received("which boats are blue?"))
             sent = g.model.requests[-1]
             assert ("Boat 39 of" in sent.system) is (again == [])

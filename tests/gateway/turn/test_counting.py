@@ -26,7 +26,7 @@ async def test_the_estimate_learns_from_what_the_service_counts(
 async def test_the_first_hello_is_small(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
-    for platform in ("discord", "slack", "telegram", "whatsapp", "web"):
+    for platform in ("Discord", "Slack", "Telegram", "WhatsApp", "the web page"):
         for audience in Audience:
             facts = PromptFacts("Parley", platform, audience)
             request = TurnRequest(own_text(facts), (), user_content("hello", writer="Ana"))

@@ -144,7 +144,7 @@ async def task_in_room(g: Gateway, text: str) -> str:
 
 async def test_a_task_with_a_secret_is_neither_set_nor_repeated_in_a_public_room() -> None:
     async with gateway(policies=POLICIES) as g:
-        assert "Nothing is set" in await task_in_room(g, f"log in with {SECRET}")
+        assert "The task is not set" in await task_in_room(g, f"log in with {SECRET}")
         await g.take(command("task", at=place()))
         assert g.texts[-1].startswith("No task is set here")
         assert "hunter22" not in "".join(g.texts)

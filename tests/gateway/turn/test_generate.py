@@ -18,7 +18,7 @@ from gateway.turn.assemble import dialogue
 from gateway.turn.attachments import FILE_LIMITS
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.history import said_of
+from gateway.turn.history import dialogue_turns
 from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from tests.support.adapter import RecordingAdapter
@@ -42,7 +42,7 @@ def shape(dialogue: tuple[ModelMessage, ...]) -> list[tuple[str, list[str]]]:
 
 
 def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[ModelMessage, ...]:
-    parts = ContextParts("You are Parley.", turns=said_of(turns, audience))
+    parts = ContextParts("You are Parley.", turns=dialogue_turns(turns, audience))
     return dialogue(assemble(parts, budget_for(8_192), estimate))
 
 

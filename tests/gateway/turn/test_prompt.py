@@ -10,11 +10,11 @@ from gateway.message import Quote
 from gateway.people import Audience
 from gateway.ports import ImageBlock, TextBlock
 from gateway.turn import tool_loop
-from gateway.turn.prompt import PromptFacts, own_text, said_by, today_text, user_content
+from gateway.turn.prompt import PromptFacts, own_text, signed_text, today_text, user_content
 from gateway.turn.types import Outcome
 from tests.support.for_each import for_each
 
-FACTS = PromptFacts("Parley", "slack", Audience.DIRECT)
+FACTS = PromptFacts("Parley", "Slack", Audience.DIRECT)
 
 
 def test_the_prompt_says_who_and_where() -> None:
@@ -31,7 +31,7 @@ def test_the_day_stands_apart_because_it_changes() -> None:
 
 @pytest.mark.parametrize("audience", Audience)
 def test_the_prompt_is_small_and_says_who_listens(audience: Audience) -> None:
-    text = own_text(PromptFacts("Parley", "discord", audience))
+    text = own_text(PromptFacts("Parley", "Discord", audience))
 
     assert len(text) < 1_200
     assert ("in private" in text) is (audience is Audience.DIRECT)
@@ -80,7 +80,7 @@ def test_files_need_no_words() -> None:
 
 @given(st.text(max_size=200))
 def test_no_name_looks_like_another_message(name: str) -> None:
-    line = said_by(name, "hello")
+    line = signed_text(name, "hello")
 
     assert line.startswith("[")
     assert line.endswith("] hello")

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.policy.history_redaction import redact_for_history, redact_messages
-from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter
+from gateway.ports.memory import AnswerFooter
 from gateway.turn.remember import LEFT_OUT, REMOVED, noted, secret_note
 
 ROW = "Zm9vYmFyYmF6cXV4" * 5
@@ -74,13 +74,6 @@ def test_a_line_stands_also_where_the_undo_is_typed() -> None:
     told = noted(AnswerFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
     assert told.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
     assert noted(AnswerFooter("_Noted._"), LEFT_OUT).typed == ""
-
-
-def test_a_removed_secret_is_told_once() -> None:
-    told = noted(AnswerFooter(f"_Noted._\n_{REDACTION_NOTICE}_"), REMOVED)
-    assert told.note == f"_Noted._\n{REMOVED}"
-    of_memory = f"_Noted._\n_{REDACTION_NOTICE}_\n{LEFT_OUT}"
-    assert noted(AnswerFooter(f"_Noted._\n_{REDACTION_NOTICE}_"), LEFT_OUT).note == of_memory
 
 
 def test_a_row_of_one_letter_is_kept() -> None:

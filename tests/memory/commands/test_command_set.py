@@ -93,8 +93,7 @@ async def test_privacy_shows_exports_and_erases() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember I prefer tabs")
         assert (
-            "- memories, chat messages that I keep included: 1"
-            in (await say(rig, "/privacy")).markdown
+            "- memories, including stored chat messages: 1" in (await say(rig, "/privacy")).markdown
         )
         exported = await say(rig, "/privacy export")
         rows = [json.loads(line) for line in exported.files[0].data.splitlines()]

@@ -19,9 +19,9 @@ async def say(rig: Rig, line: str, name: str = "ada", **where: object) -> Reply:
 
 async def test_a_soul_is_written_shown_and_undone() -> None:
     async with memory_rig() as rig:
-        assert "Nothing is written" in (await say(rig, "/soul")).markdown
+        assert "No preferences yet" in (await say(rig, "/soul")).markdown
         told = (await say(rig, "/soul Be short.\n\nNever use *emoji*.")).markdown
-        assert told == "The SOUL is written: version 1."
+        assert told == "Saved as version 1 of the preferences."
         shown = (await say(rig, "/soul")).markdown
         assert shown.startswith(
             "> Be short.\n>\n> Never use \\*emoji\\*.\n\n_Version 1, 2026-11-21."
@@ -29,7 +29,7 @@ async def test_a_soul_is_written_shown_and_undone() -> None:
         await say(rig, "/soul Be long.")
         assert "version 3" in (await say(rig, "/soul undo")).markdown
         assert "Be short." in (await say(rig, "/soul")).markdown
-        assert "Nothing is written" in (await say(rig, "/soul", "bob")).markdown
+        assert "No preferences yet" in (await say(rig, "/soul", "bob")).markdown
 
 
 @pytest.mark.parametrize("line", ["/soul", "/soul Be short.", "/soul undo"])
@@ -52,7 +52,7 @@ async def test_operators_write_the_bible_and_everybody_there_sees_it() -> None:
     async with memory_rig() as rig:
         assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
         told = await say(rig, "/bible We sell tea.", "root", at=ROOM, role=Role.OPERATOR)
-        assert told.markdown == "The BIBLE is written: version 2."
+        assert told.markdown == "Saved as version 2 of the project notes."
         assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
         await say(rig, "/bible undo", "root", at=ROOM, role=Role.OPERATOR)
         assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
@@ -66,7 +66,7 @@ async def test_a_member_s_bible_is_an_operator_s_to_press() -> None:
         assert "Nothing waits" in (await say(rig, "/memories review", at=ROOM)).markdown
         as_operator = {"at": ROOM, "role": Role.OPERATOR}
         asked = await say(rig, "/memories review", "root", **as_operator)
-        assert "Make this the BIBLE?" in asked.markdown
+        assert "Replace the project notes (BIBLE) with this?" in asked.markdown
         assert "> We sell tea.\n>\n> And \\_milk\\_." in asked.markdown
         keep = asked.buttons[0].value
         with pytest.raises(BadInput):

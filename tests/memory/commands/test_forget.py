@@ -158,7 +158,7 @@ async def test_what_was_edited_between_showing_and_pressing_stays(
     reply = await press(rig, question, "Forget")
     assert "Rex is my dog" in await remembered(rig)
     assert "Rex is my dog" in await history(kept)
-    assert "had changed or was gone" in reply.markdown
+    assert "had changed or were already deleted" in reply.markdown
 
 
 async def test_a_question_counts_once_for_its_person_in_its_place(rig: Rig) -> None:
@@ -230,7 +230,7 @@ async def test_beyond_the_bound_is_told_and_left(rig: Rig) -> None:
     for number in range(MAX_FOUND + 3):
         await rig.said(handle, f"turn-{number}", f"Luna number {number}", "yes")
     question = await say(rig, "/forget Luna number")
-    assert f"I show and delete {MAX_FOUND} at a time; 3 more fit." in question.markdown
+    assert f"I show and delete {MAX_FOUND} at a time; 3 more match." in question.markdown
     told = (await press(rig, question, f"Forget {MAX_FOUND}")).markdown
     assert told.startswith(f"Forgotten: {MAX_FOUND}.")
     assert "write the command again" in told

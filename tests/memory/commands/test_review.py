@@ -39,12 +39,12 @@ async def test_after_each_decision_the_next_one_follows_until_nothing_waits() ->
         await guess(rig, "Lives in Rome", "Owns a boat", "Plays chess")
         first = await say(rig, "/memories review")
         assert "Lives in Rome" in first.markdown
-        assert "2 more wait after it" in first.markdown
+        assert "2 more are waiting" in first.markdown
         assert labels(first) == ["Keep", "Forget it", "Later"]
         second = await press(rig, first, "Keep")
         assert second.markdown.startswith(KEPT)
         assert "Owns a boat" in second.markdown
-        assert "1 more waits after it" in second.markdown
+        assert "1 more is waiting" in second.markdown
         third = await press(rig, second, "Forget it")
         assert third.markdown.startswith("I will not keep it.")
         assert "Plays chess" in third.markdown
@@ -114,11 +114,11 @@ async def test_operators_are_told_where_proposals_wait() -> None:
 
         caller = rig.caller("root", at=HERE, role=Role.OPERATOR)
         turn = await rig.remembrance.turn(caller)
-        await turn.told()
+        await turn.prompt_parts()
         told = "discord:main:guild” (1)"
         assert told in (await turn.finish("Hello.", ())).note
         turn = await rig.remembrance.turn(rig.caller("root", at=HERE, role=Role.OPERATOR))
-        await turn.told()
+        await turn.prompt_parts()
         assert (await turn.finish("Hello.", ())).note == "", "once a session"
         text = await root("memories review")
         assert text.startswith(texts.NOTHING_WAITS)
@@ -150,7 +150,10 @@ async def test_a_soul_is_not_asked_about_in_a_room() -> None:
         await rig.brain.write(ada.request, ada.access, "soul", text, InputKind.ASSISTANT)
         shown = await say(rig, "/memories review", at=ROOM)
         assert shown == Reply(texts.WAITS_PRIVATELY)
-        assert "Make this the SOUL?" in (await say(rig, "/memories review", at=HERE)).markdown
+        assert (
+            "Replace the preferences (SOUL) with this?"
+            in (await say(rig, "/memories review", at=HERE)).markdown
+        )
 
 
 @pytest.mark.parametrize("alone", [True, False])

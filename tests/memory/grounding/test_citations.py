@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.grounding.citations import MAX_CITATIONS, CitationKind, find_citations
+from memory.grounding.citations import MAX_CITATIONS, find_citations
+from memory.ports.grounding import CitationKind
 from tests.support.for_each import for_each
 
 FORTY = "da39a3ee5e6b4b0d3255bfef95601890afd80709"

@@ -7,12 +7,12 @@ from typing import Final
 
 import pytest
 
-from memory.grounding.citations import Citation, find_citations
+from memory.grounding.citations import find_citations
 from memory.grounding.decision import Claim, Findings, Grounding, WritePolicy, determine_tier
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
-from memory.grounding.verifier import Checked, Reason, Verification
 from memory.model.record import Kind, SourceType, Trust
 from memory.model.validation import Code, IngestionTier
+from memory.ports.grounding import Checked, Citation, Reason, Verification
 from memory.ports.memories import Duplicate
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -17,16 +17,8 @@ from memory.grounding.pages import as_text
 from memory.grounding.relevance import keep_relevant, shared_words
 from memory.grounding.repositories import Repositories
 from memory.grounding.trackers import Tracker
-from memory.grounding.verifier import (
-    KEPT_INVALID,
-    Checked,
-    CitationVerifier,
-    ConfiguredVerifier,
-    GroundingSources,
-    Reason,
-    Verification,
-    verify_all,
-)
+from memory.grounding.verifier import KEPT_INVALID, ConfiguredVerifier, GroundingSources, verify_all
+from memory.ports.grounding import Checked, CitationVerifier, Reason, Verification
 from safety.http.addresses import HostRule
 
 LOOPBACK = frozenset({ip_network("127.0.0.0/8")})

@@ -46,7 +46,7 @@ class Writing(Acting):
         after = self.do(turn.finish(f"Well: {text}", ["memory_store"]))
         self.hold(scene, caller, word, "turn", Scope.USER)
         told = self.said(after.note)
-        assert told <= {word}, "an aftermath speaks of this turn only"
+        assert told <= {word}, "a footer speaks of this turn only"
 
     @rule(scene=scenes)
     def talk(self, scene: Scene) -> None:

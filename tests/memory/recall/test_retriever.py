@@ -156,14 +156,14 @@ async def test_what_was_replaced_deleted_or_has_expired_is_gone_at_once(here: As
 async def test_neighbours_fit_what_is_wanted_as_well(here: Asking) -> None:
     await here.keep(*talk("Where is the spare key of the shed?", "Under the blue pot."))
     await here.keep(record("The shed has a spare key", kind=Kind.DECISION))
-    found = await here.texts(HAPPENS, wanted=Filter(tiers=(Tier.SEMANTIC,)))
+    found = await here.texts(HAPPENS, filters=Filter(tiers=(Tier.SEMANTIC,)))
     assert found == ["The shed has a spare key"]
 
 
 async def test_neighbours_from_before_the_asked_time_stay_out(here: Asking) -> None:
     await here.keep(*talk("It is about the key.", "The spare key of the shed is blue."))
     late = Filter(since=AT + timedelta(seconds=30))
-    assert await here.texts(HAPPENS, wanted=late) == ["The spare key of the shed is blue."]
+    assert await here.texts(HAPPENS, filters=late) == ["The spare key of the shed is blue."]
     assert len(await here.texts(HAPPENS)) == 2
 
 

@@ -11,7 +11,7 @@ from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
 from memory.ports.memories import Filter
-from memory.write.path import WriteRules
+from memory.write.new_record import WriteRules
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import AT, record, store
 
@@ -99,7 +99,7 @@ async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() 
             await turn.tools.call("memory_search", {}),
             await turn.tools.call("memory_search", {"query": "deploy key staging"}),
             await turn.tools.call("memory_brief", {"include_provenance": True}),
-            repr(await turn.told()),
+            repr(await turn.prompt_parts()),
             repr(await ada.read.search(Filter())),
             repr(await ada.read.get(old.id)),
             repr(await ada.privacy.memories_about("deploy key staging")),

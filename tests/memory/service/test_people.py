@@ -128,7 +128,7 @@ async def test_a_platform_that_does_not_say_closes_the_project_and_keeps_the_cho
         rig.members.silent.add(("discord:main:ada", PROJECT))
         home = await start_turn(rig, at=AT_HOME)
         assert (home.project, "does not say" in home.notice) == ("", True)
-        with pytest.raises(BadInput, match="cannot see that you are in"):
+        with pytest.raises(BadInput, match="cannot confirm that you are in"):
             await rig.people.choose_project(home, "1")
         rig.members.silent.clear()
         assert (await start_turn(rig, at=AT_HOME)).project == PROJECT

@@ -1,7 +1,6 @@
 """What a signature proves comes back with its source and trust; nothing else is believed."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.stores.personal_data import ALL
-from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands.texts import KINDS
 from memory.model.record import (
     Draft,
@@ -31,35 +29,10 @@ from memory.stores.personal_data import TABLES as PERSONAL
 from memory.transfer.exporter import ExportOptions, export, personal_file
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 from memory.transfer.line_format import MEMORIES, TABLES
-from parley.wiring.storage.memory_stores import memory_stores
-from tests.memory.rig import Rig, memory_rig, rig_on
-from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
-from tests.support.servers import PostgresServer
+from tests.memory.rig import Rig, memory_rig
 
 EVERY = Filter(own_only=True, superseded=True, limit=1_000)
 OWN = "telegram:main:ada"
-
-
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
-    clock, database = FakeClock(), sqlite_database(tmp_path / "memory.db")
-    await database.start()
-    if request.param == "sqlite":
-        yield rig_on(memory_stores(database, clock), database, clock)
-    else:
-        server: PostgresServer = request.getfixturevalue("postgres")
-        pool = postgres_database(await migrated_database(server), PATIENT)
-        await pool.start()
-
-        async def keep(turn: Any) -> None:
-            await pool.run(lambda: put_waiting_turn(turn))
-
-        yield rig_on(memory_stores(pool, clock), database, clock, keep=keep)
-        await pool.stop()
-    await database.stop()
 
 
 async def taken_in(handle: MemoryHandle, data: bytes) -> list[LineReport]:

@@ -21,7 +21,7 @@ async def turn(
 ) -> TurnMemory:
     """A turn in which the model has read its prompt."""
     begun = await rig.remembrance.turn(rig.caller(name, at=at, role=role))
-    await begun.told()
+    await begun.prompt_parts()
     return begun
 
 

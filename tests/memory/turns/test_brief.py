@@ -167,14 +167,14 @@ async def test_another_process_and_the_next_start_tell_a_session_the_same() -> N
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("Has a dog", Kind.FACT))
-        before = await (await rig.remembrance.turn(rig.caller("ada"))).told()
+        before = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         await rig.clock.advance(61)
         await ada.write.remember(Draft("Has a cat", Kind.FACT))
 
         elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
-        assert await (await elsewhere.turn(rig.caller("ada"))).told() == before
+        assert await (await elsewhere.turn(rig.caller("ada"))).prompt_parts() == before
         await rig.clock.advance(3_600)
-        assert "Has a cat" in (await (await elsewhere.turn(rig.caller("ada"))).told()).brief
+        assert "Has a cat" in (await (await elsewhere.turn(rig.caller("ada"))).prompt_parts()).brief
 
 
 async def test_what_one_process_had_to_make_anew_the_others_tell_as_well() -> None:
@@ -183,16 +183,18 @@ async def test_what_one_process_had_to_make_anew_the_others_tell_as_well() -> No
         gone = await ada.write.remember(Draft("Has a dog", Kind.FACT))
         elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
         for process in (rig.remembrance, elsewhere):
-            assert "Has a dog" in (await (await process.turn(rig.caller("ada"))).told()).brief
+            assert (
+                "Has a dog" in (await (await process.turn(rig.caller("ada"))).prompt_parts()).brief
+            )
         await rig.clock.advance(61)
         await ada.privacy.delete([gone.memory_id])
         await ada.write.remember(Draft("Has a cat", Kind.FACT))
-        anew = await (await rig.remembrance.turn(rig.caller("ada"))).told()
+        anew = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Has a cat" in anew.brief
         await rig.clock.advance(61)
         await ada.write.remember(Draft("Has a bird", Kind.FACT))
         for process in (elsewhere, rig.remembrance):
-            assert await (await process.turn(rig.caller("ada"))).told() == anew
+            assert await (await process.turn(rig.caller("ada"))).prompt_parts() == anew
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced", "true no longer"])
@@ -205,7 +207,7 @@ async def test_what_is_gone_is_gone_from_a_session_that_goes_on(how: str) -> Non
             lives if how == "true no longer" else replace(lives, true_until=None)
         )
         await ada.write.remember(Draft("Has a dog", Kind.FACT))
-        told = await (await rig.remembrance.turn(rig.caller("ada"))).told()
+        told = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Graz" in told.brief
 
         await rig.clock.advance(61)
@@ -213,7 +215,7 @@ async def test_what_is_gone_is_gone_from_a_session_that_goes_on(how: str) -> Non
             await ada.privacy.delete([kept.memory_id])
         elif how == "replaced":
             await ada.write.remember(Draft("Lives in Linz", Kind.FACT, supersedes=kept.memory_id))
-        again = await (await rig.remembrance.turn(rig.caller("ada"))).told()
+        again = await (await rig.remembrance.turn(rig.caller("ada"))).prompt_parts()
         assert "Graz" not in again.brief
         assert "Has a dog" in again.brief
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from gateway.people import Audience
 from gateway.ports.memory import REDACTION_NOTICE
 from tests.memory.rig import DIRECT, Rig
@@ -17,13 +19,24 @@ async def writes_a_secret(rig: Rig, name: str = "ada") -> None:
     turn = await rig.remembrance.turn(replace(rig.caller(name, at=GROUP, says=SECRET), alone=False))
     stored = {"type": "fact", "content": SECRET, "quote": SECRET}
     await turn.tools.call("memory_store", stored)
-    await turn.tell_later(SENTENCE, instead_of=(REDACTION_NOTICE,))
-    assert (await turn.finish("ok", [])).note == ""
+    await turn.tell_later(SENTENCE)
+    assert (await turn.finish("ok", [], without=(REDACTION_NOTICE,))).note == ""
 
 
 async def under_a_direct_answer(rig: Rig, name: str = "ada") -> str:
     turn = await rig.remembrance.turn(rig.caller(name, at=DIRECT, says="hello"))
     return (await turn.finish("ok", [])).note
+
+
+@pytest.mark.parametrize("without", [(), (REDACTION_NOTICE,)])
+async def test_a_footer_leaves_out_what_is_said_otherwise(
+    rig: Rig, without: tuple[str, ...]
+) -> None:
+    turn = await rig.remembrance.turn(rig.caller("ada", at=DIRECT, says=SECRET))
+    stored = {"type": "fact", "content": SECRET, "quote": SECRET}
+    await turn.tools.call("memory_store", stored)
+    note = (await turn.finish("ok", [], without)).note
+    assert (REDACTION_NOTICE in note) == (not without)
 
 
 async def test_it_waits_for_that_person_and_is_said_once(rig: Rig) -> None:

@@ -231,7 +231,7 @@ async def test_what_found_no_room_in_the_brief_can_be_recalled() -> None:
             await ada.write.remember(Draft(long, Kind.FACT))
 
         turn = await rig.remembrance.turn(rig.caller("ada"))
-        told = await turn.told()
+        told = await turn.prompt_parts()
         assert "Penelope" not in told.brief
         (found,) = await turn.knowledge("what is the boat called?")
         assert found.text == "The boat is called Penelope"

@@ -52,7 +52,7 @@ async def test_brief_and_knowledge_tell_an_id_that_names_the_memory() -> None:
             Draft("I prefer tabs", Kind.PREFERENCE)
         )
         turn = await rig.remembrance.turn(rig.caller("ada", says="tabs?"))
-        told = await turn.told()
+        told = await turn.prompt_parts()
         assert f"I prefer tabs (2026-11-21) {short_id(kept.memory_id)}" in told.brief
         (item,) = await turn.knowledge("which tabs do I prefer?")
         assert item.ref == short_id(kept.memory_id)

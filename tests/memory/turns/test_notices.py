@@ -149,7 +149,7 @@ async def test_what_was_confirmed_is_not_undone() -> None:
 async def test_a_soul_that_was_rewritten_is_what_it_was_before() -> None:
     async with memory_rig() as rig:
         first = await after(rig, soul="Call me Ada.")
-        assert "I rewrote your SOUL" in first.note
+        assert "I rewrote your preferences" in first.note
         second = await after(rig, soul="Call me Countess.")
         assert [button.label for button in second.buttons] == ["Undo SOUL"]
         pressed = await rig.commands.press(first.buttons[0].value, rig.caller())
@@ -158,7 +158,7 @@ async def test_a_soul_that_was_rewritten_is_what_it_was_before() -> None:
         assert await soul(rig) == "Call me Ada."
         versions = await (await rig.handle()).documents.versions("soul")
         assert [version.content for version in versions] == ["Call me Ada."]
-        assert "I took back my change of the SOUL" in await undo(rig, "soul-1")
+        assert "I undid my change of the SOUL" in await undo(rig, "soul-1")
         assert await soul(rig) == ""
 
 
@@ -173,7 +173,7 @@ async def test_in_a_group_what_was_noted_waits_for_a_direct_message() -> None:
         here = replace(DIRECT, platform=ROOM.platform, account=ROOM.account)
         later = await after(rig, at=here)
         assert later.note.count("Noted in a group") == 2
-        assert "From a group, not kept yet: “The server may time out" in later.note
+        assert "From a group, not stored yet: “The server may time out" in later.note
         assert (await after(rig, at=here)).note == ""
 
 
@@ -183,7 +183,7 @@ async def test_what_waits_is_bounded_expires_and_goes_with_what_it_names() -> No
         for number in range(MAX_UNTOLD + 3):
             await after(rig, f"I own boat number {number}{number}", at=ROOM, alone=False)
         gone = (await rig.commands.run("undo", "", rig.caller(at=ROOM))).markdown
-        assert "took back" in gone
+        assert "deleted" in gone
         told = (await after(rig, at=here)).note
         assert told.count("Noted in a group") == MAX_UNTOLD - 1
         assert "number 00" not in told

@@ -5,9 +5,9 @@ import pytest
 from gateway.errors import BadInput
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.grounding.citations import find_citations
-from memory.grounding.verifier import Checked, Reason, Verification
 from memory.model.record import Draft, Kind
 from memory.model.validation import Code
+from memory.ports.grounding import Checked, Reason, Verification
 from memory.ports.memories import Filter
 from memory.write import validate
 from tests.memory.rig import memory_rig

@@ -5,7 +5,7 @@ import json
 import os
 import pty
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -40,18 +40,11 @@ from tests.parley.cli.kit import (
 from tests.parley.cli.warm import warm
 from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
-from tests.support.servers import PostgresServer, postgres_server
 from tests.support.turns import answered
 
 ADA, BOB = "telegram:main:ada", "telegram:main:bob"
 MINE = ("--person", ADA)
 KEY = "correct horse battery"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with postgres_server() as running:
-        yield running
 
 
 @pytest.fixture(
@@ -62,7 +55,7 @@ async def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     url = (
         "sqlite:///data/parley.db"
         if request.param == "sqlite"
-        else new_database(request.getfixturevalue("server"))
+        else new_database(request.getfixturevalue("postgres"))
     )
     return await filled(tmp_path, url)
 
@@ -400,7 +393,7 @@ async def test_it_works_while_the_gateway_runs(tmp_path: Path) -> None:
             assert gone.status == 0, gone.err
             await telegram.say(ada, room, "/memories tabs")
             await telegram.wait_for(
-                room, lambda shown: any("find nothing about that" in m.text for m in shown)
+                room, lambda shown: any("found nothing about that" in m.text for m in shown)
             )
             verified = await parley("audit", "verify", cwd=tmp_path)
             assert verified.status == 0, verified

@@ -30,6 +30,7 @@ from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
+from tests.support.program import running_app
 from tests.support.waiting import eventually
 from tests.support.work import deadly
 
@@ -208,11 +209,8 @@ async def test_the_program_syncs_by_itself(tmp_path: Path) -> None:
     )
     brain = app.memory.brain
     assert brain is not None
-    await app.start()
-    try:
+    async with running_app(app, drain=1):
         await eventually(lambda: brain.synced_at("default", TEA))
-    finally:
-        await app.stop(drain=1)
 
 
 def test_without_memory_nothing_is_synced(tmp_path: Path) -> None:

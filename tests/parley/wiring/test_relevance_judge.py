@@ -9,11 +9,10 @@ from gateway.errors import ModelError
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.prices import Price
 from gateway.stores.usage import SqlUsage
-from memory.grounding.citations import Citation
 from memory.grounding.decision import Grounding
-from memory.grounding.verifier import Reason, Verification
 from memory.model.record import Draft, Kind
 from memory.model.validation import Code
+from memory.ports.grounding import Citation, Reason, Verification
 from parley.config import from_mapping
 from parley.wiring.relevance_judge import SYSTEM, ModelJudge
 from simulators.anthropic import AnthropicSimulator

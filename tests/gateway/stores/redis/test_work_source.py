@@ -80,7 +80,7 @@ async def test_a_worker_that_was_held_up_and_its_successor_answer_once(
     stuck.gate.set()
     other.gate.set()
     await all_answered(other.state, 200)
-    await eventually(lambda: other.state.work.in_hand == 0)
+    await eventually(lambda: other.state.work.unfinished == 0)
     won = [*stuck.won, *other.won]
     assert sorted(map(number_of, won)) == list(range(200))
 

@@ -126,7 +126,7 @@ def test_an_item_that_is_too_long_does_not_take_the_shorter_ones_with_it() -> No
 
 
 def test_an_item_that_is_the_only_one_is_missed_with_the_tag_that_it_needs() -> None:
-    entry = tagged("knowledge", knowledge.written(item(0, "")))
+    entry = tagged("knowledge", knowledge.item_text(item(0, "")))
     some = ContextParts(OWN, knowledge=(item(0, ""),))
     for limit, taken in ((estimate(entry) - 1, ()), (estimate(entry), ("k0",))):
         budget = TokenBudget(estimate(OWN), 0, 0, 0, limit, 0, 0, 0)

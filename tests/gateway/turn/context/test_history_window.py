@@ -19,7 +19,7 @@ from gateway.turn.context.history_window import (
     sizes_of,
     summary_in_time,
 )
-from gateway.turn.history import said_of
+from gateway.turn.history import dialogue_turns
 from tests.gateway.turn.context.making import AT
 
 LIMITS = ContextLimits(max_messages=10, max_tokens=2_000, ttl=timedelta(hours=24))
@@ -83,7 +83,9 @@ def test_the_window_grows_again_until_the_next_step() -> None:
         kept = since(turns[: 2 * n], summary, LIMITS, AT)
         gone = gone_of(kept, LIMITS)
         if gone:
-            summary = merged_summary(summary, kept[:gone], said_of(kept[:gone], Audience.DIRECT))
+            summary = merged_summary(
+                summary, kept[:gone], dialogue_turns(kept[:gone], Audience.DIRECT)
+            )
         begins.append(kept[gone].message_id)
 
     assert len(set(begins)) <= len(begins) // 2
@@ -121,8 +123,8 @@ def test_a_summary_quotes_what_was_decided_and_names_who_spoke() -> None:
         StoredTurn("m7", "user", "Rye or wheat? We decided on rye. More talk.", AT, "ada", "Ada"),
         StoredTurn("m7", "assistant", "Good.", AT),
     ]
-    first = merged_summary(None, turns[:2], said_of(turns[:2], Audience.PUBLIC_ROOM))
-    both = merged_summary(first, turns[2:], said_of(turns[2:], Audience.PUBLIC_ROOM))
+    first = merged_summary(None, turns[:2], dialogue_turns(turns[:2], Audience.PUBLIC_ROOM))
+    both = merged_summary(first, turns[2:], dialogue_turns(turns[2:], Audience.PUBLIC_ROOM))
 
     assert both.text == "- [Ada] something 0?\n- [Ada] We decided on rye."
     assert (both.message_id, both.role) == ("m7", "assistant")
@@ -131,7 +133,7 @@ def test_a_summary_quotes_what_was_decided_and_names_who_spoke() -> None:
 
 def test_a_summary_that_goes_back_to_too_many_is_begun_anew() -> None:
     crowd = ConversationSummary("old", "m", "user", AT, tuple(f"p{n}" for n in range(MAX_PERSONS)))
-    made = merged_summary(crowd, talk(1), said_of(talk(1), Audience.DIRECT))
+    made = merged_summary(crowd, talk(1), dialogue_turns(talk(1), Audience.DIRECT))
 
     assert "old" not in made.text
     assert made.persons == ("person-0",)
@@ -142,7 +144,7 @@ def test_no_secret_stays_in_a_summary() -> None:
 
     assert (
         "AKIAIOSFODNN7EXAMPLE"
-        not in merged_summary(None, turns, said_of(turns, Audience.DIRECT)).text
+        not in merged_summary(None, turns, dialogue_turns(turns, Audience.DIRECT)).text
     )
 
 
@@ -166,7 +168,7 @@ def test_whatever_was_said_the_rest_begins_with_a_question_and_holds_the_latest(
 def test_a_summary_of_what_was_shown_counts_as_text_of_somebody_else() -> None:
     shown = (Material("forwarded", "we agreed to pay", "Eve"),)
     turn = StoredTurn("m", "user", "see this", AT, "a", "A", material=shown)
-    first = merged_summary(None, [turn], said_of([turn], Audience.DIRECT))
+    first = merged_summary(None, [turn], dialogue_turns([turn], Audience.DIRECT))
     assert first.persons == (SHOWN, "a")
     later = talk(1)
-    assert SHOWN in merged_summary(first, later, said_of(later, Audience.DIRECT)).persons
+    assert SHOWN in merged_summary(first, later, dialogue_turns(later, Audience.DIRECT)).persons

@@ -19,6 +19,7 @@ from parley.config import Settings, from_mapping
 from parley.http.api.openapi import PREFIX
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
+from tests.support.program import running_app
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 PROJECT = "web:main:guild"
@@ -119,10 +120,5 @@ def settings_in(folder: Path, **sections: Mapping[str, object]) -> Settings:
 @asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[Program]:
     """The program, from its start to its end."""
-    app = App(settings)
-    try:
-        await app.start()
-        async with aiohttp.ClientSession() as http:
-            yield Program(app, http, settings)
-    finally:
-        await app.stop(0)
+    async with running_app(App(settings), drain=0) as app, aiohttp.ClientSession() as http:
+        yield Program(app, http, settings)

@@ -3,7 +3,7 @@ was asked or shown."""
 
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -17,15 +17,8 @@ from simulators.whatsapp import WhatsAppSimulator
 from tests.e2e.harness import running as connected
 from tests.parley.http.api.kit import Program, running, settings_in
 from tests.support.databases import new_database
-from tests.support.servers import PostgresServer, postgres_server
 
 pytestmark = pytest.mark.xdist_group("postgres")
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,6 +1,6 @@
 """The interface over PostgreSQL: what it promises of each kind of thing, once."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,15 +11,9 @@ from memory.model.record import Draft, Kind
 from memory.ports.api_tokens import ApiToken
 from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
 from tests.support.databases import new_database
-from tests.support.servers import PostgresServer, postgres_server
+from tests.support.servers import PostgresServer
 
 pytestmark = pytest.mark.xdist_group("postgres")
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
 
 
 @pytest.fixture

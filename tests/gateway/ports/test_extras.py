@@ -1,27 +1,23 @@
-"""What a trace says of a message that only its platform knows, and never its text."""
+"""The extras of the platforms: kept as JSON, read back as their type, named in the trace."""
 
 from dataclasses import replace
 
 import pytest
 
-from gateway.message import (
-    DiscordExtras,
-    Extras,
-    InteractiveReply,
-    Location,
-    SlackExtras,
-    TelegramExtras,
-    WhatsAppExtras,
-)
-from gateway.observe.message_details import details_of
+from adapters.discord.extras import DiscordExtras
+from adapters.slack.extras import SlackExtras
+from adapters.telegram.extras import TelegramExtras
+from adapters.whatsapp.extras import InteractiveReply, Location, WhatsAppExtras
+from gateway.message import MessageReceived
+from gateway.ports.extras import PlatformExtras, packed, unpacked
+from gateway.stores.codec import event_from_json, event_to_json
 from tests.support.gateway import gateway
 from tests.support.messages import direct, received
 
 
 @pytest.mark.parametrize(
-    ("extras", "told"),
+    ("extras", "details"),
     [
-        (None, ""),
         (DiscordExtras(), ""),
         (DiscordExtras(("1", "2"), ("3",), True), "2 mentions, 1 role mention, @everyone"),
         (SlackExtras(), ""),
@@ -41,13 +37,20 @@ from tests.support.messages import direct, received
         ),
     ],
 )
-def test_everything_is_named_and_nothing_is_quoted(extras: Extras, told: str) -> None:
-    assert details_of(extras) == told
+def test_everything_is_named_and_nothing_is_quoted(extras: PlatformExtras, details: str) -> None:
+    assert extras.details == details
+    event = received("hello", at=direct())
+    sent = replace(event, message=replace(event.message, extras=packed(extras)))
+    kept = event_from_json(event_to_json(sent))
+    assert isinstance(kept, MessageReceived)
+    assert kept == sent
+    assert (kept.message.extras is None) == (extras == type(extras)())
+    assert unpacked(type(extras), kept.message.extras) == extras
 
 
 async def test_the_trace_of_a_message_has_it() -> None:
     async with gateway() as g:
-        extras = WhatsAppExtras(window_open=False)
+        extras = packed(WhatsAppExtras(window_open=False))
         event = received("hello", at=direct())
         await g.take(replace(event, message=replace(event.message, extras=extras)))
         (trace,) = await g.services.stores.traces.find(event.message.id)

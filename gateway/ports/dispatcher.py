@@ -1,0 +1,27 @@
+"""The hand-over of accepted events to whoever works on them."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from gateway.message import InlineQueried, Place
+from gateway.people import PersonId
+from gateway.ports.inbox import InboxEntry
+
+
+class Dispatcher(Protocol):
+    """Sees to it that accepted events are worked on."""
+
+    def check_room(self) -> None:
+        """Raise `StoreUnavailable` when nothing more can wait."""
+
+    def is_crowded_by(self, person: PersonId) -> bool:
+        """Return True when much waits, and this person has their share of it."""
+
+    async def accept(self, entry: InboxEntry) -> None:
+        """Take over an event that the inbox holds."""
+
+    async def holds(self, lane: str, place: Place, message_ids: Collection[str]) -> bool:
+        """Return True when one of these messages is accepted and may not be answered yet."""
+
+    def answer_inline(self, event: InlineQueried) -> bool:
+        """Offer completions while a person types; nothing of it is stored. False without room."""

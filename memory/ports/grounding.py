@@ -1,0 +1,78 @@
+"""Seams of grounding: looking citations up, and judging their relevance."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class CitationKind(StrEnum):
+    """The kind of a cited source."""
+
+    ADR = "adr"
+    COMMIT = "commit"
+    URL = "url"
+    ISSUE = "issue"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation at `start` to `end` of its text.
+
+    `id` is "ADR-003", the hash in lower case, the address, or the issue's number; `repository` is
+    "owner/name" where the issue names it.
+    """
+
+    kind: CitationKind
+    id: str
+    start: int
+    end: int
+    repository: str = ""
+
+    @property
+    def source_id(self) -> str:
+        """The name in evidence: "ADR-003", "commit:a1b2c3d", an address, "owner/name#12"."""
+        if self.kind is CitationKind.COMMIT:
+            return f"commit:{self.id}"
+        return f"{self.repository}#{self.id}" if self.kind is CitationKind.ISSUE else self.id
+
+
+class Reason(StrEnum):
+    """Why a citation is verified, or not."""
+
+    EXISTS = "exists"
+    MISSING = "missing"
+    NOT_LISTED = "not_listed"
+    FAILED = "failed"
+    TOO_MANY = "too_many"
+    IRRELEVANT = "irrelevant"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The outcome for one citation. `excerpt` is text of what is cited, where it was asked for."""
+
+    valid: bool
+    reason: Reason
+    excerpt: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A citation and what became of it."""
+
+    citation: Citation
+    verification: Verification
+
+
+class CitationVerifier(Protocol):
+    """Looks a citation up. Raises nothing for what is missing; anything raised counts as failed."""
+
+    async def verify(self, citation: Citation) -> Verification: ...
+
+
+class RelevanceJudge(Protocol):
+    """A model that reads. Anything it raises counts as a no."""
+
+    async def supports(self, claim: str, material: str) -> bool:
+        """True if `material` states `claim`. Neither is an instruction."""
+        ...

@@ -1,0 +1,35 @@
+"""What an edit makes of a command that waits."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.inbound.revision import revised
+from gateway.message import CommandInvoked, MessageEdited
+from gateway.ports.inbox import InboxEntry
+from tests.support.messages import message
+
+AT = datetime(2026, 11, 3, 9, 30, tzinfo=UTC)
+NOW = message("/Ask when", message_id="m1")
+
+
+def waiting(name: str) -> InboxEntry:
+    """A command that waits, as it was first written."""
+    before = message(f"/{name} why", message_id="m1")
+    event = CommandInvoked("e1", before.place, before.author, name, "why", before)
+    return InboxEntry("e1", "lane", event, AT)
+
+
+def test_a_waiting_command_takes_its_new_arguments() -> None:
+    entry = revised(waiting("ask"), MessageEdited("e2", NOW, "Ask", "when"))
+    assert entry is not None
+    assert isinstance(entry.event, CommandInvoked)
+    assert (entry.event.name, entry.event.arguments, entry.event.message) == ("ask", "when", NOW)
+
+
+@pytest.mark.parametrize(
+    "edit", [MessageEdited("e2", NOW), MessageEdited("e2", NOW, "ask", "when")]
+)
+def test_an_edit_to_something_else_changes_no_command(edit: MessageEdited) -> None:
+    entry = waiting("clear")
+    assert revised(entry, edit) is entry
