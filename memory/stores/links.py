@@ -1,11 +1,12 @@
 """Linked identities, and requests to link them. Who changes them in a tenant takes turns."""
 
-import json
 import uuid
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, cast
+
+from pydantic import TypeAdapter
 
 from db import (
     SKIP_LOCKED,
@@ -24,11 +25,12 @@ from db import (
 from db.times import micros, time_of, time_or_none
 from db.work import Fetch
 from gateway.message import Place
-from gateway.people import Audience
 from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
 from memory.stores.limits import MAX_LINKED
 
 EXPIRE_AT_ONCE: Final = 100
+_SIDES: Final = TypeAdapter(tuple[LinkSide, LinkSide | None])
+STORED_PLACE: Final = TypeAdapter(Place)
 ACTIVE: Final[tuple[LinkState, ...]] = ("redeemed", "confirmed")
 
 
@@ -78,40 +80,6 @@ def confirming(kept: KeptRequest | None, person: str, exchange: str, now: dateti
     if person == kept.request.maker.person:
         return "linked" if state == "confirmed" else "early"
     return "agreed" if state == "redeemed" or again else "waiting"
-
-
-def sides_text(request: LinkRequest) -> str:
-    """Both sides as JSON."""
-    sides = (request.maker, request.redeemer)
-    return json.dumps([None if side is None else _side(side) for side in sides])
-
-
-def request_of(tenant: str, id_: str, state: str, sides: str, until: datetime) -> LinkRequest:
-    """The request that a row holds; the table checks the state."""
-    maker, redeemer = json.loads(sides)
-    other = None if redeemer is None else _side_of(redeemer)
-    return LinkRequest(id_, tenant, cast("LinkState", state), _side_of(maker), other, until)
-
-
-def place_text(place: Place | None) -> str:
-    """A place as JSON, empty for none."""
-    return "" if place is None else json.dumps(asdict(place))
-
-
-def place_of(text: str) -> Place | None:
-    """The place that `place_text` wrote."""
-    if not text:
-        return None
-    fields = json.loads(text)
-    return Place(**{**fields, "audience": Audience(fields["audience"])})
-
-
-def _side(side: LinkSide) -> dict[str, str]:
-    return {"person": side.person, "name": side.name, "place": place_text(side.place)}
-
-
-def _side_of(fields: dict[str, str]) -> LinkSide:
-    return LinkSide(fields["person"], fields["name"], place_of(fields["place"]))
 
 
 COLUMNS: Final = "tenant, id, state, sides, until, settled"
@@ -334,12 +302,17 @@ def _persons(rows: Iterable[Row]) -> set[str]:
 
 def _linked(row: Row) -> Linked:
     person, name, place, since = row
-    return Linked(LinkSide(person, name, place_of(place)), time_or_none(since))
+    return Linked(
+        LinkSide(person, name, STORED_PLACE.validate_json(place) if place else None),
+        time_or_none(since),
+    )
 
 
 def _kept(row: Row) -> KeptRequest:
     tenant, id_, state, sides, until, settled = row
-    return KeptRequest(request_of(tenant, id_, state, sides, time_of(until)), settled)
+    maker, redeemer = _SIDES.validate_json(sides)
+    request = LinkRequest(id_, tenant, cast("LinkState", state), maker, redeemer, time_of(until))
+    return KeptRequest(request, settled)
 
 
 def _of_person(tenant: str, person: str, now: datetime) -> Params:
@@ -352,7 +325,7 @@ def _joined(tenant: str, side: LinkSide, human: str, now: datetime) -> Params:
         "person": side.person,
         "human": human,
         "name": side.name,
-        "place": place_text(side.place),
+        "place": "" if side.place is None else STORED_PLACE.dump_json(side.place).decode(),
         "since": micros(now),
     }
 
@@ -366,7 +339,7 @@ def _params(kept: KeptRequest, code: str = "") -> Params:
         "id": one.id,
         "state": one.state,
         "redeemer": "" if one.redeemer is None else one.redeemer.person,
-        "sides": sides_text(one),
+        "sides": _SIDES.dump_json((one.maker, one.redeemer)).decode(),
         "until": micros(one.until),
         "settled": kept.settled,
     }

@@ -27,22 +27,6 @@ from memory.model.record import (
 from memory.stores.partitions import owner_of, partitions_of
 from memory.text.terms import filed
 
-__all__ = [
-    "COLUMNS",
-    "INSERT",
-    "SELECTED",
-    "SHAPES",
-    "columns_of",
-    "origin",
-    "origins_of",
-    "partition_lexeme",
-    "record_from",
-    "record_of",
-    "storable",
-    "values_of",
-    "words_of",
-]
-
 Shape = Literal["text", "time", "flag", "number", "list"]
 
 SHAPES: Final[Mapping[str, Shape]] = {

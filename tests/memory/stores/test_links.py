@@ -11,7 +11,7 @@ from gateway.message import Place
 from gateway.people import Audience
 from memory.ports.links import Linked, LinkOutcome, LinkSide, LinkStep, LinkStore
 from memory.ports.people import PeopleStore
-from memory.stores.links import obstacle, place_of, place_text
+from memory.stores.links import STORED_PLACE, obstacle
 from tests.memory.stores.arrivals import known
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import LATER, link
@@ -245,8 +245,7 @@ async def test_requests_end_with_their_time_once(links: LinkStore) -> None:
 
 def test_a_place_is_kept_whole() -> None:
     place = Place("a", "b", "c", Audience.PRIVATE_ROOM, "w", "t", True)
-    assert place_of(place_text(place)) == place
-    assert place_of(place_text(None)) is None
+    assert STORED_PLACE.validate_json(STORED_PLACE.dump_json(place)) == place
 
 
 @pytest.mark.parametrize(
