@@ -31,7 +31,8 @@ def as_mapping(value: object) -> JsonObject:
 
 def mapping(source: JsonObject, key: str) -> JsonObject:
     """The object under `key`, or an empty one."""
-    return as_mapping(source.get(key))
+    value = source.get(key)  # not by a call of `as_mapping`: this runs many times per message
+    return value if isinstance(value, dict) else _EMPTY
 
 
 def array(source: JsonObject, key: str, limit: int = MAX_ITEMS) -> list[object]:
@@ -42,7 +43,8 @@ def array(source: JsonObject, key: str, limit: int = MAX_ITEMS) -> list[object]:
 
 def items(source: JsonObject, key: str, limit: int = MAX_ITEMS) -> list[JsonObject]:
     """The objects among the first `limit` values of the list under `key`."""
-    return objects(source.get(key), limit)
+    values = source.get(key)
+    return objects(values, limit) if isinstance(values, list) else []
 
 
 def objects(value: object, limit: int = MAX_ITEMS) -> list[JsonObject]:
@@ -53,7 +55,11 @@ def objects(value: object, limit: int = MAX_ITEMS) -> list[JsonObject]:
 
 def text(source: JsonObject, key: str, limit: int = MAX_CONTENT) -> str:
     """The first `limit` characters of the string under `key`, or "". See `clean_text`."""
-    return as_text(source.get(key), limit)
+    value = source.get(key)
+    if not isinstance(value, str):
+        return ""
+    value = value[:limit]
+    return value if value.isascii() and "\0" not in value else clean_text(value)
 
 
 def as_text(value: object, limit: int = MAX_CONTENT) -> str:
@@ -76,7 +82,10 @@ def identifier(source: JsonObject, key: str, limit: int = MAX_IDENTIFIER) -> str
 
     An id of more than `limit` characters is refused, never cut.
     """
-    return as_identifier(source.get(key), limit)
+    value = source.get(key)
+    if isinstance(value, str):
+        return value if len(value) <= limit and _IDENTIFIER.fullmatch(value) else ""
+    return "" if value is None else as_identifier(value, limit)
 
 
 def as_identifier(value: object, limit: int = MAX_IDENTIFIER) -> str:
@@ -89,8 +98,8 @@ def as_identifier(value: object, limit: int = MAX_IDENTIFIER) -> str:
 
 def numeric_id(source: JsonObject, key: str) -> str:
     """The whole number under `key` as an id, otherwise "": on platforms whose ids are numbers."""
-    whole = integer(source, key)
-    return "" if whole is None else str(whole)
+    value = source.get(key)
+    return str(value) if type(value) is int and -MAX_INTEGER < value < MAX_INTEGER else ""
 
 
 def identifiers(source: JsonObject, key: str, limit: int = MAX_ITEMS) -> tuple[str, ...]:
@@ -100,8 +109,9 @@ def identifiers(source: JsonObject, key: str, limit: int = MAX_ITEMS) -> tuple[s
 
 
 def integer(source: JsonObject, key: str) -> int | None:
-    """The whole number under `key`."""
-    return as_integer(source.get(key))
+    """The whole number of at most 64 bits under `key`."""
+    value = source.get(key)
+    return value if type(value) is int and -MAX_INTEGER < value < MAX_INTEGER else None
 
 
 def as_integer(value: object) -> int | None:

@@ -170,6 +170,8 @@ def _origin_of(raw: JsonObject, bot_id: str) -> tuple[Authorship, str] | None:
 
 def _is_via(raw: JsonObject, bot_id: str) -> bool:
     """True for a message made by this bot's inline mode, unless it is forwarded."""
+    if "via_bot" not in raw:
+        return False
     made_by = numeric_id(mapping(raw, "via_bot"), "id")
     return bool(bot_id) and made_by == bot_id and _FORWARD_FIELDS.isdisjoint(raw)
 
