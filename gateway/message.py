@@ -86,7 +86,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What only the message's platform says of it, as JSON; its adapter has the type.
+    """The facts of a message that only its platform has, as JSON; its adapter has the type.
 
     `details` are the same in a few words without a person's text, for the trace of the message.
     """

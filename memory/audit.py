@@ -15,9 +15,9 @@ from memory.model.scope import RequestScope
 from memory.ports.audit import AuditAction, AuditEntry, AuditLog, Link
 
 FIRST: Final = "0" * 64
-"""What stands before the first entry."""
+"""The hash before the first entry."""
 SIGNING: Final = b"parley-memory export 1"
-"""What the key of signatures is derived for, so that it signs nothing else."""
+"""The purpose of the derived signing key."""
 MAX_DETAILS: Final = 20
 MAX_DETAIL: Final = 10_000
 """Characters of one detail: room for the ids of a large deletion."""

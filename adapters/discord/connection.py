@@ -74,12 +74,12 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
         return await self._post(connection.rest, outbound)
 
     async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of a message of ours. Raises a `DeliveryError`."""
+        """Replace the text of a message of the bot. Raises a `DeliveryError`."""
         route = message_route("PATCH", place, message_id)
         await self._connected().rest.call(route, json=edit_body(part))
 
     async def clear_buttons(self, outbound: Outbound) -> None:
-        """Remove the buttons of a message of ours. Raises a `DeliveryError`."""
+        """Remove the buttons of a message of the bot. Raises a `DeliveryError`."""
         connection, handle = self._connected(), handle_of(outbound)
         if handle is not None and await connection.responses.clear(handle, outbound.clears):
             return
@@ -87,7 +87,7 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
         await connection.rest.call(route, json=NO_BUTTONS)
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours. Raises a `DeliveryError`."""
+        """Delete a message of the bot. Raises a `DeliveryError`."""
         await self._connected().rest.call(message_route("DELETE", place, message_id))
 
     async def typing(self, place: Place, message_id: str) -> None:
@@ -127,7 +127,7 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
         await self._connected().rest.call(reaction_route("PUT", place, message_id, emoji))
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Remove our reaction. Raises a `DeliveryError`."""
+        """Remove the bot's reaction. Raises a `DeliveryError`."""
         await self._connected().rest.call(reaction_route("DELETE", place, message_id, emoji))
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:

@@ -1,4 +1,4 @@
-"""What only Discord says of a message."""
+"""The extras of a message that only Discord has."""
 
 from dataclasses import dataclass
 

@@ -12,7 +12,6 @@ from adapters.discord.interactions import InteractionResponses
 from adapters.discord.messages import message_of
 from adapters.discord.read_positions import ReadPositions
 from adapters.discord.send import destination
-from adapters.shared.connection import stop
 from adapters.shared.json_readers import JsonObject, identifier
 from adapters.shared.receive_queue import ReceiveQueue
 from gateway.message import (
@@ -90,8 +89,10 @@ class Receiver:
         comes back.
         """
         left = await self.queue.drain(DRAIN_SECONDS)
-        for task in [*self._tasks, *self._deferrals]:
-            await stop(task)
+        tasks = [*self._tasks, *self._deferrals]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if left:
             self._count("lost", "discord")
             log.error("events_lost", platform="discord", events=left)

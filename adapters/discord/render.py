@@ -36,7 +36,7 @@ _ENDS: Final = {
     ITALIC: re.compile(r"[_*]"),
     STRIKE: re.compile(r"~~"),
 }
-"""What ends a mark, even where it stands in code."""
+"""The signs that end a mark, even where they stand in code."""
 
 
 class _DiscordText(TextRenderer):

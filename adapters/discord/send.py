@@ -24,7 +24,7 @@ NOBODY: Final = {"parse": [], "replied_user": True}
 """An answer notifies only the person whom it answers, whatever the model wrote."""
 
 NO_BUTTONS: Final[dict[str, object]] = {"components": []}
-"""The body that removes only the buttons of a message of ours."""
+"""The body that removes only the buttons of a message of the bot."""
 
 _ACTION_ROW, _BUTTON, _SECONDARY_STYLE = 1, 2, 2
 
@@ -40,7 +40,7 @@ def messages_route(channel_id: str) -> Route:
 
 
 def reaction_route(method: str, place: Place, message_id: str, emoji: str) -> Route:
-    """The route of our own reaction to a message."""
+    """The route of the bot's own reaction to a message."""
     return Route(
         method,
         "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
@@ -85,7 +85,7 @@ def body_of(outbound: Outbound) -> dict[str, object]:
 
 
 def edit_body(part: Part, buttons: tuple[Button, ...] = ()) -> dict[str, object]:
-    """The body that replaces the text of a message of ours. Raises `Permanent`."""
+    """The body that replaces the text of a message of the bot. Raises `Permanent`."""
     body: dict[str, object] = {"content": text_of(part), "allowed_mentions": NOBODY}
     if buttons:
         body["components"] = _rows(buttons)

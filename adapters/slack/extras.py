@@ -1,4 +1,4 @@
-"""What only Slack says of a message."""
+"""The extras of a message that only Slack has."""
 
 from dataclasses import dataclass
 

@@ -214,7 +214,7 @@ def _actions(payload: JsonObject, context: EventContext) -> list[InboundEvent]:
 
 
 def _without_buttons(message: JsonObject) -> Part | None:
-    """The content of a message of ours; None where Slack omits it, as for ephemeral ones."""
+    """The content of a message of the bot; None where Slack omits it, as for ephemeral ones."""
     content = text(message, "text")
     blocks: list[object] = [
         dict(block)

@@ -99,7 +99,7 @@ def _one_table(blocks: Document) -> Document:
 
 
 def _may_join(group: Sequence[Block], block: Block) -> bool:
-    """Whether a message with the blocks of `group` may hold one more."""
+    """True when a message with the blocks of `group` may hold one more."""
     if len(group) >= MAX_BLOCKS:
         return False
     return not (_is_native_table(block) and any(map(_is_native_table, group)))

@@ -67,7 +67,7 @@ class Sender(ABC):
     async def edit(
         self, place: Place, message_id: str, part: Part, buttons: tuple[Button, ...] = ()
     ) -> None:
-        """Replace the content of a message of ours. Raises a `DeliveryError`."""
+        """Replace the content of a message of the bot. Raises a `DeliveryError`."""
         body = compose(part, buttons)
         body.pop("mrkdwn", None)
         # Without the key, Slack would keep the old blocks and show those.
@@ -77,8 +77,8 @@ class Sender(ABC):
             await self._connected().web.api_call("chat.update", json=arguments)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
-        """Show a message of ours without its buttons. An ephemeral one is deleted: only the address
-        of a press can change it. Raises a `DeliveryError`."""
+        """Show a message of the bot without its buttons. An ephemeral one is deleted: only the
+        address of a press can change it. Raises a `DeliveryError`."""
         if outbound.private_to and outbound.place.audience is not Audience.DIRECT:
             return
         if outbound.part is not None:
@@ -87,7 +87,7 @@ class Sender(ABC):
             await self._post_response(outbound.reply_handle, {"delete_original": True})
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours; a missing one is accepted. Raises a `DeliveryError`."""
+        """Delete a message of the bot; a missing one is accepted. Raises a `DeliveryError`."""
         with delivery_errors(sends=False, accept=("message_not_found",)):
             await self._connected().web.chat_delete(channel=place.channel_id, ts=message_id)
 
@@ -100,7 +100,7 @@ class Sender(ABC):
             )
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Remove our reaction; a missing one is accepted. Raises a `DeliveryError`."""
+        """Remove the bot's reaction; a missing one is accepted. Raises a `DeliveryError`."""
         name, channel = _emoji_name(emoji), place.channel_id
         with delivery_errors(sends=False, accept=("no_reaction", "message_not_found")):
             await self._connected().web.reactions_remove(

@@ -36,7 +36,7 @@ class WebhookConnection:
         self._routes.remove(self._path)
 
     def alive(self) -> Liveness:
-        """Always alive: requests arrive at our own listener."""
+        """Always alive: requests arrive at the public listener."""
         return Liveness(True)
 
     async def handle(self, request: WebhookRequest) -> WebhookResponse:

@@ -180,7 +180,7 @@ class AiohttpRequest(BaseRequest):
 
 
 def _seconds(value: object, default: float) -> float:
-    """The library's value, or our default for its own marker."""
+    """The library's value, or `default` for its own marker."""
     return float(value) if isinstance(value, int | float) else default
 
 

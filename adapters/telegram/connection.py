@@ -146,11 +146,11 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         await send.edit(self._connected(), place, message_id, part)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
-        """Remove the buttons of a message of ours. Raises a `DeliveryError`."""
+        """Remove the buttons of a message of the bot. Raises a `DeliveryError`."""
         await send.clear_buttons(self._connected(), outbound.place, outbound.clears)
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of ours, within 48 hours. Raises a `DeliveryError`."""
+        """Delete a message of the bot, within 48 hours. Raises a `DeliveryError`."""
         await send.run(self._connected(), "deleteMessage", send.message_of(place, message_id))
 
     async def typing(self, place: Place, message_id: str) -> None:
@@ -179,7 +179,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         await send.run(self._connected(), "setMessageReaction", request)
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Remove our emoji; a bot has at most one on a message. Raises a `DeliveryError`."""
+        """Remove the bot's emoji; it has at most one on a message. Raises a `DeliveryError`."""
         request = send.reaction_request(place, message_id, "")
         await send.run(self._connected(), "setMessageReaction", request)
 

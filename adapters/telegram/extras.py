@@ -1,4 +1,4 @@
-"""What only Telegram says of a message."""
+"""The extras of a message that only Telegram has."""
 
 from dataclasses import dataclass
 

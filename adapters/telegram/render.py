@@ -99,7 +99,7 @@ def _quoted(blocks: Sequence[Block]) -> list[str]:
 
 
 class _InsideQuote(_TelegramText):
-    """What a quote holds: an inner quote is told by its lines' first character."""
+    """Writes the content of a quote; the first character of its lines marks an inner quote."""
 
     def quote(self, quote: Quote) -> list[str]:
         """Lines that begin like quoted mail."""

@@ -137,7 +137,7 @@ async def _send_file(bot: RawBot, request: dict[str, object], file: OutboundFile
 async def edit(
     bot: RawBot, place: Place, message_id: str, part: Part | None, buttons: tuple[Button, ...] = ()
 ) -> None:
-    """Replace the text of a message of ours. Raises a `DeliveryError`."""
+    """Replace the text of a message of the bot. Raises a `DeliveryError`."""
     if part is None:
         raise Permanent("there is no text for the message")
     request = message_of(place, message_id) | text_body(part)
@@ -147,7 +147,7 @@ async def edit(
 
 
 async def clear_buttons(bot: RawBot, place: Place, message_id: str) -> None:
-    """Remove the buttons of a message of ours; one without buttons is accepted. Raises a
+    """Remove the buttons of a message of the bot; one without buttons is accepted. Raises a
     `DeliveryError`."""
     await run(bot, "editMessageReplyMarkup", message_of(place, message_id))
 

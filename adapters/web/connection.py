@@ -92,7 +92,7 @@ class WebAdapter:
         for conversation in self.conversations:
             conversation.is_typing(0.0)
 
-    # --- what the gateway asks for ---------------------------------------------------------------
+    # --- called by the gateway -------------------------------------------------------------------
 
     async def send(self, outbound: Outbound) -> Receipt:
         """Put a part or a file on the page. The same key twice is one message.
@@ -107,7 +107,7 @@ class WebAdapter:
         return self._put(outbound, _line_id(outbound.key))
 
     def live_style(self, place: Place) -> LiveStyle:
-        """The page is next door: it may be told as often as people can read."""
+        """Often: the page is on this machine or near it, and no limit of a platform holds."""
         return live_style(place)
 
     async def show_live(self, view: LiveView) -> str:
@@ -178,7 +178,7 @@ class WebAdapter:
             raise BadInput(f"{stored.name}: {len(stored.data)} bytes, at most {limit} are read")
         return stored.data
 
-    # --- what the page asks for ------------------------------------------------------------------
+    # --- called by the page ----------------------------------------------------------------------
 
     async def act(self, person: str, payload: Mapping[str, object]) -> None:
         """One action of the page: shown at once, handed over, taken back if that failed.

@@ -1,4 +1,4 @@
-"""The local web page, as one more platform: what is known of it without starting anything."""
+"""The manifest of the local web page, which is one more platform."""
 
 from typing import Final
 
@@ -44,7 +44,7 @@ _LIVE: Final = LiveStyle(pause=0.25, costs=False)
 
 
 def live_style(place: Place) -> LiveStyle:
-    """The page is next door: it may be told as often as people can read."""
+    """Often: the page is on this machine or near it, and no limit of a platform holds."""
     return _LIVE
 
 

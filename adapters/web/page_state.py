@@ -17,7 +17,7 @@ from gateway.errors import BadInput
 from gateway.message import Button
 
 TYPING_SECONDS: Final = 8.0
-"""How long "is writing" stays without being renewed or followed by an answer."""
+"""Seconds for which "is writing" stays without being renewed or followed by an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What the server knows of a request: the session's person, the account, the time."""
+    """The server's facts of a request: the session's person, the account, the time."""
 
     account: str
     person_id: str
@@ -173,7 +173,7 @@ def _text(value: object, limit: int) -> str:
 def _files(value: object) -> tuple[Attachment, ...]:
     if not isinstance(value, list):
         return ()
-    return tuple(found for item in value[:MAX_FILES] if (found := _file(item)))
+    return tuple(file for item in value[:MAX_FILES] if (file := _file(item)))
 
 
 def _file(item: object) -> Attachment | None:

@@ -106,7 +106,7 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         await self._checked(self._graph.post_message({**send.message_to(address), **reaction}))
 
     async def unreact(self, place: Place, message_id: str, emoji: str) -> None:
-        """Remove our reaction; a business has at most one on a message. Raises a
+        """Remove the bot's reaction; a business has at most one on a message. Raises a
         `DeliveryError`."""
         await self.react(place, message_id, "")
 

@@ -1,4 +1,4 @@
-"""What only WhatsApp says of a message."""
+"""The extras of a message that only WhatsApp has."""
 
 from dataclasses import dataclass
 

@@ -83,7 +83,7 @@ class ReceivedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of a message of ours: sent, delivered, read, played or failed."""
+    """The state of a message of the bot: sent, delivered, read, played or failed."""
 
     message_id: str
     status: str

@@ -110,7 +110,7 @@ def _may_mark(sign: str, text: str) -> bool:
 
 
 def _shown(run: Run) -> str:
-    """What of a run stands outside of code."""
+    """The text of a run that stands outside of code."""
     text = "" if run.code else run.text
     return text if not run.link or run.is_bare_link else f"{text}\0{run.link}"
 

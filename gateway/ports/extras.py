@@ -1,4 +1,4 @@
-"""What only one platform says of a message: typed in its adapter, JSON in the gateway."""
+"""The extras of a message that only one platform has: typed in its adapter, JSON elsewhere."""
 
 from functools import cache
 from typing import Any, Protocol, TypeVar

@@ -20,7 +20,8 @@ REASON: Final = "erased"
 
 
 class HotPersonalData:
-    """Implements `memory.ports.PersonalDataStore` over the hot stores. Identities of a platform are
+    """Implements `memory.ports.personal_data.PersonalDataStore` over the hot stores. Identities of
+    a platform are
     the same in every tenant."""
 
     def __init__(

@@ -145,7 +145,8 @@ ERASE: Final = (
 
 
 class SqlPersonalData:
-    """Turns, notes, usage, traces and feedback. Implements `memory.ports.WorkingMemory`."""
+    """Turns, notes, usage, traces and feedback. Implements
+    `memory.ports.personal_data.WorkingMemory`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

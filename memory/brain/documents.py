@@ -40,7 +40,7 @@ from safety.unicode import safe_unicode
 SYSTEM: Final = "system"
 MAX_VERSIONS: Final = 200
 MAX_GIVEN: Final = 100_000
-"""Characters that are looked at; of these `MAX_DOCUMENT` are kept."""
+"""Characters that are read; `MAX_DOCUMENT` of them are stored."""
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
 STALE_AFTER: Final = timedelta(days=7)
 OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
@@ -49,7 +49,7 @@ DOUBTFUL: Final = "It holds what may be a password or a key. Please look at it a
 Written = Literal["written", "proposed", "conflict"]
 
 NEARLY_FULL: Final = 9_000
-"""Characters from which on the person is told how full a document is (sources 000)."""
+"""Characters from which the person is told the remaining space (sources 000)."""
 
 
 @dataclass(frozen=True, slots=True)

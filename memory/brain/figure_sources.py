@@ -24,17 +24,17 @@ from safety.http.addresses import HostRule, Network, read_host
 from safety.http.client import GuardedClient, OutboundError, OutboundPolicy
 
 SECONDS: Final = 10.0
-"""How long a source may take, all in all."""
+"""The time limit of a source."""
 ON_THE_WAY: Final = 1.0
-"""Seconds that are waited longer than a server works on a statement."""
+"""Seconds of waiting beyond a server's statement timeout."""
 MAX_BODY: Final = 64_000
 """Bytes of an answer."""
 MAX_VALUE: Final = 100_000
 """Bytes of one value that SQLite may build."""
 STEPS: Final = 10_000
-"""Instructions of SQLite between two looks at the clock."""
+"""SQLite instructions between two checks of the time."""
 PERIOD: Final = timedelta(days=7)
-"""What the gateway's own figures are of."""
+"""The period of the gateway's own figures."""
 PRIVATE: Final[frozenset[Network]] = frozenset(
     ip_network(text)
     for text in (
@@ -42,7 +42,7 @@ PRIVATE: Final[frozenset[Network]] = frozenset(
         "::1/128", "fc00::/7",
     )
 )  # fmt: skip
-"""Networks of one's own, for names; a cloud's metadata service is in none of them."""
+"""Private networks, by name; a cloud's metadata service is in none of them."""
 
 
 class SourceFailed(ParleyError):

@@ -25,9 +25,9 @@ MAX_TEXT: Final = 80
 MAX_NARRATIVE: Final = 1_500
 """Characters of all sentences together."""
 MAX_LOOKED_AT: Final = 1_000
-"""Values of an object that are looked at, whatever is usable among them."""
+"""Values of an object that are read, usable or not."""
 LARGEST: Final = 10**15
-"""Figures beyond this, up or down, are no figures."""
+"""Figures beyond this, up or down, are ignored."""
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z_]+|\d+")
 _INITIALS: Final = frozenset(
@@ -41,7 +41,7 @@ _UNITS: Final[Mapping[str, tuple[str, str]]] = {
     "eur": ("€", ""),
     "gbp": ("£", ""),
 }
-"""The last word of a name that is written around the number instead."""
+"""Units at the end of a name, which are written at the number instead."""
 _NOT_COUNTED: Final = ("ss", "us", "is")
 
 

@@ -15,11 +15,11 @@ from memory.brain.heartbeat import Sample, narrative, read_figures
 from memory.ports.brain import FigureSource
 
 COMPARED_DAYS: Final = 7
-"""Changes are told against the oldest figures of so many days, of which each keeps its first."""
+"""Figures are compared with the oldest of so many days; each day keeps its first."""
 KEEP_PROBLEM: Final = timedelta(days=30)
 MAX_PROBLEM: Final = 300
 MAX_KEPT: Final = 4_000
-"""Characters of a sample as it is kept: what `AdapterState` takes."""
+"""Characters of a stored sample: the limit of `AdapterState`."""
 
 
 class SiteSync:

@@ -22,7 +22,7 @@ SPECS: Final = (
 UNDO: Final = "undo"
 
 SyncProblem = Callable[[str, str], Awaitable[str]]
-"""Why the last sync of a tenant's project failed, empty when it did not."""
+"""Returns the reason why the last sync of a tenant's project failed, or an empty text."""
 
 
 class DocumentCommands:

@@ -29,7 +29,7 @@ from safety.secret_detection.detect import redact_secrets
 PAGE_PREFIX: Final = f"{PREFIX}shown:"
 MAX_TOPIC: Final = 500
 CHOICES: Final = 3
-"""Buttons under one page: what WhatsApp shows as buttons."""
+"""Buttons under one page, as many as WhatsApp shows."""
 KINDS: Final = {
     "message": "you said",
     "answer": "I said",

@@ -11,7 +11,7 @@ from memory.service.handle import MemoryHandle
 from memory.transfer.importer import LineOutcome, LineReport, bring_in
 
 MAX_ENTRIES: Final = 500
-"""Entries of a file that comes in a chat, or over HTTP."""
+"""Entries of a file that is sent in a chat or over HTTP."""
 NAMED: Final = 3
 NO_FILE: Final = (
     "Send the file that `/privacy export` gave you, and write `/privacy import` as its text. Where "

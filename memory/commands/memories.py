@@ -14,7 +14,7 @@ from memory.service.listing import ListName, Page
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
-"""What is written after `/memories` for the list of chat messages."""
+"""The argument of `/memories` for chat messages."""
 MAX_SEARCH: Final = 500
 _LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
 

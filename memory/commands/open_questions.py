@@ -18,15 +18,15 @@ from memory.service.deletion_topics import ItemRefs
 PREFIX: Final = "memory:"
 VALID_FOR: Final = timedelta(minutes=10)
 ASKED_ELSEWHERE: Final = timedelta(days=1)
-"""How long somebody has to answer who was asked without having written."""
+"""The time to answer for a person who was asked in another place."""
 PIECE: Final = 3_900
-"""Characters of a list that are kept under one key."""
+"""Characters of a list under one key."""
 MAX_PERSON: Final = 300
 MAX_PIECES: Final = 25
-"""Pieces of one list: room for 200 things that were shown."""
+"""Pieces of one list: room for 200 items."""
 
 LISTED_FOR: Final = timedelta(hours=1)
-"""How long one can turn the pages of a list."""
+"""The time in which the pages of a list can be turned."""
 
 Action = Literal["forget", "erase", "erase_surely"]
 _BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])

@@ -20,13 +20,13 @@ from memory.ports.recall import BackgroundEmbedder
 BATCH: Final = 16
 """Texts of one step: a tenth of a second for a model on this machine."""
 WHOLE_AGAIN: Final = 600.0
-"""Seconds until everything is looked through again, for what was edited or left out."""
+"""Seconds until all memories are checked again, for edited or skipped ones."""
 AFTER_FAILURE: Final = 30.0
 AFTER_REFUSAL: Final = 300.0
-"""Seconds: a wrong key or a missing file does not mend itself."""
+"""Seconds: a wrong key or a missing file takes longer to be repaired."""
 REPORT_EVERY: Final = 30.0
 MODEL: Final = "model"
-"""The item that stands for loading the model."""
+"""The work item for loading the model."""
 
 log = structlog.get_logger(__name__)
 

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
 
 BATCH: Final = 16
-"""Texts that are compared side by side; they are padded to the longest of them."""
+"""Texts of one batch; they are padded to the longest."""
 MAX_TEXT: Final = 4_000
-"""Characters of a text that are looked at; the model reads its first 256 words or so."""
+"""Characters of a text that are read; the model uses about its first 256 words."""
 THREADS: Final = 1
-"""Of one call. Two calls run beside each other; more would take the cores from everything else."""
+"""Threads of one call; two calls may run at once, and other work needs the remaining cores."""
 
 
 class LocalEmbedder:

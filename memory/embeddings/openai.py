@@ -21,7 +21,7 @@ DEFAULT_MODEL: Final = "text-embedding-3-small"
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 CONNECT_SECONDS: Final = 3.0
 ASKED_SECONDS: Final = 5.0
-"""Of a question: an answer that waits longer is given by words."""
+"""The time limit for a question; after it recall uses words only."""
 BEHIND_SECONDS: Final = 60.0
 BATCH: Final = 64
 MAX_TEXT: Final = 8_000

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 BATCH: Final = 16
 MAX_TEXT: Final = 4_000
 MAX_TEXTS: Final = 200
-"""Texts that are judged at once; a cross-encoder reads each of them with the question."""
+"""Texts of one call; a cross-encoder reads each of them with the question."""
 THREADS: Final = 1
 
 

@@ -24,7 +24,7 @@ INSTALL: Final = 'pip install "fastembed>=0.9.1,<0.10"'
 MAX_WAITING: Final = 256
 """Calls that may wait for a thread; one more is refused at once."""
 LOWER: Final = 10
-"""By how much the background thread is nicer than the others, where the system allows it."""
+"""The niceness of the background thread, if the system allows it."""
 
 
 def installed() -> bool:

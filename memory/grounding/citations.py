@@ -11,7 +11,7 @@ from typing import Final
 from memory.ports.grounding import Citation, CitationKind
 
 MAX_CITATIONS: Final = 20
-"""Citations of one text that are told apart; what stands behind them is not looked at."""
+"""Citations of one text; further ones are ignored."""
 MAX_URL: Final = 2_048
 
 

@@ -183,7 +183,7 @@ _CONFIDENCE: Final = {
 }
 """High, medium and low confidence go with the tiers (sources 004)."""
 _ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED, Code.IMPORTED})
-"""Approved without a ground: believed as far as their source is."""
+"""Codes of approval without a citation: the confidence is that of the source."""
 
 
 def validation(claim: Claim, findings: Findings, ruling: GroundingDecision) -> ValidationResult:

@@ -14,7 +14,7 @@ MAX_PAGE: Final = 65_536
 """Bytes of a page that are read at most."""
 _NO_HEAD: Final = frozenset({405, 501})
 MAX_SCRIPT: Final = 20_000
-"""Characters of a script or a style sheet that are taken out whole."""
+"""Characters of a script or style sheet that is removed whole."""
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>")
 _OPENS: Final = re.compile(r"<(?:script|style)\b")
 _CLOSES: Final = re.compile(r"</(?:script|style)\s*>")

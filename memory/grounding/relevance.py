@@ -12,7 +12,7 @@ from typing import Final
 from memory.ports.grounding import Checked, Citation, Reason, RelevanceJudge, Verification
 
 SHARED: Final = 0.5
-"""Share of a claim's content words that has to occur in the cited text."""
+"""The share of a claim's content words that has to occur in the cited text."""
 MAX_MATERIAL: Final = 4_000
 """Characters of the cited text that a model is shown."""
 

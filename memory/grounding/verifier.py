@@ -29,12 +29,12 @@ from memory.ports.grounding import (
 from safety.http.addresses import HostRule, Network
 
 MAX_VERIFIED: Final = 5
-"""Citations of one text that are looked up."""
+"""Citations of one text that are verified."""
 SECONDS: Final = 5.0
-"""For all of them together (sources 004 give one address five seconds)."""
+"""The time for all of them together (sources 004 give one address five seconds)."""
 KEPT_VALID: Final = 600.0
 KEPT_INVALID: Final = 60.0
-"""Seconds for which an answer is remembered."""
+"""Seconds for which a result is cached."""
 MAX_KEPT: Final = 500
 
 

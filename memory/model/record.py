@@ -22,7 +22,7 @@ MAX_DOCUMENT: Final = 10_000
 MAX_TAGS: Final = 10
 MAX_TAG: Final = 50
 MAX_ARGUMENT: Final = 2_000
-"""Characters of `content` that a tool takes at all; longer is refused (sources 003)."""
+"""Characters of `content` that a tool accepts; longer is refused (sources 003)."""
 UNDO_FOR: Final = timedelta(days=1)
 """The time in which the assistant's own writes can be taken back."""
 EPISODIC_TTL: Final = timedelta(days=90)
@@ -107,8 +107,8 @@ class Provenance:
     channel: str = ""
     audience: Audience = Audience.DIRECT
     external: bool = False
-    """True for what came from outside, or what the assistant said of it: a message of somebody
-    else, a file, a page, a tool."""
+    """True for external content, or the assistant's statement about it: a message of somebody else,
+    a file, a page, a tool."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ _DERIVED: Final = {
     InputKind.IMPORT: Derived(SourceType.IMPORT, Trust.LOW),
 }
 CONFIDENCE: Final = {Trust.HIGH: 0.9, Trust.MEDIUM: 0.6, Trust.LOW: 0.3}
-"""What a memory is believed at first; a verified citation raises it."""
+"""The initial confidence of a memory; a verified citation raises it."""
 
 
 def derive_trust(way: InputKind, *, injection: bool = False, external: bool = False) -> Derived:

@@ -10,7 +10,7 @@ from typing import Final
 
 MAX_DATES: Final = 8
 NEAR_DAYS: Final = 3
-"""People tell of a day some days later."""
+"""People often mention an event some days later."""
 NAMED_YEAR: Final = 0.25
 NAMED_MONTH: Final = 0.5
 
@@ -28,7 +28,7 @@ _MONTHS: Final = {
     for name in names.split()
 }
 _AMBIGUOUS: Final = frozenset({"may", "march", "mar", "jan", "dec", "sep"})
-"""Words and names as well: a month only where a day or a year stands beside it, or "in"."""
+"""Months that are also words or names: a month only next to a day, a year or "in"."""
 _PIECE: Final = re.compile(r"\d+|[^\W\d_]+")
 _NUMERIC: Final = re.compile(
     r"\b(?P<y>(?:19|20)\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b"

@@ -15,7 +15,7 @@ from memory.recall.repeated_questions import asks
 from memory.recall.rules import Weights
 
 SITTING: Final = timedelta(hours=6)
-"""A longer silence begins a new sitting; what was said before it is not beside."""
+"""A longer silence ends the neighbourhood of a turn."""
 
 
 @dataclass(frozen=True, slots=True)

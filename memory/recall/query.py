@@ -10,10 +10,10 @@ from memory.text.courtesies import without_courtesies
 from memory.text.function_words import telling, unspaced_telling
 
 MAX_QUERY: Final = 2_000
-"""Characters of a question that are looked at."""
+"""Characters of a question that are read."""
 MAX_LITERALS: Final = 8
 FEW_WORDS: Final = 2
-"""Words up to which a question is a search for these very words."""
+"""A question of so few words is an exact search."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _WHOLE_WORD: Final = re.compile(r"(?:[^\W_]|(?!\w)[\u0900-\u0963\u0966-\u0dff])+")

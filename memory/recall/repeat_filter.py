@@ -14,7 +14,7 @@ from memory.recall.repeated_questions import asks, begins_question
 from memory.text.function_words import FUNCTION_WORDS
 
 NEXT_TO_NOTHING: Final = 0.4
-"""Up to this share of its telling words may be new in an echo."""
+"""The share of new content words that a repeating turn may have."""
 _ASKED_AND_ANSWERED: Final = """
 anything everything know known knows nothing recall remember remembered remind said say tell told
 ll ve got noted ok okay please sorry sure thank thanks understood
@@ -25,12 +25,12 @@ acuerdas acuerdo dicho dije nada recordaré recuerda recuerdas recuerdo sabe sab
 gracias vale
 """
 _TELLS_NOTHING: Final = frozenset(_ASKED_AND_ANSWERED.split())
-"""Words of asking somebody what they know, and of saying that one has understood, case-folded: in
-the languages of the function words, none of them says what it is about."""
+"""Case-folded words of asking what somebody knows, and of confirming, in the languages of the
+function words; none says anything about a subject."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _DAY_TOLD: Final = re.compile(r"\(\d{4}-\d\d-\d\d\)")
-"""The day behind a memory, as the assistant is told it and repeats it."""
+"""The date after a memory, as the assistant reads and repeats it."""
 
 
 def without_repeats(question: str, found: Sequence[Recalled]) -> list[Recalled]:

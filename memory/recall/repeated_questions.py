@@ -13,7 +13,7 @@ from memory.text.courtesies import words_of
 from memory.text.function_words import FUNCTION_WORDS
 
 MAX_ANSWER: Final = 400
-"""Characters up to which an answer that says "I do not know" says nothing else."""
+"""An answer of at most so many characters that says "I do not know" says nothing else."""
 _ASKING: Final = ("?", "？", "؟")
 _DIGITS: Final = re.compile(r"\d+")
 
@@ -83,7 +83,7 @@ _UNKNOWING_UNSPACED: Final = (
     "ไม่ทราบ", "ไม่รู้", "ไม่มีข้อมูล", "ไม่พบข้อมูล", "မသိ",
 )  # fmt: skip
 _KEYS: Final = frozenset(max(phrase.split(), key=len) for phrase in _UNKNOWING)
-"""A word of each of them: most answers have none, and need no closer look."""
+"""A word of each phrase; most answers have none of them and need no closer check."""
 _QUESTION_WORDS: Final = frozenset(
     """
     what whats who whom whose which when where why how

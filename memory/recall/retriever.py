@@ -26,7 +26,7 @@ from memory.recall.selection import Count, Trace, best_first, chosen, rough_toke
 
 RERANK_SECONDS: Final = 1.0
 AT_ONCE: Final = 10_000
-"""Characters of candidates that are selected from on the event loop; more are in a thread."""
+"""Characters of candidates up to which selection runs on the event loop, beyond in a thread."""
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,9 @@ from enum import StrEnum
 from typing import Final
 
 MAX_DEPTH: Final = 200
-"""Candidates of one arm, at most."""
+"""Candidates of one search."""
 MAX_SPREAD: Final = 3
-"""Turns before and after one that it lends its score to, at most."""
+"""Turns before and after a candidate to which it lends its score."""
 
 
 class Fusion(StrEnum):

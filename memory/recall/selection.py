@@ -12,7 +12,7 @@ from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
 
 SHORT: Final = 1_000
-"""Characters of a text that is remembered without its secrets: of nearly every memory."""
+"""Characters of a text whose redaction is cached: nearly every memory."""
 MAX_REMEMBERED: Final = 2_000
 
 _ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.GLOBAL: 2}

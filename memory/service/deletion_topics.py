@@ -11,9 +11,9 @@ from memory.ports.reviews import ReviewItem
 from memory.text import terms
 
 ALL_WORDS: Final = 1 - 1e-9
-"""Share of a topic's words that has to be in a memory for `/forget`: all of them."""
+"""The share of a topic's words that a memory has to contain for `/forget`."""
 MAX_READ: Final = 2_000_000
-"""Characters of conversations that one search looks through, the latest first."""
+"""Characters of conversations that one search reads, latest first."""
 
 Saved = Literal["memory", "review"]
 
@@ -29,7 +29,7 @@ class StoredRef:
 
 Ref = StoredRef | SpokenRef
 ItemRefs = tuple[Ref, ...]
-"""Everything that is stored of one thing that was shown; the first is the one that was shown."""
+"""References to everything that is stored of one shown item; the first is the shown one."""
 
 
 @dataclass(frozen=True, slots=True)

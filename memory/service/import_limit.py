@@ -8,7 +8,7 @@ from gateway.errors import BadInput
 
 IMPORTS: Final = 10
 WITHIN: Final = timedelta(hours=1)
-"""So many files of a person are taken in so long, by each process."""
+"""The period in which a person may import `IMPORTS` files, in each process."""
 MAX_PEOPLE: Final = 10_000
 TOO_OFTEN: Final = (
     f"you imported {IMPORTS} files within an hour; try again later, or ask whoever runs me to "

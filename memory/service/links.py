@@ -21,20 +21,20 @@ from memory.ports.links import Linked, LinkRequest, LinkSide, LinkStep, LinkStor
 from safety.unicode import safe_unicode
 
 LINK_VALID: Final = timedelta(minutes=10)
-"""A code may be entered for so long, and both sides have so long to confirm after that."""
+"""The time to enter a code, and then again to confirm."""
 LINK_TRIES: Final = 5
-"""Wrong codes that a person may enter within `LINK_VALID`: 5 of 2**48 are not worth guessing."""
+"""Wrong codes that a person may enter within `LINK_VALID`, out of 2**48."""
 HUMAN_FOR: Final = timedelta(minutes=1)
-"""A link that another process makes or ends counts towards limits after so long at the latest."""
+"""The longest time until a link made by another process counts towards limits."""
 MAX_HUMANS: Final = 10_000
 ALL_TRIES: Final = 50_000
-"""Wrong codes that all people together may enter within `LINK_VALID`, in one process: few of 2**48,
-and more than a hundred accounts can use up to keep everybody else from linking."""
+"""Wrong codes of all people within `LINK_VALID`, in one process: few of 2**48, and more than a
+hundred accounts can use up to block everybody else."""
 MAX_GUESSERS: Final = 10_000
 MAX_NAME: Final = 60
-"""Characters of a display name that are shown and kept."""
+"""Characters of a stored and shown display name."""
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories of characters that show nothing, or change how others are shown."""
+"""Unicode categories of invisible characters, and of those that change others."""
 
 LinkEvent = Literal["offered", "redeemed", "confirmed", "refused", "expired", "linked", "unlinked"]
 

@@ -15,9 +15,9 @@ from memory.ports.memories import Filter, MemoryStore
 PAGE: Final = 10
 """Entries of one page."""
 MAX_DEPTH: Final = 1_000
-"""Entries of one kind, or of the turns, that paging reaches; older ones are found by searching."""
+"""Entries of one kind that paging reaches; older ones are found by search."""
 MAX_FOUND: Final = 200
-"""What a search finds at most, the best first."""
+"""Results of a search, best first."""
 ORDER: Final = (
     Kind.PREFERENCE,
     Kind.INSTRUCTION,

@@ -20,13 +20,13 @@ from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
 
 SEEN_AGAIN: Final = timedelta(hours=12)
-"""To within this it is known when somebody was last seen in a project."""
+"""The precision of the time when somebody was last seen in a project."""
 MAX_OFF_IN: Final = 50
-"""Conversations in which one person's memory is off."""
+"""Conversations in which one person may turn memory off."""
 MAX_UNTOLD: Final = 10
-"""Notes that wait for a person's next direct message; beyond that the oldest go."""
+"""Notices that wait for a person's next direct message; beyond that the oldest are dropped."""
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
-"""What the model's tools may do in one session (sources 003); people are not bound by it."""
+"""Uses of the model's tools in one session (sources 003); people are not limited."""
 
 GONE: Final = (
     "You are not in the project {project} any more, according to its platform, so I no longer use "

@@ -13,7 +13,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 
 MAX_LOOKED: Final = 100
-"""The latest memories, of each kind, among which it is looked for."""
+"""The latest memories, of each kind, that are searched."""
 SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
 
 

@@ -21,7 +21,7 @@ PAGE: Final = Statement(f"""
 
 
 class SqlAuditLog:
-    """Implements `memory.ports.AuditTrail`."""
+    """Implements `memory.ports.audit.AuditTrail`."""
 
     def __init__(self, database: Database, key: bytes) -> None:
         self._database = database

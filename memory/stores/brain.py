@@ -12,7 +12,7 @@ from memory.ports.brain import Document, Version
 from memory.stores.limits import MAX_VERSIONS
 
 SYSTEM = "system"
-"""The author of what the program writes by itself."""
+"""The author of documents that the program writes."""
 
 
 def owners_of(access: AccessScope, document: Document, *, reading: bool) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ TAKE_BACK: Final = Statement(f"""
 
 
 class SqlBrain:
-    """Implements `memory.ports.BrainStore`."""
+    """Implements `memory.ports.brain.BrainStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

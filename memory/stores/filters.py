@@ -15,15 +15,15 @@ from memory.model.scope import OWN, SEES, AccessScope
 from memory.ports.memories import Filter
 
 MAX_STATEMENTS: Final = 500
-"""Statements that are kept, put together; a filter of every kind makes as many."""
+"""Cached statements; each kind of filter makes as many."""
 VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > :now)"
-"""What is there for a reach at the time `:now`."""
+"""Visible at the time `:now`."""
 HOLDS: Final = f"""
     {VISIBLE} AND m.superseded_by = ''
     AND (m.true_until IS NULL OR m.true_until > :now)
     AND (m.valid_until IS NULL OR m.valid_until > :now)
 """
-"""What is there and still true."""
+"""Visible and still true."""
 THEN: Final = """
     (m.true_from IS NULL OR m.true_from <= :then)
     AND (m.true_until IS NULL OR m.true_until > :then)

@@ -23,7 +23,7 @@ COUNT: Final = Statement(f"""
     SELECT count(*) FROM memories m WHERE m.tenant = :for_tenant AND {OWN}
         AND m.role = '' AND m.tier <> 'working' AND {CURRENT}
 """)  # noqa: S608 - constants
-"""What counts towards a plan: what was learned, not the turns of conversations."""
+"""Memories that count towards a plan: those learned, not turns."""
 KNOWN: Final = Statement("SELECT id FROM memories WHERE id = :id")
 KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608
 TARGET: Final = Statement(f"""
@@ -31,7 +31,7 @@ TARGET: Final = Statement(f"""
     WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND m.superseded_by IN ('', :id)
         AND (m.expires_at IS NULL OR m.expires_at > :now) {FOR_UPDATE}
 """)  # noqa: S608 - constants
-"""By this very record it may be replaced already: both came from an export, the older one first."""
+"""The same record may already have replaced it, if both came from an export, older first."""
 CANDIDATES: Final = Statement(f"""
     SELECT m.id, m.content FROM memories m WHERE {
     within(
@@ -59,7 +59,7 @@ SUPERSEDE: Final = Statement(
 
 
 UNCOMPARED: Final = DuplicateKeys()
-"""Of a turn, which is compared with nothing."""
+"""The keys of a turn, which is not compared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,21 @@ from memory.model.scope import AccessScope, may_change
 from memory.ports.memories import Filter
 
 MAX_LINKED: Final = 10
-"""Identities that are one person."""
+"""Linked identities of one person."""
 MAX_PROJECTS: Final = 100
-"""Projects that are remembered of an identity; beyond that the one seen longest ago goes."""
+"""Stored projects of an identity; beyond that the one seen longest ago is dropped."""
 MAX_TITLE: Final = 200
 IDLE: Final = timedelta(minutes=30)
-"""After so long without a turn a session is over."""
+"""The idle time that ends a session."""
 NOTED: Final = timedelta(minutes=1)
-"""To within this it is known when a session was last used, so that not every turn writes it."""
+"""The precision of a session's last use, so that not every turn writes it."""
 MAX_WAITING: Final = 100
-"""Reviews that wait for one person's word."""
+"""Open reviews of one person."""
 MAX_WAITING_IN_ALL: Final = 10_000
 MAX_HISTORY: Final = 10_000
-"""Decided reviews that are kept in all; beyond that the oldest go."""
+"""Decided reviews that stay stored; beyond that the oldest are dropped."""
 MAX_VERSIONS: Final = 200
-"""Versions of a document that are kept; beyond that the oldest go."""
+"""Stored versions of a document; beyond that the oldest are dropped."""
 
 
 MAX_FOUND = 1_000

@@ -175,7 +175,7 @@ LEAVE: Final = Statement(f"""
 
 
 class SqlLinks:
-    """Implements `memory.ports.LinkStore`."""
+    """Implements `memory.ports.links.LinkStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -92,7 +92,7 @@ def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
 
 
 WINDOW: Final = {"sqlite": 2_000, "postgres": 50_000}
-"""Numbers among which memories without a vector are looked for at once: some milliseconds, because
+"""Numbers among which memories without a vector are searched at once: some milliseconds, because
 SQLite works on the event loop."""
 KEPT_VECTOR: Final = either(sqlite="v.vector", postgres="CAST(v.vector AS text)")
 GET: Final = Statement(f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {VISIBLE}")  # noqa: S608
@@ -144,7 +144,7 @@ PRUNE: Final = Statement(f"""
 
 
 class SqlMemories:
-    """Implements `memory.ports.MemoryStore`."""
+    """Implements `memory.ports.memories.MemoryStore`."""
 
     def __init__(self, database: Database, clock: Clock, searches: Searches) -> None:
         self._database = database

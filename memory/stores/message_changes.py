@@ -24,7 +24,7 @@ PROPOSED: Final = f"""
     AND {json_text("r.record", "provenance", "channel")} = :channel
     AND EXISTS (SELECT 1 FROM {SAID} WHERE {among("said.value", "messages")})
 """  # noqa: S608 - constants
-"""What waits for its owner's word, and goes back to one of these messages."""
+"""Open reviews that are derived from one of these messages."""
 KNOWS: Final = Statement(f"""
     SELECT EXISTS (SELECT 1 FROM memories m WHERE {DERIVED})
         OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})

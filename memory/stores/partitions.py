@@ -11,10 +11,9 @@ from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope
 
 MAX_NAMES: Final = 10_000
-"""Names that are remembered rather than made again for every turn of a conversation."""
+"""Cached names of partitions."""
 ROOM_BEGINS: Final = 39
-"""Where a room's name begins in `partitions_of`, from 1 on: it is the third, and a name has 18
-letters."""
+"""The position of a room's name in `partitions_of`, from 1: the third name of 18 letters."""
 
 
 def partitions_of(record: Record) -> str:

@@ -16,7 +16,7 @@ from memory.stores.links import LINKED
 from memory.stores.turn_start import arrival
 
 NOT_BRIEFED: Final = -1
-"""Stands for no time where two times are compared."""
+"""Stands for a missing time in a comparison."""
 
 SEE: Final = Statement("""
     INSERT INTO people_projects (tenant, person, project, title, at)
@@ -105,7 +105,7 @@ PRUNE_SEEN: Final = deleting_some(
 
 
 class SqlPeople:
-    """Implements `memory.ports.PeopleStore`."""
+    """Implements `memory.ports.people.PeopleStore`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database

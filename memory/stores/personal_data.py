@@ -113,7 +113,7 @@ WHOLE: Final = (
     *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
     *("people_links", "people_projects", "people_choices", "person_tokens"),
 )
-"""Tables of which nothing stays."""
+"""Tables that are erased completely."""
 ERASE: Final = (
     Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608
     Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608
@@ -130,7 +130,7 @@ ERASE: Final = (
 
 
 class SqlMemoryPersonalData:
-    """Implements `memory.ports.PersonalDataStore`."""
+    """Implements `memory.ports.personal_data.PersonalDataStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -186,7 +186,7 @@ KNOWN: Final = Statement(f"""
 
 
 class SqlMemoryCounts:
-    """Implements `memory.ports.MemoryCounts`."""
+    """Implements `memory.ports.personal_data.MemoryCounts`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -17,7 +17,7 @@ from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, c
 from memory.stores.rows import columns_of, record_of
 
 FORGET_AT_ONCE: Final = 100
-"""Decided entries that one decision deletes; it adds one."""
+"""Decided entries that one decision may delete; it adds one."""
 
 DECIDES: Final = f"(m.tenant = :for_tenant AND ({SHOWN} OR {OPERATED}))"
 """The entry waits for this person: an own one that may be shown, or an operator's."""
@@ -68,7 +68,7 @@ _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 
 
 class SqlReviews:
-    """Implements `memory.ports.ReviewStore`."""
+    """Implements `memory.ports.reviews.ReviewStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -82,12 +82,12 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "confirmed": "flag",
     "derived_from": "list",
 }
-"""Every column of a record, in order. The vector lies in a table of its own."""
+"""The columns of a record, in order. The vector is in its own table."""
 
 COLUMNS: Final = tuple(SHAPES)
 SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
 LEXEMES: Final = "array_to_tsvector(CAST(:lexemes AS text[]))"
-"""What PostgreSQL's index finds: words and shelves, as they are."""
+"""The lexemes of PostgreSQL's index: words and partitions."""
 INSERT: Final = Statement(f"""
     INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, words, length
         {either(sqlite="", postgres=", lexemes")})

@@ -25,15 +25,15 @@ MEANT: Final = """
     CASE WHEN :direct THEN coalesce((SELECT mine.project FROM people_choices mine
         WHERE mine.tenant = :tenant AND mine.person = :person), '') ELSE :project END
 """
-"""The room's project, or the one that was chosen for private conversations."""
+"""The room's project, or the one chosen for direct messages."""
 REMEMBERS: Final = """
     (NOT :direct OR coalesce(chosen.project, '') <> ''
         OR EXISTS (SELECT 1 FROM memories shared WHERE shared.owner = :everybody)
         OR EXISTS (SELECT 1 FROM memories own WHERE own.tenant = :tenant
             AND own.person = one.person AND own.scope = 'user'))
 """
-"""False where there is surely no memory of this identity that may be shown. PostgreSQL is not
-asked: it might read the whole table for it."""
+"""False if there is certainly no visible memory. PostgreSQL is not asked, because it might read the
+whole table."""
 WHO: Final = Statement(f"""
     SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, false),
         coalesce(chosen.memory_off, false), chosen.notes, coalesce(chosen.off_in, '[]'),
@@ -48,7 +48,7 @@ WHO: Final = Statement(f"""
     LEFT JOIN memory_sessions here ON here.tenant = :tenant AND here.person = one.person
         AND here.person = :person AND here.conversation = :conversation
 """)  # noqa: S608 - constants
-"""Every linked identity, and the session of the one that asks. Run it after `KEEP_SESSION`."""
+"""The linked identities, and the session of the caller. Runs after `KEEP_SESSION`."""
 OFF: Final = f"""
     EXISTS (SELECT 1 FROM people_choices chosen
         WHERE chosen.tenant = :tenant AND chosen.person IN ({LINKED}) AND chosen.memory_off)
@@ -70,7 +70,7 @@ KEEP_SESSION: Final = Statement(f"""
         deletes = CASE WHEN kept.at > :idle THEN kept.deletes ELSE 0 END,
         briefed = CASE WHEN kept.at > :idle THEN kept.briefed END
 """)  # noqa: S608 - constants
-"""Begins a session, or goes on with one, unless that is noted already or memory is off."""
+"""Begins or continues a session, unless its use is already noted or memory is off."""
 SHOWN: Final = f"""
     (:direct OR NOT EXISTS (SELECT 1 FROM ({LINKED}) AS everyone LEFT JOIN people_choices shown
             ON shown.tenant = :tenant AND shown.person = everyone.person

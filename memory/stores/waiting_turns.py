@@ -20,7 +20,7 @@ TURN: Final = f"""
     FROM waiting_turns t WHERE NOT EXISTS ({QUARANTINED})
 """  # noqa: S608 - constants
 ORDER: Final = f"ORDER BY {either(sqlite='t.rowid', postgres='t.at, t.id')}"
-"""SQLite keeps them in the order in which they came, and no index by time."""
+"""SQLite stores them in order of arrival, without an index by time."""
 OLDEST: Final = Statement(f"{TURN} {ORDER} LIMIT :limit")
 OF_REACH: Final = f"""
     SELECT w.id FROM waiting_turns w WHERE {among("w.person", "for_persons")}
@@ -46,7 +46,7 @@ COUNT: Final = Statement("SELECT count(*) FROM waiting_turns")
 
 
 class SqlWaitingTurns:
-    """Implements `memory.ports.WaitingTurns`."""
+    """Implements `memory.ports.waiting_turns.WaitingTurns`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -18,13 +18,13 @@ from typing import Final, NamedTuple
 from memory.text.terms import Term
 
 MAX_CANDIDATES: Final = 1_000
-"""Memories that are weighed in one search, as long as a word is not more common than that."""
+"""Memories that are weighed in one search, unless its rarest word is more common."""
 MAX_WEIGHED: Final = 5_000
-"""Memories that are weighed for one word, or at all: the newest, where it is in more."""
+"""Memories that are weighed for one word: the newest."""
 CHUNK: Final = 100
-"""Memories that are looked at more closely at a time."""
+"""Memories that are read closely at a time."""
 WEIGHED_CLOSELY: Final = 150
-"""Candidates whose words are counted for `bm25`, at least as many as are wanted."""
+"""Candidates whose words are counted for `bm25`."""
 ALL: Final = 1 - 1e-9
 SATURATION: Final = 1.2
 LENGTH: Final = 0.75

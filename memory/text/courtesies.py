@@ -82,7 +82,7 @@ _BESIDE: Final = frozenset(
     apa banyak kabar pagi semua siang sore anh bạn buổi chị em nhiều sáng
     """.split()  # noqa: SIM905 - reads better
 )
-"""Words that say nothing more beside such a word."""
+"""Words that add nothing to such a word."""
 _PHRASES: Final = frozenset(
     (
         "how are you", "how are you doing", "how are you doing today", "how are you today",

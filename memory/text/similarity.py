@@ -19,11 +19,11 @@ from memory.model.record import Embedding
 from memory.ports.memories import Duplicate
 
 JACCARD_THRESHOLD: Final = 0.92
-"""From here on two texts are the same memory (sources 004)."""
+"""Texts from this similarity on are the same memory (sources 004)."""
 VECTOR_THRESHOLD: Final = 0.95
 """The same for the cosine of two embeddings (sources 004)."""
 LOWEST_THRESHOLD: Final = 0.8
-"""The least that may be configured; `stored_keys` are made for it and serve every other."""
+"""The lowest threshold that may be configured; `stored_keys` serve all higher ones."""
 
 _SENTENCE_PUNCTUATION: Final = ".,;:!?\"'`()[]{}*_~…«»‹›“”„‘’‚¿¡。、！？；：「」『』（）【】"
 _SPACELESS: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"

@@ -25,9 +25,9 @@ MAX_TEXT: Final = 10_000
 """Characters of a text in which words are looked for."""
 MAX_TERM: Final = 64
 MAX_STEMS: Final = 20_000
-"""Stems that are remembered rather than found again."""
+"""Cached stems."""
 MIN_PREFIX: Final = 2
-"""Letters from which on an unfinished word is completed; a shorter one is looked for as it is."""
+"""Letters from which an unfinished word is completed."""
 
 _DENSE: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"

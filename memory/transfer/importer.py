@@ -34,9 +34,9 @@ from memory.transfer.signatures import is_proven, proven_of
 from memory.write.imported import ImportedHistory, ProvenHistory
 
 BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
-"""Namespace of the ids of memories that somebody else's file, or no id, came with."""
+"""The namespace of ids for imported memories of others, or without an id."""
 AHEAD: Final = timedelta(days=1)
-"""How far another machine's clock may be ahead of ours."""
+"""The tolerated difference to another machine's clock."""
 MAX_WAITING: Final = 100
 NOT_OWN: Final = "it belongs to a project or to everybody: only what is one's own is brought in"
 TOO_OLD: Final = "it has expired"
@@ -72,7 +72,7 @@ class LineReport:
 Numbered = tuple[int, Read]
 """A line with its number."""
 Source = Callable[[], "io.BufferedReader[Any]"]
-"""Opens what is to be read; it is read twice."""
+"""Opens the file, which is read twice."""
 
 
 def needs_key(file: Path) -> bool:

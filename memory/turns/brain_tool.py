@@ -37,7 +37,7 @@ PROPOSED: Final[Mapping[str, str]] = {
     "soul": "A change of your preferences (SOUL) waits for your decision: `/memories review`",
     "bible": "I proposed a change of the project notes (BIBLE) to the operators.",
 }
-"""What the person is told of a document that was not written at once."""
+"""The notice about a document that waits for a decision."""
 
 NOT_SHOWN: Final = (
     "You were shown no memory with that id. Search for it, or leave `supersedes` out."

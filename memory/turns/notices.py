@@ -23,13 +23,13 @@ MAX_NAMED: Final = 3
 MAX_CHARACTERS: Final = 80
 """Characters of each."""
 UNTOLD_FOR: Final = timedelta(days=7)
-"""How long something waits to be told in private."""
+"""The time for which a notice waits for a direct message."""
 SAID_ONCE_FOR: Final = timedelta(days=1)
-"""How long a sentence that waits stands for further ones of the same wording."""
+"""The time for which a waiting sentence stands for further equal ones."""
 MAX_SENTENCE: Final = 200
 MAX_WAITING: Final = 100
 SENTENCE: Final = "="
-"""Begins an entry that is a sentence without anything of what was said."""
+"""Begins an entry that is a sentence and quotes nothing."""
 
 DOCUMENTS: Final = {
     "soul": "I rewrote your preferences (`/soul` shows them)",

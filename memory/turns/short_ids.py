@@ -11,7 +11,7 @@ from typing import Final
 from memory.model.record import SHORT_ID
 
 MAX_SHOWN: Final = 1_000
-"""Memories of one turn; further ones can be named by their whole id only."""
+"""Memories of one turn that have short ids."""
 _WHOLE: Final = re.compile(r"mem-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 

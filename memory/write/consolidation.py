@@ -24,11 +24,11 @@ from memory.write.path import WritePath
 from memory.write.turns import TurnRecords
 
 AT_ONCE: Final = 4
-"""Turns that are stored in one transaction, because nobody else is answered meanwhile."""
+"""Turns of one transaction, which blocks other answers."""
 MAX_UNREADABLE: Final = 1_000
-"""Turns that cannot be read and are passed over; a later version may be able to."""
+"""Unreadable turns that are skipped; a later version may be able to read them."""
 MAX_STEPS: Final = 1_000
-"""Steps after which whoever asks for memory waits no longer for what was said before."""
+"""The steps after which a request stops waiting for earlier turns."""
 
 log = structlog.get_logger(__name__)
 

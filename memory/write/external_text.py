@@ -10,9 +10,9 @@ from memory.write.statement import stands_in
 
 MAX_TEXTS: Final = 100
 MAX_TEXT: Final = 20_000
-"""Texts that are looked through, and characters of each; more only counts as there."""
+"""Texts that are searched, and characters of each; further ones only count."""
 INSIDE: Final[frozenset[Authorship]] = frozenset({"your_answer"})
-"""Not from outside: the assistant's own answer, quoted."""
+"""Not external: the assistant's own answer, quoted."""
 WAYS: Final[dict[Authorship, InputKind]] = {
     "file": InputKind.DOCUMENT,
     "tool": InputKind.TOOL,
@@ -20,8 +20,8 @@ WAYS: Final[dict[Authorship, InputKind]] = {
     "preview": InputKind.WEB,
     "advert": InputKind.WEB,
 }
-"""A file is believed as a tool's output is (sources 001: "File could be hostile"); what is not
-named here is text of other people."""
+"""A file is trusted like the output of a tool (sources 001: "File could be hostile"); other
+authorships are text of other people."""
 
 
 class ExternalText:

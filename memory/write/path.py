@@ -74,7 +74,7 @@ class WritePath:
     rules: WriteRules
     clock: Clock
     meaning: MeaningCheck | None = None
-    """Finds repetitions in other words; None looks at words only."""
+    """Finds duplicates in other words; None compares words only."""
 
     @property
     def turns(self) -> TurnWriter:

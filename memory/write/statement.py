@@ -20,20 +20,20 @@ from memory.text.standalone import is_unspaced, stands_alone
 from memory.text.unmarked_questions import asks_unmarked
 
 MIN_QUOTE: Final = 3
-"""Letters and digits that a quote has at least; two where one of them is a syllable or a word."""
+"""Letters and digits of the shortest quote; two in a script of syllables or words."""
 MAX_RETRACTION: Final = 100
-"""Characters in which what takes a sentence back is looked for."""
+"""Characters in which a retraction is searched."""
 MAX_WRITTEN_OUT: Final = 8_000
-"""Characters of the messages up to which contractions are looked through."""
+"""Characters of messages in which contractions are expanded."""
 MAX_PLACES: Final = 20
-"""Places of one message at which the same quote is looked at."""
+"""Occurrences of a quote in one message that are checked."""
 
 _FENCE: Final = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.MULTILINE)
 _CITED: Final = re.compile(r"^[ \t\xa0]{0,8}[>›＞|]", re.MULTILINE)
 _TAKES_BACK: Final = frozenset(
     "not jk kidding joke joking sike nicht scherz spaß blague broma scherzo brincadeira".split()  # noqa: SIM905 - reads better
 )
-"""Words that take the sentence before back, where they are all that follows, or nearly."""
+"""Words that retract the sentence before, if nearly nothing else follows."""
 _STOPS: Final = ".!?…。！？｡।۔؟"
 _MENTIONS: Final = ("@", "#")
 

@@ -17,7 +17,7 @@ from memory.write.new_record import WriteRules, new_record
 from memory.write.prepare import Prepared, Refusal, prepare_turn
 
 TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
-"""Namespace of the ids of turns, so that the same turn always has the same id."""
+"""The namespace of turn ids, so that the same turn always has the same id."""
 
 Speaker = Literal["user", "assistant", "tool", "other"]
 WAYS: Final[Mapping[Speaker, InputKind]] = {
@@ -26,7 +26,7 @@ WAYS: Final[Mapping[Speaker, InputKind]] = {
     "tool": InputKind.TOOL,
     "other": InputKind.OTHERS_WORDS,
 }
-"""How far the sides of a turn are believed."""
+"""The input kinds of the sides of a turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ WAYS: Final = {
     "ai_synthesis": InputKind.ASSISTANT,
     "ai_inference": InputKind.ASSISTANT,
 }
-"""Where a text can come from, by name; a name that is not here is the assistant's inference."""
+"""Input kinds by the name of a source; an unknown name is the assistant's inference."""
 OUTSIDE: Final = frozenset({"file", "others", "tool_output", "web"})
-"""What somebody showed, or a tool returned: never approved without the person's word."""
+"""External sources, which are never approved automatically."""
 
 
 def validate(

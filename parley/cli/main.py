@@ -16,6 +16,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from parley.installation import misplaced_package
+
 REFUSED: Final = 3
 
 COMMANDS: Final = {
@@ -177,6 +179,9 @@ app: Final = _program()
 
 def main() -> None:
     """Run the command line. An error of Parley is one message without a traceback."""
+    if problem := misplaced_package():
+        sys.stderr.write(f"{problem}\n")
+        sys.exit(1)
     from db.errors import StoreUnavailable  # noqa: PLC0415
     from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415
 

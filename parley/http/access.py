@@ -1,4 +1,4 @@
-"""Who may enter the local listener: one pure decision over the facts of a request.
+"""The access rule of the local listener: one pure decision over the facts of a request.
 
 Behind a reverse proxy everybody seems to come from this machine, and a web page anywhere can make
 its visitor's browser call this machine (DNS rebinding, cross-site requests). So neither the peer's
@@ -35,7 +35,8 @@ Reason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
-    """What counts of a request. Header names in lower case; `cookie` is our own cookie's value."""
+    """The facts that decide on a request. Header names are in lower case; `cookie` is the value of
+    our own cookie."""
 
     method: str
     headers: Mapping[str, str]
@@ -64,7 +65,7 @@ class AccessDecision:
 
 
 def authorize(facts: RequestFacts, token: str) -> AccessDecision:
-    """Whether the request may reach the local pages; `token` empty where none is configured.
+    """Decides on a request to the local pages; `token` is empty where none is configured.
 
     With a token configured it is always needed. Without one, a request has to ask for this machine
     by a loopback name and must not have come through a proxy. Whatever changes something, and every
@@ -87,7 +88,7 @@ def authorize(facts: RequestFacts, token: str) -> AccessDecision:
 
 
 def is_same_origin(facts: RequestFacts) -> bool:
-    """Whether the request changes nothing, or comes from our own page or from no page at all."""
+    """True when the request changes nothing, or comes from our own page or from no page."""
     reads = facts.method in ("GET", "HEAD") and not facts.is_websocket
     return reads or _same_origin(facts)
 
@@ -97,11 +98,11 @@ def session_value(token: str) -> str:
     return hmac.new(token.encode(), b"parley local listener session v1", hashlib.sha256).hexdigest()
 
 
-def same_secret(given: str, wanted: str) -> bool:
+def same_secret(given: str, secret: str) -> bool:
     """Constant-time comparison of texts; an empty secret equals nothing."""
     # A header's bytes need not be text; aiohttp hands on what is none as lone surrogates.
     shown = given.encode("utf-8", "surrogateescape")
-    return bool(wanted) and hmac.compare_digest(shown, wanted.encode())
+    return bool(secret) and hmac.compare_digest(shown, secret.encode())
 
 
 def _identify(facts: RequestFacts, token: str) -> Reason:
@@ -132,10 +133,10 @@ def _same_origin(facts: RequestFacts) -> bool:
 
 
 def _hostname(host: str) -> str:
-    found = read_host(host)
-    return "" if found is None else found.name
+    named = read_host(host)
+    return "" if named is None else named.name
 
 
 def _port(host: str) -> int | None:
-    found = read_host(host)
-    return -1 if found is None else found.port
+    named = read_host(host)
+    return -1 if named is None else named.port

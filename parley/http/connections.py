@@ -20,7 +20,7 @@ from aiohttp import StreamReader, web
 from parley.http.client_address import Network, forwarded_for, is_one_of, rate_limit_key
 
 SWEEP_SECONDS: Final = 0.25
-"""How often deadlines are looked at."""
+"""Seconds between two looks at the deadlines."""
 FILES_SHARE: Final = 4
 """A listener takes at most this part of the files that the process may open, so that two listeners
 leave half of them to the rest."""
@@ -47,13 +47,13 @@ class ConnectionBounds:
 
 
 def openable_files() -> int:
-    """How many files this process may have open; `MANY_FILES` where there is no limit."""
+    """The number of files that this process may have open; `MANY_FILES` where there is no limit."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MANY_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 class Phase(Enum):
-    """How far the latest request of a connection is."""
+    """The progress of the latest request of a connection."""
 
     HEAD = auto()
     BODY = auto()
@@ -132,7 +132,7 @@ class Connections:
                 self._enter(connection, Phase.HEAD if connection.more else Phase.IDLE)
 
     def sender(self, request: web.BaseRequest) -> str:
-        """Where a request that is being answered comes from, as shares are counted; empty for this
+        """The sender of a request that is being answered, as shares are counted; empty for this
         machine and for a proxy that names nobody."""
         connection = self._open.get(request.transport) if request.transport is not None else None
         return "" if connection is None else connection.address
@@ -145,7 +145,7 @@ class Connections:
             self._sweeping.cancel()
             self._sweeping = None
 
-    # --- told by connections --------------------------------------------------------------------
+    # --- called by connections ------------------------------------------------------------------
 
     def opened(self, connection: "_Guarded") -> bool:
         """Take a new connection in; False when there is no room and none can be ended for it."""

@@ -36,13 +36,13 @@ def read_host(text: str) -> Host | None:
     name, port = _split(text)
     if name is None or not (port is None or _is_port(port)):
         return None
-    found = name.lower()
-    if found.startswith("["):
-        found = found[1:-1]
-        valid = _is_ipv6(found)
+    name = name.lower()
+    if name.startswith("["):
+        name = name[1:-1]
+        valid = _is_ipv6(name)
     else:
-        valid = _is_name(found)
-    return Host(found, None if port is None else int(port)) if valid else None
+        valid = _is_name(name)
+    return Host(name, None if port is None else int(port)) if valid else None
 
 
 def is_valid_host_request(target: str, hosts: Sequence[str], *, required: bool) -> bool:

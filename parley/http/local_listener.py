@@ -37,7 +37,7 @@ from safety.http.addresses import is_loopback_name
 COOKIE: Final = "parley_session"
 COOKIE_DAYS: Final = 30
 LINK_SECONDS: Final = 600.0
-"""How long a login link works, once."""
+"""Seconds for which a login link works, once."""
 MAX_LINKS: Final = 16
 """Login links that wait to be used; the oldest goes first."""
 MIN_TOKEN: Final = 16
@@ -61,7 +61,7 @@ OPEN_PATHS: Final = ("/healthz", "/readyz")
 """Answered to everybody who reaches the port; without entry they name nothing."""
 
 ENTRY: Final = web.RequestKey("parley.entry", AccessDecision)
-"""What the listener's own rule says of a request; a part with tokens of its own may ask it."""
+"""The decision of the listener's own rule; a part with tokens of its own may look at it."""
 BOUNDS: Final = ConnectionBounds(connections=256, body_seconds=30.0, idle_seconds=60.0)
 """Long enough for a file that a person sends from the page, up to `max_body`."""
 
@@ -70,7 +70,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether the program can do its work; `parts` names each part's state, `problems` in words
+    """The readiness of the program; `parts` has the state of each part, `problems` says in words
     what is wrong with one."""
 
     ready: bool
@@ -80,7 +80,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether the process is of any use; `loop_lag` is how many seconds its loop was late."""
+    """The health of the process; `loop_lag` is how many seconds its loop was late."""
 
     well: bool = True
     loop_lag: float = 0.0
@@ -196,7 +196,7 @@ class LocalListener:
 
     @property
     def base_url(self) -> str:
-        """Where this machine reaches the listener, without a slash at the end."""
+        """The listener's address for this machine, without a slash at the end."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self._host, self._host)  # noqa: S104 - names what to avoid
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
@@ -272,17 +272,18 @@ class LocalListener:
 
     async def _healthz(self, _request: web.Request) -> web.Response:
         health = self._health()
-        told = {"status": "ok" if health.well else "stalled", "loop_lag": round(health.loop_lag, 3)}
-        return web.json_response(told, status=200 if health.well else 503)
+        state = "ok" if health.well else "stalled"
+        body = {"status": state, "loop_lag": round(health.loop_lag, 3)}
+        return web.json_response(body, status=200 if health.well else 503)
 
     async def _readyz(self, request: web.Request) -> web.Response:
         state = self._ready()
-        told: dict[str, object] = {"ready": state.ready}
+        body: dict[str, object] = {"ready": state.ready}
         if request[ENTRY].allowed:
-            told["parts"] = dict(state.parts)
+            body["parts"] = dict(state.parts)
             if state.problems:
-                told["problems"] = dict(state.problems)
-        return web.json_response(told, status=200 if state.ready else 503)
+                body["problems"] = dict(state.problems)
+        return web.json_response(body, status=200 if state.ready else 503)
 
 
 def check_exposure(host: str, token: str) -> None:

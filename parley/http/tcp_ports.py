@@ -1,4 +1,4 @@
-"""Ports of this machine, and why somebody cannot listen on one."""
+"""Ports of this machine, and the reasons why a listener cannot have one."""
 
 import asyncio
 import errno
@@ -16,20 +16,20 @@ def refusal(host: str, port: int, error: OSError) -> str:
 
 
 def unusable(listener: str, section: str, host: str, port: int, error: OSError) -> StartError:
-    """What a listener raises that does not get its port; `section` of the configuration has it."""
+    """The error of a listener that does not get its port; `section` of the configuration has it."""
     return StartError(
         f"{listener}: {refusal(host, port, error)}.",
         f"Choose another {section}.port, or stop the program that has it.",
     )
 
 
-def port_of(server: asyncio.Server | None, wanted: int) -> int:
-    """The port in use; the one asked for while nothing listens."""
-    return int(server.sockets[0].getsockname()[1]) if server is not None else wanted
+def port_of(server: asyncio.Server | None, configured: int) -> int:
+    """The port in use; the configured one while nothing listens."""
+    return int(server.sockets[0].getsockname()[1]) if server is not None else configured
 
 
 def tried(host: str, port: int) -> str:
-    """Why nobody can begin to listen there now; empty where one can."""
+    """The reason why a listener could not begin there now; empty where it could."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()

@@ -77,7 +77,7 @@ class WebhookListener:
         # Accounts connect beside each other, and each may be the first with a path.
         self._starting = asyncio.Lock()
         self.refused: Counter[int] = Counter()
-        """How many requests were turned away, by status."""
+        """The number of refused requests, by status."""
 
     # --- routes ---------------------------------------------------------------------------------
 
@@ -100,12 +100,12 @@ class WebhookListener:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What is served now."""
+        """The paths that are served now."""
         return tuple(self._routes)
 
     @property
     def listening(self) -> bool:
-        """Whether requests arrive."""
+        """True while the port is open."""
         return self._runner is not None
 
     # --- life -----------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class WebhookListener:
 
     @property
     def base_url(self) -> str:
-        """Where this machine reaches the listener, without a slash at the end."""
+        """The listener's address for this machine, without a slash at the end."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self._host, self._host)  # noqa: S104 - names what to avoid
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 

@@ -55,7 +55,7 @@ async def test_every_part_is_taken_unchanged_and_no_word_is_lost(
 async def said_in_full(stage: Stage, parts: Sequence[Part]) -> list[Shown]:
     """What is shown once every part is there; on other platforms a part is one message."""
     if stage.adapter.platform == "lines":
-        ends = parts[-1].text.split()[-1]
+        ends = str(parts[-1].payload).split()[-1]
         return await stage.shown(
             stage.room, lambda said: bool(said) and said[-1].text.endswith(ends)
         )

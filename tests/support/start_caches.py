@@ -24,8 +24,8 @@ def reuse_results_of_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     name = functools.cached_property(lambda package: package.metadata["Name"])
     name.__set_name__(PathDistribution, "name")
     monkeypatch.setattr(PathDistribution, "name", name, raising=False)
-    monkeypatch.setattr("parley.config.platforms.entry_points", _installed)
-    monkeypatch.setattr("parley.extensions.entry_points", _installed)
+    monkeypatch.setattr("gateway.platforms.entry_points", _installed)
+    monkeypatch.setattr("parley.wiring.extensions.entry_points", _installed)
     load = import_module("parley.config.load")  # the package has a function of this name
     monkeypatch.setattr(load, "settings_model", _cached_settings_model())
     monkeypatch.setattr("db.sqlite.migrate_sqlite", _copied_tables())

@@ -20,13 +20,13 @@ from memory.stores.partitions import owners_within
 from memory.stores.postgres.vector_table import Indexed, VectorTable
 
 COMPARED: Final = 10_000
-"""Vectors up to which they are compared one by one."""
+"""Up to so many vectors are compared one by one."""
 SETTINGS: Final[tuple[LiteralString, ...]] = (
     "SET LOCAL hnsw.iterative_scan = strict_order",
     "SET LOCAL hnsw.ef_search = 200",
     "SET LOCAL hnsw.max_scan_tuples = 40000",
 )
-"""How far the index is followed until enough of what it finds fits the filter."""
+"""How far the index is followed until enough matches fit the filter."""
 SET: Final = Statement("""
     INSERT INTO memory_vectors (memory, model, vector)
     SELECT seq, :model, CAST(:vector AS vector) FROM memories WHERE id = :id
@@ -48,7 +48,7 @@ EXACT_ORDER: Final = " ORDER BY v.vector <=> CAST(:vector AS vector), m.seq DESC
 
 
 class PostgresVectors:
-    """Implements `memory.ports.VectorSearch`."""
+    """Implements `memory.ports.search.VectorSearch`."""
 
     setting: Statement = SET
 

@@ -15,7 +15,7 @@ from db.postgres import TAKE_LOCKS, Connection, PostgresDatabase, lock_keys
 from db.values import storable
 
 MAX_INDEXED: Final = 2_000
-"""Numbers of a vector that pgvector's HNSW can index."""
+"""The largest dimension that pgvector's HNSW can index."""
 CREATE: Final = """
     CREATE TABLE IF NOT EXISTS memory_vectors (
         memory bigint PRIMARY KEY, model text NOT NULL, vector vector NOT NULL

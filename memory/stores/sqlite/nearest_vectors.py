@@ -21,11 +21,11 @@ from memory.stores.partitions import owners_within, room_key
 from memory.stores.sqlite.vector_matrix import Matrices, Matrix, Partition, best_first
 
 READ_AT_ONCE: Final = 1_000
-"""Vectors that one step reads, because nothing else is done meanwhile: some milliseconds."""
+"""Vectors that one step reads on the event loop: some milliseconds."""
 FEWEST: Final = 50
-"""Vectors that are looked up at least, because some of them may not fit the filter."""
+"""Vectors that are looked up at least, because some may not fit the filter."""
 ON_LOOP: Final = 20_000
-"""Vectors up to which comparing takes the event loop less than going to a thread would."""
+"""Up to so many vectors are compared on the event loop, because a thread would cost more."""
 NEW: Final = {
     column: Statement(f"""
         SELECT number, vector FROM memory_vectors INDEXED BY memory_vectors_{column}

@@ -16,7 +16,7 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 """Of all matrices together: 174,000 vectors of 384 numbers."""
 FIRST_ROWS: Final = 64
 TOO_FEW_ALIVE: Final = 0.75
-"""Share of rows that are still there, below which a matrix is made anew without the others."""
+"""The share of remaining rows below which a matrix is rebuilt without the others."""
 
 Floats = npt.NDArray[np.float32]
 

@@ -21,7 +21,7 @@ SET: Final = Statement("""
 
 
 class SqliteVectors:
-    """Implements `memory.ports.VectorSearch`."""
+    """Implements `memory.ports.search.VectorSearch`."""
 
     setting: Statement = SET
 

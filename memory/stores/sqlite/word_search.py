@@ -36,8 +36,8 @@ CLOSELY: Final = f"""
 """  # noqa: S608 - constants
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 READ_WHOLE: Final = 200
-"""Memories on the shelves up to which all of them are read: that is less work than to look a word
-up that thousands of others have as well."""
+"""Partitions of at most so many memories are read whole, which is cheaper than looking up common
+words."""
 WORDS: Final = Statement(
     f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'shelves')}"  # noqa: S608
 )
@@ -46,7 +46,7 @@ PARTITIONS: Final = Statement(f"""
     WHERE {among("shelf", "shelves")}
 """)  # noqa: S608 - constants
 MERGE_PAGES: Final = 200
-"""Pages of the full-text index that one step of upkeep rewrites: some milliseconds."""
+"""Pages of the full-text index that one maintenance step rewrites: some milliseconds."""
 DUE: Final = Statement("SELECT due FROM memory_upkeep WHERE task = 'merge'")
 SET_DUE: Final = Statement("UPDATE memory_upkeep SET due = :due WHERE task = 'merge'")
 CHANGES: Final = Statement("SELECT total_changes()")
@@ -56,7 +56,7 @@ Hits = list[tuple[int, float]]
 
 
 class SqliteWords:
-    """Implements `memory.ports.WordSearch`."""
+    """Implements `memory.ports.search.WordSearch`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -28,7 +28,6 @@ DROPS = 20
 async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
     """An adapter that would look after its socket in ten hours for the first time."""
     monkeypatch.setattr("adapters.slack.socket.PING_SECONDS", NEVER)
-    monkeypatch.setattr("adapters.slack.socket.WATCH_SECONDS", NEVER, raising=False)
     slack = SlackSimulator("socket", ack_within=3.0, retry_after=(0.0,) * (DROPS + 2))
     await slack.start()
     try:

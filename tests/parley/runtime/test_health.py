@@ -142,7 +142,7 @@ async def test_a_deaf_socket_is_not_ready_and_says_so(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.runtime.liveness.CHECK_EVERY", 0.05)
-    monkeypatch.setattr("adapters.discord.liveness.ACK_SECONDS", 1.5)
+    monkeypatch.setattr("adapters.discord.socket.ACK_SECONDS", 1.5)
     discord, telegram = DiscordSimulator(), TelegramSimulator()
     discord.gateway.heartbeat_ms = 400
     async with running({"discord": discord, "telegram": telegram}, tmp_path) as app:
