@@ -42,6 +42,7 @@ class SlackSettings(CredentialSettings, extra="forbid", frozen=True):
     base_url: str = Field(default="https://slack.com/api/", pattern=r"^https?://[^\s/]+(/\S*)?$")
     """Address of the Web API, for GovSlack or a simulator."""
     mode: Literal["socket", "http"] = "socket"
+    """`socket` opens a connection to Slack; with `http`, Slack calls the public listener."""
     agent_view: bool = False
     """The app has Slack's agent view: each direct message begins a thread, which is a new
     conversation, and the answer is streamed into it."""

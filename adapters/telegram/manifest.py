@@ -34,10 +34,15 @@ class TelegramSettings(CredentialSettings, extra="forbid", frozen=True):
     credentials: ClassVar = ("bot_token", "webhook_url", "webhook_secret")
 
     bot_token: SecretStr = SecretStr("")
+    """Token of the bot, from @BotFather."""
     base_url: str = "https://api.telegram.org"
+    """Address of the Bot API, for a local Bot API server or a simulator."""
     mode: Literal["polling", "webhook"] = "polling"
+    """`polling` needs no public address; with `webhook`, Telegram calls the public listener."""
     webhook_url: str = Field(default="", max_length=2048)
+    """Public https address, for `webhook`."""
     webhook_secret: SecretStr = SecretStr("")
+    """Secret that Telegram sends with every request, for `webhook`."""
 
     @field_validator("base_url")
     @classmethod

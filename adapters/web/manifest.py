@@ -20,20 +20,21 @@ MAX_BUTTONS: Final = 10
 
 
 class WebSettings(AccountSettings, extra="forbid", frozen=True):
-    """The keys under `platforms.web`. The page lives on the local listener, below `/chat/`.
+    """The keys under `platforms.web`. The local listener serves the page below `/chat/`.
 
-    There are no credentials: who may open the page is decided by the listener it is served from.
+    There are no credentials: the access rules of the local listener apply.
     """
 
     enabled: bool = False
+    """Serve the page."""
     history: int = Field(default=200, ge=10, le=2_000)
-    """Messages kept per conversation, for a page that is loaded again."""
+    """Messages stored per conversation, which a reloaded page shows."""
     max_people: int = Field(default=64, ge=1, le=1_000)
-    """Conversations kept; beyond that the one that was quiet for longest is forgotten."""
+    """Maximum of conversations; beyond it the least recently used one is deleted."""
     max_upload_bytes: int = Field(default=5_000_000, ge=1_000, le=25_000_000)
-    """Size of one file a person may send."""
+    """Maximum size of a file from a person."""
     max_files_bytes: int = Field(default=64_000_000, ge=1_000, le=512_000_000)
-    """Bytes of all files kept in memory; beyond that the oldest are forgotten."""
+    """Maximum size of all files in memory; beyond it the oldest are deleted."""
 
     def configured(self) -> bool:
         """True when the page is switched on."""

@@ -71,7 +71,7 @@ def markdown(platforms: Discovery | None = None) -> str:
     for group in groups(platforms):
         if group.path:
             lines += [f"### `{group.path}`", "", group.meaning, ""]
-        lines += ["| key | takes | default | |", "|---|---|---|---|"]
+        lines += ["| Key | Type | Default | Meaning |", "|---|---|---|---|"]
         for key in group.keys:
             name = key.path.removeprefix(f"{group.path}.")
             default = f"`{key.default}`" if key.default else ""
