@@ -46,7 +46,7 @@ class TurnText:
 
 
 _SAID: Final = TypeAdapter(TurnText)
-_SAID_ALREADY: Final[IncEx] = {"occasion": {"words"}}
+_SAID_ALREADY: Final[IncEx] = {"request": {"words"}}
 
 
 def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTurn:
