@@ -79,4 +79,6 @@ async def test_a_channel_s_direct_messages_are_of_no_project(variant: str, tmp_p
         await his.say("what is the word?")
         assert WORD not in str(model.bodies[-1])
         alone = Talk(lab, ben, platform.direct(ben))
-        assert "know of no project that you belong to" in (await alone.command("project")).text
+        assert (
+            "do not know of any project that you belong to" in (await alone.command("project")).text
+        )

@@ -187,7 +187,7 @@ async def test_a_platform_that_does_not_answer_keeps_the_project_closed_and_the_
         lab.platform.faults.add(fault)
         answer = await ada.say("what is the word?")
         assert not told_the_word(model)
-        assert "does not say at present whether you are still in" in answer.text
+        assert "does not say at the moment if you are still in" in answer.text
 
         lab.platform.faults.clear()
         await ada.say("what is the word?")
@@ -208,7 +208,9 @@ async def test_a_bot_that_was_removed_from_a_room_forgets_who_was_in_it(
         assert not told_the_word(model)
         lab.platform.block(room, blocked=False)
         await lab.idle()
-        assert "know of no project that you belong to" in (await ada.command("project")).text
+        assert (
+            "do not know of any project that you belong to" in (await ada.command("project")).text
+        )
 
 
 @only("slack-socket", "slack-http")
@@ -258,7 +260,9 @@ async def test_another_company_reaches_no_project_of_slack_and_may_still_talk(
         assert not told_the_word(model)
 
         alone = Talk(lab, eve, lab.platform.direct(eve))
-        assert "know of no project that you belong to" in (await alone.command("project")).text
+        assert (
+            "do not know of any project that you belong to" in (await alone.command("project")).text
+        )
         await alone.say("what is the word?")
         assert not told_the_word(model)
         assert WORD not in (await alone.command("bible")).text
