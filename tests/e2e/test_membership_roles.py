@@ -88,7 +88,7 @@ async def test_a_worker_learns_who_left_and_closes_what_it_cannot_learn(
     assert WORD in str(model.bodies[-1])
 
     platform.faults.add(Fault(ASKED[platform.platform], "server_error", times=100))
-    assert "does not say at present" in await told(platform, ada, alone, "and now?")
+    assert "does not say at the moment" in await told(platform, ada, alone, "and now?")
     assert WORD not in str(model.bodies[-1])
     platform.faults.clear()
 

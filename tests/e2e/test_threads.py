@@ -61,7 +61,7 @@ async def test_a_threads_conversation_is_shown_and_cleared_from_within(
         await lab.answers(thread, 1)
         await slack.say(ada, thread, "/context", mention=True)
         said = await lab.answers(thread, 2)
-        assert "I see the last 2 of" in said[1].text
+        assert "I see the last 2 messages of" in said[1].text
         await slack.say(ada, thread, "/clear", mention=True)
         said = await lab.answers(thread, 3)
         await slack.press(ada, thread, said[2].id, "Delete history")

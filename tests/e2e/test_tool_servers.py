@@ -100,7 +100,7 @@ async def test_servers_that_are_killed_are_told_of_and_come_back(
             psutil.Process(pid).kill()
         await eventually(lambda: lost(log) == {"near", "far"})
         await missing(lab.app, "far")  # the other one is started again within a second or two
-        assert "tried again" in (await told(lab.app))["tools: far"]
+        assert "until a retry succeeds" in (await told(lab.app))["tools: far"]
         figures = await page(lab.app)
         assert 'parley_mcp_server_up{server="far"} 0.0' in figures
         failures = [line for line in figures.splitlines() if line.startswith("parley_mcp_server_f")]
