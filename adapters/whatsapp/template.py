@@ -27,26 +27,26 @@ def _keys_as_text(value: object) -> object:
 
 
 class WhatsAppTemplate(BaseModel, extra="forbid", frozen=True):
-    """An approved template. One of its variables takes the answer's text, the others what is
-    written here."""
+    """An approved template. One of its variables receives the answer's text, the others fixed
+    values."""
 
     name: str = Field(pattern=r"^[a-z0-9_]{1,512}$")
-    """As in WhatsApp Manager > Message templates."""
+    """Name of the template in WhatsApp Manager > Message templates."""
     language: str = Field(default="en_US", pattern=r"^[a-zA-Z_]{2,12}$")
-    """The language it was approved in."""
+    """Language of the approved template."""
     parameter: str = Field(default="1", pattern=r"^[a-z0-9_]{1,60}$")
-    """The variable that takes the answer: `1` for `{{1}}`, otherwise its name. Enough where the
-    body has no other."""
+    """The variable that receives the answer: `1` for `{{1}}`, otherwise its name. Enough if the
+    body has no other variable."""
     parameters: Annotated[dict[str, Value], BeforeValidator(_keys_as_text)] = Field(
         default={}, max_length=MAX_PARAMETERS
     )
-    """Of several variables, what each takes: by number from 1 on, or by name. `{text}` is the
-    answer, in exactly one of them; `{assistant}` the assistant's name, `{date}` the day."""
+    """Values of several variables, by number from 1, or by name. `{text}` is the answer, in
+    exactly one of them; `{assistant}` the assistant's name, `{date}` the day."""
     body: str = Field(default="", max_length=MAX_BODY)
-    """The body as it was approved, `Hello {{1}}, …`; if set, its variables and its length are
-    compared with the other keys."""
+    """The approved body, `Hello {{1}}, …`; if set, its variables and its length are compared with
+    the other keys."""
     max_chars: int = Field(default=900, ge=1, le=MAX_BODY)
-    """The longest text that fits beside the template's own words; 1,024 for both together."""
+    """Maximum length of the answer in the template; 1,024 with the template's own text."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

@@ -113,7 +113,8 @@ class Memory(Section):
     embedding: Embedding = Embedding()
     """The embedding service, for `openai`."""
     models_folder: Annotated[str, StringConstraints(max_length=4_096)] = ""
-    """Folder of the models on this machine; empty for `models` beside the database."""
+    """Folder of the models on this machine; empty for `models` in the folder of
+    the database."""
     rerank: bool = False
     """Rank the results a second time with a cross-encoder (`parley models pull`). No measurement
     shows an improvement for conversations."""
@@ -123,7 +124,8 @@ class Memory(Section):
     """Refuse a memory with a secret, instead of storing it without the secret."""
     audit_key: SecretStr | None = None
     """Key that seals the audit: without it nobody can change an entry unnoticed. Empty creates one
-    in a file beside the database; several processes on PostgreSQL need the same key here."""
+    in a file in the folder of the database; several processes on PostgreSQL need the same key
+    here."""
 
 
 class Plan(Section):

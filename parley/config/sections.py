@@ -373,7 +373,7 @@ class Watchdog(Section):
     process ends. Less than 5 may end a busy program that does not hang. 0 turns it off."""
     folder: str | None = Field(default=None, min_length=1, max_length=1_000)
     """Folder for the record of started work, which the next process reads after a crash. It must
-    outlive the process. Empty: beside the SQLite file, or without one the working folder."""
+    outlive the process. Empty: the folder of the SQLite file, or without one the working folder."""
 
 
 class Delivery(Section):
@@ -426,7 +426,7 @@ class Server(Section):
     """Token that every request must carry; at least 16 characters."""
     token_key: SecretStr | None = Field(default=None, min_length=32)
     """Key that signs the tokens of `parley token`; at least 32 characters. Empty creates one in a
-    file beside the database; several machines, or PostgreSQL, need the same key here."""
+    file in the folder of the database; several machines, or PostgreSQL, need the same key here."""
 
     @model_validator(mode="after")
     def _closed(self) -> Self:
