@@ -22,10 +22,12 @@ STAGES: Final = [
     "memory",
     "context",
     "attachments",
+    "recall",
     "context",
     "model",
     "response_filter",
     "memory",
+    "task",
     "render",
 ]
 PROGRAM: Final = Path(__file__).parents[1] / "gateway" / "turn" / "mcp_program.py"

@@ -17,7 +17,7 @@ from tests.support.patience import PATIENCE
 from tests.support.ports import free_port
 from tests.support.program import running_app
 
-YES_OR_NO = "Reply yes ("
+YES_OR_NO = "Reply *yes* ("
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ async def test_pages_are_turned_and_decisions_made_by_typing(program: tuple[App,
         for number in range(12):
             await ada.say(f"/remember Boat {number} is blue")
         first = await ada.say("/memories")
-        assert "Reply next page within 5 minutes." in first
+        assert "Reply *next page* within 5 minutes." in first
         second = await ada.say("next page")
         assert "Boat 0 is blue" in second
         assert "previous page" in second
         assert "Boat 11 is blue" in await ada.say("Previous page.")
         asked = await ada.say("remember that the pump might leak")
-        assert "Reply keep or forget it within 5 minutes." in asked
+        assert "Reply *keep* or *forget it* within 5 minutes." in asked
         assert await ada.say("keep") == "I will remember that.\n"
         asked = await ada.say("/clear")
         assert YES_OR_NO in asked
