@@ -187,7 +187,7 @@ def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
     os.environ.clear()
     os.environ.update(env)
     time.tzset()
-    sys.path += [one for one in env["PYTHONPATH"].split(os.pathsep) if one not in sys.path]
+    sys.path += [one for one in env.get("PYTHONPATH", "").split(os.pathsep) if one not in sys.path]
     sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
     sys.argv = ["-c", *arguments]
