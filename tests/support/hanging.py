@@ -82,9 +82,9 @@ def in_parser() -> None:
 
 def in_memory() -> None:
     """Where memory takes a turn up, after its answer."""
-    from memory.write.path import WritePath  # noqa: PLC0415
+    import memory.write.turns  # noqa: PLC0415
 
-    in_front(WritePath, "turn_records")
+    in_front(memory.write.turns, "prepare_turn")
 
 
 def asleep() -> None:
