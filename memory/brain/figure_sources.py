@@ -131,7 +131,7 @@ class PostgresSource:
     async def figures(self) -> Mapping[str, object]:
         """Columns and values. Raises `SourceFailed`."""
         # Loaded only where it is configured: the library costs memory and start-up time.
-        import psycopg  # noqa: PLC0415
+        import psycopg  # noqa: PLC0415 - loaded only where it is needed
 
         try:
             async with asyncio.timeout(self._seconds + ON_THE_WAY):

@@ -19,7 +19,7 @@ LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM person_tokens WHERE until > :now ORDER BY issued_at DESC, id
     LIMIT {MAX_LISTED}
 """)  # noqa: S608 - constants
-REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608
+REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608 - constants
 CLEAR: Final = Statement("DELETE FROM person_tokens")
 PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 

@@ -25,7 +25,7 @@ COUNT: Final = Statement(f"""
 """)  # noqa: S608 - constants
 """Memories that count towards a plan: those learned, not turns."""
 KNOWN: Final = Statement("SELECT id FROM memories WHERE id = :id")
-KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608
+KNOWN_AMONG: Final = Statement(f"SELECT id FROM memories WHERE {among('id', 'ids')}")  # noqa: S608 - constants
 TARGET: Final = Statement(f"""
     SELECT m.seq, m.superseded_by = '' FROM memories m
     WHERE m.id = :target AND {SEES} AND {MAY_CHANGE} AND m.superseded_by IN ('', :id)

@@ -95,16 +95,16 @@ WINDOW: Final = {"sqlite": 2_000, "postgres": 50_000}
 """Numbers among which memories without a vector are searched at once: some milliseconds, because
 SQLite works on the event loop."""
 KEPT_VECTOR: Final = either(sqlite="v.vector", postgres="CAST(v.vector AS text)")
-GET: Final = Statement(f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {VISIBLE}")  # noqa: S608
+GET: Final = Statement(f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {VISIBLE}")  # noqa: S608 - constants
 GET_WITH_VECTOR: Final = Statement(f"""
     SELECT {SELECTED}, v.model, {KEPT_VECTOR} FROM memories m
     LEFT JOIN memory_vectors v ON v.memory = m.seq WHERE m.id = :id AND {VISIBLE}
 """)  # noqa: S608 - constants
 THERE: Final = Statement(
-    f"SELECT m.id FROM memories m WHERE {among('m.id', 'ids')} AND {HOLDS}"  # noqa: S608
+    f"SELECT m.id FROM memories m WHERE {among('m.id', 'ids')} AND {HOLDS}"  # noqa: S608 - constants
 )
 DELETE: Final = Statement(
-    f"DELETE FROM memories AS m WHERE {among('m.id', 'ids')} AND {MAY_CHANGE} RETURNING id"  # noqa: S608
+    f"DELETE FROM memories AS m WHERE {among('m.id', 'ids')} AND {MAY_CHANGE} RETURNING id"  # noqa: S608 - constants
 )
 TAKEN: Final = Statement(f"""
     SELECT m.supersedes, m.superseded_by FROM memories m WHERE m.id = :id AND {MAY_CHANGE}

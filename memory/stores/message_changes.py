@@ -30,10 +30,10 @@ KNOWS: Final = Statement(f"""
         OR EXISTS (SELECT 1 FROM memory_reviews r WHERE {PROPOSED})
 """)  # noqa: S608 - constants
 UNASKED: Final = Statement(
-    f"DELETE FROM memory_reviews AS r WHERE {PROPOSED} RETURNING person, id"  # noqa: S608
+    f"DELETE FROM memory_reviews AS r WHERE {PROPOSED} RETURNING person, id"  # noqa: S608 - constants
 )
 FORGET: Final = Statement(
-    f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed RETURNING person, id"  # noqa: S608
+    f"DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed RETURNING person, id"  # noqa: S608 - constants
 )
 FORGET_OTHERS: Final = Statement(f"""
     DELETE FROM memories AS m WHERE {DERIVED} AND NOT m.confirmed AND m.role <> 'user'

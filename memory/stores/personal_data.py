@@ -115,16 +115,16 @@ WHOLE: Final = (
 )
 """Tables that are erased completely."""
 ERASE: Final = (
-    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608
-    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608
+    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608 - constants
     Statement(f"""
         DELETE FROM memory_origins
         WHERE memory IN (SELECT seq FROM memories WHERE {THEIRS})
     """),  # noqa: S608 - constants
     Statement(NAMELESS),
-    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608
-    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608
-    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608
+    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608 - constants
+    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants
     Statement(UNWRITTEN),
 )
 

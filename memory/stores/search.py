@@ -24,9 +24,9 @@ def searches_on(database: Database) -> Searches:
         words = SqliteWords(database)
         return Searches(words, SqliteVectors(database), words.merge)
     # Loaded only where it is configured: the library costs memory and start-up time.
-    from db.postgres import PostgresDatabase  # noqa: PLC0415
-    from memory.stores.postgres.vector_search import PostgresVectors  # noqa: PLC0415
-    from memory.stores.postgres.word_search import PostgresWords  # noqa: PLC0415
+    from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
+    from memory.stores.postgres.vector_search import PostgresVectors  # noqa: PLC0415 - loaded only where it is needed
+    from memory.stores.postgres.word_search import PostgresWords  # noqa: PLC0415 - loaded only where it is needed
 
     if not isinstance(database, PostgresDatabase):
         raise TypeError(f"no searches for {type(database).__name__}")

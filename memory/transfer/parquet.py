@@ -113,7 +113,7 @@ def _schema(arrow: Any, embeddings: bool) -> Any:
 def _loaded() -> tuple[Any, Any]:
     try:
         import pyarrow  # type: ignore[import-untyped] # noqa: PLC0415 - 160 MB, for those who ask
-        import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415
+        import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415 - loaded only where it is needed
     except ImportError:
         raise BadInput(MISSING) from None
     return pyarrow, pyarrow.parquet

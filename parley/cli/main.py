@@ -182,8 +182,8 @@ def main() -> None:
     if problem := misplaced_package():
         sys.stderr.write(f"{problem}\n")
         sys.exit(1)
-    from db.errors import StoreUnavailable  # noqa: PLC0415
-    from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415
+    from db.errors import StoreUnavailable  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415 - loaded only where it is needed
 
     try:
         app(prog_name="parley")

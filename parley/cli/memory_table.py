@@ -129,8 +129,8 @@ def _show(
         sys.stdout.writelines("  ".join(row) + "\n" for row in rows)
         return
     from rich.console import Console  # noqa: PLC0415 - only where there is a terminal
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415 - loaded only where it is needed
+    from rich.text import Text  # noqa: PLC0415 - loaded only where it is needed
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in names:

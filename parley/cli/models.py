@@ -139,7 +139,7 @@ def _bar() -> Iterator[Progress]:
         yield lambda _name, _received, _size: None
         return
     from rich import progress  # noqa: PLC0415 - 0.1 s, and for a terminal only
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415 - loaded only where it is needed
 
     columns = (
         progress.TextColumn("{task.description}"),

@@ -12,12 +12,6 @@ from tests.contract.variants import VARIANTS, Variant
 from tests.support.patience import PATIENCE
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "proves(name): the adapters that have this")
-    config.addinivalue_line("markers", "lacks(name): the adapters that do not have it")
-    config.addinivalue_line("markers", "where(condition): the variants of which this is true")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "variant" not in metafunc.fixturenames:
         return

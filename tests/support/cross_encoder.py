@@ -29,7 +29,7 @@ def _save_graph(path: Path) -> None:
     """logits = sum over the vocabulary of (times in the query) * (times in the text), of words
     only: everything from number 4 on."""
     import onnx  # noqa: PLC0415 - slow to import
-    from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415
+    from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - loaded only where it is needed
 
     names = ("input_ids", "attention_mask", "token_type_ids")
     constants = {

@@ -61,28 +61,28 @@ def in_thread() -> None:
 
 def in_opening() -> None:
     """Where a message is opened, also to tell its author that it was given up."""
-    import gateway.turn.pipeline  # noqa: PLC0415
+    import gateway.turn.pipeline  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(gateway.turn.pipeline, "with_kept_names")
 
 
 def in_intake() -> None:
     """Before the message is stored."""
-    import gateway.inbound.intake  # noqa: PLC0415
+    import gateway.inbound.intake  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(gateway.inbound.intake, "decide_invocation")
 
 
 def in_parser() -> None:
     """Where the delivery is parsed."""
-    import adapters.telegram.receive  # noqa: PLC0415
+    import adapters.telegram.receive  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(adapters.telegram.receive, "parse")
 
 
 def in_memory() -> None:
     """Where memory takes a turn up, after its answer."""
-    import memory.write.turns  # noqa: PLC0415
+    import memory.write.turns  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(memory.write.turns, "prepare_turn")
 

@@ -79,7 +79,7 @@ class _Graph:
 
     def model(self) -> Any:
         """The whole, with the inputs and the output that fastembed expects."""
-        from onnx import TensorProto, helper  # noqa: PLC0415
+        from onnx import TensorProto, helper  # noqa: PLC0415 - loaded only where it is needed
 
         hidden = self._embedded()
         mask = self._mask()
@@ -169,13 +169,13 @@ class _Graph:
 
     def _constant(self, name: str, values: npt.NDArray[Any]) -> str:
         if name not in self._constants:
-            from onnx import numpy_helper  # noqa: PLC0415
+            from onnx import numpy_helper  # noqa: PLC0415 - loaded only where it is needed
 
             self._constants[name] = numpy_helper.from_array(values, name)
         return name
 
     def _add(self, operator: str, inputs: Sequence[str], output: str = "", **options: Any) -> str:
-        from onnx import helper  # noqa: PLC0415
+        from onnx import helper  # noqa: PLC0415 - loaded only where it is needed
 
         output = output or f"{operator.lower()}_{len(self._nodes)}"
         self._nodes.append(helper.make_node(operator, inputs, [output], **options))

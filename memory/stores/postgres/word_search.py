@@ -43,7 +43,7 @@ HITS: Final = f"""
 """  # noqa: S608 - constants
 HITS_ORDER: Final = f" ORDER BY m.seq DESC LIMIT {MAX_WEIGHED}"
 CLOSELY: Final = Statement(
-    f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among('m.seq', 'some')}"  # noqa: S608
+    f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among('m.seq', 'some')}"  # noqa: S608 - constants
 )
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 PARTITIONS: Final = Statement(f"""

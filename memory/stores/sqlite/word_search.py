@@ -30,7 +30,7 @@ NEWEST: Final = Statement(f"""
     ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
 """)  # noqa: S608 - constants
 COUNT: Final = Statement("SELECT count(*) FROM memories_text WHERE memories_text MATCH :query")
-PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "  # noqa: S608
+PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "  # noqa: S608 - constants
 CLOSELY: Final = f"""
     SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among("m.seq", "some")} AND
 """  # noqa: S608 - constants
@@ -39,7 +39,7 @@ READ_WHOLE: Final = 200
 """Partitions of at most so many memories are read whole, which is cheaper than looking up common
 words."""
 WORDS: Final = Statement(
-    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'shelves')}"  # noqa: S608
+    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'shelves')}"  # noqa: S608 - constants
 )
 PARTITIONS: Final = Statement(f"""
     SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_shelves

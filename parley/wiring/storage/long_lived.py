@@ -76,7 +76,7 @@ def open_long_lived(url: str, clock: Clock) -> LongLived:
     """The stores behind `database.url`; nothing is opened yet."""
     if url.startswith("postgresql://"):
         # Loaded only where it is configured: the library costs memory and start-up time.
-        from db.postgres import PostgresDatabase  # noqa: PLC0415
+        from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
 
         try:
             server = PostgresDatabase(url, SCHEMAS)

@@ -212,7 +212,7 @@ async def test_no_line_says_of_itself_where_it_comes_from_or_whom_it_is_for(
 
 
 async def test_the_write_path_applies_to_every_line(tmp_path: Path) -> None:
-    from memory.model.plans import Plans  # noqa: PLC0415
+    from memory.model.plans import Plans  # noqa: PLC0415 - loaded only where it is needed
 
     key = "AKIA" + "IOSFODNN7ABCDEFG"
     lines = (
@@ -298,7 +298,7 @@ async def test_a_sealed_file_that_is_cut_off_brings_nothing_in(rig: Rig, tmp_pat
 async def test_without_pyarrow_it_says_what_to_install(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys  # noqa: PLC0415
+    import sys  # noqa: PLC0415 - loaded only where it is needed
 
     ada = await filled(rig)
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -88,7 +88,7 @@ async def test_a_broken_promise_would_be_noticed(
 
 
 def _with_another_form(refused: object) -> object:
-    from aiohttp import web  # noqa: PLC0415
+    from aiohttp import web  # noqa: PLC0415 - loaded only where it is needed
 
     return web.json_response({"wrong": True}, status=refused.status)  # type: ignore[attr-defined]
 
