@@ -15,10 +15,10 @@ demo: $(RUN_STAMP)
 	$(BIN)/python -m parley.demo $(ARGS)
 
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 4 --dist loadgroup -m "not nightly" $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" $(ARGS)
 
 coverage: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 4 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" --cov --cov-report=term:skip-covered $(ARGS)
 
 check: $(DEV_STAMP)
 	$(BIN)/ruff format --check .

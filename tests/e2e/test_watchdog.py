@@ -146,7 +146,7 @@ async def test_a_message_that_cannot_even_be_given_up_ends_as_well(tmp_path: Pat
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised("opening", tmp_path, config) as program:
-            await telegram.wait_connected()
+            await telegram.wait_connected(LIFE)
             await telegram.say(ada, telegram.direct(ada), "this is poison")
             await program.ended(3)
             await telegram.say(bert, telegram.direct(bert), OTHERS)
@@ -162,7 +162,7 @@ async def test_a_turn_that_hangs_memory_is_quarantined_and_nothing_else(tmp_path
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised("memory", tmp_path, config) as program:
-            await telegram.wait_connected()
+            await telegram.wait_connected(LIFE)
             await telegram.say(ada, telegram.direct(ada), "this is poison")
             await answers(telegram, ada)
             await program.ended(2)
@@ -198,7 +198,7 @@ async def test_a_delivery_that_hangs_before_it_is_stored_is_acknowledged_in_the_
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised(place, tmp_path, config) as program:
-            await telegram.wait_connected()
+            await telegram.wait_connected(LIFE)
             await telegram.say(ada, telegram.direct(ada), "this is poison")
             await program.ended(2)
             await telegram.say(bert, telegram.direct(bert), OTHERS)
@@ -223,7 +223,7 @@ async def test_sigterm_ends_a_program_that_hangs_within_the_watchdogs_time(tmp_p
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised("turn", tmp_path, config, stopped=False) as program:
-            await telegram.wait_connected()
+            await telegram.wait_connected(LIFE)
             program.stopping = True
             await telegram.say(ada, telegram.direct(ada), "this is poison")
             await eventually((tmp_path / BEGUN).exists, LIFE)
@@ -241,7 +241,7 @@ async def test_a_process_that_is_stopped_for_less_than_the_limit_goes_on(tmp_pat
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port, seconds=8)))
         async with supervised("nowhere", tmp_path, config) as program:
-            await telegram.wait_connected()
+            await telegram.wait_connected(LIFE)
             assert program.process is not None
             # beyond the first limit, within the grace after it
             for seconds in (3.0, 8.5):
@@ -261,7 +261,7 @@ async def test_a_process_that_is_stopped_for_longer_is_started_anew_and_blames_n
     async with simulated({"telegram": telegram}) as port:
         config = written(tmp_path, dict(settings(telegram, tmp_path, port)))
         async with supervised("nowhere", tmp_path, config) as program:
-            await telegram.wait_connected()
+            await telegram.wait_connected(LIFE)
             assert program.process is not None
             os.kill(program.process.pid, signal.SIGSTOP)
             await telegram.say(ada, telegram.direct(ada), OTHERS)
