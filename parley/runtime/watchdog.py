@@ -71,7 +71,7 @@ class Watchdog:
         self._stacks: IO[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._next: asyncio.TimerHandle | None = None
-        self._busy = 0.0
+        self._computed = self._waited = 0.0
         self._warned = False
 
     def start(self) -> None:
@@ -109,7 +109,7 @@ class Watchdog:
         if self._loop is None:
             return
         self._warned = False
-        self._busy = _busy_seconds()
+        self._computed, self._waited = time.process_time(), _waited_seconds()
         self._arm(self._seconds)
         self._alive()
         self._next = self._loop.call_later(self._tick, self._turn)
@@ -124,12 +124,14 @@ class Watchdog:
 
     def _hangs(self, _signal: int, _frame: FrameType | None) -> None:
         """The handler of SIGALRM: the loop has stood still for as long as it may."""
-        busy = _busy_seconds() - self._busy >= self._seconds * BUSY_SHARE
+        least, computed = self._seconds * BUSY_SHARE, time.process_time() - self._computed
+        busy = computed >= least
         if not (busy or self._warned):
             self._warned = True
             self._arm(self._grace)
             return
-        ran = self._record.name_running() if busy else ()
+        wanted = computed + _waited_seconds() - self._waited >= least
+        ran = self._record.name_running() if wanted else ()
         if self._stacks is not None:
             faulthandler.dump_traceback(self._stacks, all_threads=True)
         try:
@@ -145,13 +147,13 @@ class Watchdog:
             os._exit(STATUS)
 
 
-def _busy_seconds() -> float:
-    """Seconds that this process computed, or its main thread waited for a processor, so far."""
+def _waited_seconds() -> float:
+    """Seconds that the main thread waited for a processor so far; 0 where the system does not say.
+    A process that hangs on a busy machine computes little, but wants to."""
     try:
-        waited = int(SCHEDULED.read_bytes().split()[1]) / 1e9
+        return int(SCHEDULED.read_bytes().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
-        waited = 0.0  # not Linux, or a kernel without these figures
-    return time.process_time() + waited
+        return 0.0
 
 
 def _opened(path: Path | None) -> IO[bytes] | None:
