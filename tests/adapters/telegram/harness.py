@@ -85,6 +85,7 @@ def adapter_for(
     counts: "Counter[str]",
     state: MemoryState,
     account: str = "main",
+    clock: Clock | None = None,
     **changes: object,
 ) -> TelegramAdapter:
     settings = TelegramSettings.model_validate({**sim.settings(), **changes})
@@ -93,7 +94,7 @@ def adapter_for(
         counts[f"{what}:{detail}"] += 1
 
     context = AdapterContext(
-        account, "Parley", HurriedClock(), state, listener, count, commands=COMMANDS
+        account, "Parley", clock or HurriedClock(), state, listener, count, commands=COMMANDS
     )
     return TelegramAdapter(settings, context)
 
@@ -111,14 +112,18 @@ def receiver_for(sink: EventRecorder, clock: Clock) -> Receiver:
 
 @contextlib.asynccontextmanager
 async def connected(
-    mode: str, sink: EventRecorder | None = None, **options: object
+    mode: str,
+    sink: EventRecorder | None = None,
+    *,
+    privacy: bool = True,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Bench]:
     sim = TelegramSimulator(mode="webhook" if mode == "webhook" else "polling", retry_delay=0.05)
-    sim.api.privacy = bool(options.get("privacy", True))
+    sim.api.privacy = privacy
     await sim.start()
     listener, counts, state = Listener(), Counter[str](), MemoryState()
     sink = sink or EventRecorder()
-    adapter = adapter_for(sim, listener, counts, state)
+    adapter = adapter_for(sim, listener, counts, state, clock=clock)
     try:
         async with listener.running():
             await adapter.connect(sink)

@@ -12,6 +12,7 @@ from simulators.base import SimFile
 from tests.adapters.telegram.harness import connected
 from tests.adapters.telegram.updates import GROUP, ME, entity, message, update
 from tests.support.adapter_context import EventRecorder, unavailable
+from tests.support.clock import FakeClock
 from tests.support.waiting import eventually
 
 
@@ -88,10 +89,14 @@ async def test_an_album_is_not_confirmed_before_it_is_stored() -> None:
 
 
 async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
-    async with connected("webhook", EventRecorder(unavailable(2))) as bench:
+    clock = FakeClock()
+    async with connected("webhook", EventRecorder(unavailable(2)), clock=clock) as bench:
         ann = bench.sim.person("Ann")
         pictures = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(3))
         await bench.sim.say(ann, bench.sim.direct(ann), "mine", files=pictures)
+        await eventually(lambda: bench.sim.webhook.posted == 3 and not bench.sim.queue.waiting)
+        assert bench.sink.events == []
+        await clock.advance(60)
         (event,) = await bench.sink.wait()
         assert len(files(event)) == 3
         assert isinstance(event, MessageReceived)
@@ -99,13 +104,16 @@ async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
 
 
 async def test_a_part_that_telegram_repeats_makes_no_second_message() -> None:
-    async with connected("webhook") as bench:
+    clock = FakeClock()
+    async with connected("webhook", clock=clock) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
         pictures = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(2))
         bench.sim.duplicate_next()
         await bench.sim.say(ann, room, "mine", files=pictures)
         second = bench.sim.queue.waiting[1]
+        await eventually(lambda: not bench.sim.queue.waiting)
+        await clock.advance(5)
         await bench.sink.wait()
         posted = bench.sim.webhook.posted
         bench.sim.webhook.deliver(second)
