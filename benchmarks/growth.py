@@ -76,7 +76,7 @@ class Calendar:
         await asyncio.sleep(0)
 
 
-async def exchange(storage: Storage, number: int, now: datetime) -> None:
+async def turn(storage: Storage, number: int, now: datetime) -> None:
     """One message, stored, answered and sent."""
     who, id_ = number % PEOPLE, f"telegram:main:{700_000_000 + number}"
     place = Place("telegram", "main", str(800_000 + who), Audience.DIRECT)
@@ -127,10 +127,7 @@ async def run(days: int, per_hour: int, folder: str) -> list[dict[str, float]]:
         for hour in range(days * 24):
             first = hour * per_hour
             await asyncio.gather(
-                *(
-                    exchange(storage, number, calendar.at)
-                    for number in range(first, first + per_hour)
-                )
+                *(turn(storage, number, calendar.at) for number in range(first, first + per_hour))
             )
             calendar.at += HOUR
             await housekeeping.round()

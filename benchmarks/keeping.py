@@ -1,6 +1,6 @@
-"""The end of an exchange, kept in SQLite and in PostgreSQL: turns, usage, four budgets and a trace.
+"""The end of a turn, kept in SQLite and in PostgreSQL: turns, usage, four budgets and a trace.
 
-    python -m benchmarks.keeping                 2,000 exchanges each, in one run
+    python -m benchmarks.keeping                 2,000 turns each, in one run
 
 SQLite commits with `synchronous=NORMAL` (no fsync before the answer) and with `FULL` (an fsync a
 commit, shared by what is asked for at once); PostgreSQL commits with fsync, on this machine over
@@ -40,7 +40,7 @@ CONVERSATIONS: Final = 200
 NO_LIMIT: Final = 10**15
 
 
-def exchange(name: str, number: int) -> CompletedTurn:
+def turn(name: str, number: int) -> CompletedTurn:
     """An answered question of one of `CONVERSATIONS` people."""
     who, now, id_ = number % CONVERSATIONS, datetime.now(UTC), f"{name}-{number}"
     key = ConversationKey("bench", "test", "main", "W", f"C{who}")
@@ -79,11 +79,11 @@ async def measure(
     name: str, keeper: TurnWriter, ledger: UsageLedger, total: int
 ) -> dict[str, object]:
     """All figures of one engine."""
-    await per_second(lambda n: keeper.keep(exchange("warm", n)), CONVERSATIONS, 10)
+    await per_second(lambda n: keeper.keep(turn("warm", n)), CONVERSATIONS, 10)
     kept = {
         f"kept_per_second_{side}": round(
             await per_second(
-                lambda n, side=side: keeper.keep(exchange(f"{side}", n)),  # type: ignore[misc] # default
+                lambda n, side=side: keeper.keep(turn(f"{side}", n)),  # type: ignore[misc] # default
                 total,
                 side,
             )

@@ -47,7 +47,7 @@ class Stopwatch:
         self.stages["inbox"].append(seconds)
 
     def answered(self, answered: FinishedTurn) -> None:
-        """An exchange ended; its answer is on its way."""
+        """A turn ended; its answer is on its way."""
         model = 0.0
         self.stages["lane"].append(answered.began - answered.stored)
         for timing in answered.timings:

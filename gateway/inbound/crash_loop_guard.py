@@ -88,7 +88,7 @@ class CrashCounts:
 
 
 def _key(item: WorkItem) -> str:
-    # A message's count has stood under the bare id of its exchange since the first release.
+    # A message's count has stood under the bare id of its turn since the first release.
     return item.id if item.kind == "message" else f"{item.kind}:{item.id}"[:LONGEST_KEY]
 
 
@@ -312,7 +312,7 @@ class CrashLoopGuard:
 
 
 def item_of(entry: InboxEntry) -> WorkItem:
-    """The work on an event: its exchange."""
+    """The work on an event: its turn."""
     return WorkItem("message", correlation_id(entry.id))
 
 

@@ -2,7 +2,7 @@
 
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged
-from gateway.observe.correlation import exchange_of
+from gateway.observe.correlation import turn_id_of
 from gateway.people import KnownIds, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports.feedback import Feedback, rating_of, stands_at
@@ -45,8 +45,8 @@ class FeedbackReactions:
         if rating is None or not event.added:
             await store.take_back(at, person, rating)
             return
-        exchange = exchange_of(reply)
-        await store.put(Feedback(at, person, tenant, exchange, rating, services.clock.now()))
+        turn_id = turn_id_of(reply)
+        await store.put(Feedback(at, person, tenant, turn_id, rating, services.clock.now()))
         services.count("feedback_up" if rating > 0 else "feedback_down", place.platform)
 
     async def _is_served(self, event: ReactionChanged, writer: PersonId, tenant: str) -> bool:

@@ -67,9 +67,9 @@ class Intake:
         """
         place = place_of(event)
         self._services.observer.arrived(place.platform, event.kind)
-        exchange, guard = correlation_id(dedupe_key(event)), self._services.guard
-        item = WorkItem("message", exchange)
-        with correlated(exchange), guard.working(item):
+        turn_id, guard = correlation_id(dedupe_key(event)), self._services.guard
+        item = WorkItem("message", turn_id)
+        with correlated(turn_id), guard.working(item):
             try:
                 if guard.exhausted(item):
                     await self._quarantine(item, event)

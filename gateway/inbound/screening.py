@@ -70,7 +70,7 @@ class Screening:
     async def turn_away(self, event: InboundEvent, tenant: str, trace: Trace) -> None:
         """Count a refusal, and write a few of each sender down."""
         services = self._services
-        services.count("exchange", trace.outcome)
+        services.count("turn", trace.outcome)
         services.observe(trace)
         now = services.clock.monotonic()
         services.observer.answered(FinishedTurn(trace, (), (), now, now, ""))

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 MAX_REMEMBERED: Final = 2_000
 """Entries whose id is cached: it is needed half a dozen times per answer."""
-_EXCHANGE: Final = ContextVar("exchange", default="")
+_TURN_ID: Final = ContextVar("turn", default="")
 
 
 @lru_cache(MAX_REMEMBERED)
 def correlation_id(inbox_id: str) -> str:
-    """Return the id of the exchange of an inbox entry: 16 hexadecimal digits.
+    """Return the id of the turn of an inbox entry: 16 hexadecimal digits.
 
     It is derived from the entry, so that another process, or this one after a restart, gets the
     same. It reveals nothing of the platform's ids.
@@ -21,36 +21,36 @@ def correlation_id(inbox_id: str) -> str:
     return hashlib.blake2b(inbox_id.encode(), digest_size=8).hexdigest()
 
 
-def exchange_of(outbound_key: str) -> str:
-    """Return the exchange of a send; its key is "<exchange>:<index>"."""
+def turn_id_of(outbound_key: str) -> str:
+    """Return the id of the turn of a send; its key is "<turn id>:<index>"."""
     return outbound_key.partition(":")[0]
 
 
-def current_exchange() -> str:
-    """Return the exchange of the running task, empty for none."""
-    return _EXCHANGE.get()
+def current_turn_id() -> str:
+    """Return the id of the turn of the running task, empty for none."""
+    return _TURN_ID.get()
 
 
-class correlated:  # noqa: N801 - used like a function: with correlated(exchange)
-    """A context in which every log line carries the exchange, also in tasks started there."""
+class correlated:  # noqa: N801 - used like a function: with correlated(turn_id)
+    """A context in which every log line carries the id of the turn, also in tasks started there."""
 
-    __slots__ = ("_exchange", "_token")
+    __slots__ = ("_token", "_turn_id")
 
-    def __init__(self, exchange: str) -> None:
-        self._exchange = exchange
+    def __init__(self, turn_id: str) -> None:
+        self._turn_id = turn_id
 
     def __enter__(self) -> None:
-        self._token: Token[str] = _EXCHANGE.set(self._exchange)
+        self._token: Token[str] = _TURN_ID.set(self._turn_id)
 
     def __exit__(self, *_: object) -> None:
-        _EXCHANGE.reset(self._token)
+        _TURN_ID.reset(self._token)
 
 
-def add_exchange(
+def add_turn_id(
     _logger: object, _method: str, line: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    """A log processor that adds the exchange to a line."""
-    exchange = _EXCHANGE.get()
-    if exchange:
-        line["exchange"] = exchange
+    """A log processor that adds the id of the turn to a line."""
+    turn_id = _TURN_ID.get()
+    if turn_id:
+        line.setdefault("turn", turn_id)
     return line

@@ -11,7 +11,7 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 from structlog.typing import EventDict, Processor
 
-from gateway.observe.correlation import add_exchange
+from gateway.observe.correlation import add_turn_id
 from gateway.observe.log_redaction import (
     OURS,
     is_ours,
@@ -68,7 +68,7 @@ def configure_logs(
     meanings: list[Processor] = [
         *(() if audited else (_without_audit,)),
         structlog.contextvars.merge_contextvars,
-        add_exchange,
+        add_turn_id,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         render_failure,

@@ -33,7 +33,7 @@ KINDS: Final = (
 MAX_UNSENT: Final = 10_000
 """Sends whose end is awaited; beyond that the oldest is dropped and not counted."""
 MICRO: Final = 1e-6
-ELSEWHERE: Final = frozenset({"exchange", "sent", "send_failed"})
+ELSEWHERE: Final = frozenset({"turn", "sent", "send_failed"})
 """Events that are counted elsewhere, with more detail."""
 WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
 """Events that are counted by reason code; all others are counted by platform."""
@@ -78,7 +78,7 @@ class Metrics:
             "unrecalled": self._counter("unrecalled", "Answers without recall.", "reason"),
         }
         self._others = self._counter("noted", "What else happened.", "what")
-        self._exchanges = self._counter("exchanges", "Exchanges that ended.", "platform", "outcome")
+        self._turns = self._counter("turns", "Turns that ended.", "platform", "outcome")
         self._refusals = self._counter("refusals", "Refused messages.", "stage", "reason")
         self._tokens = self._counter("tokens", "Tokens of the model.", "model", "kind")
         self._cost = self._counter("cost_dollars", "What the model cost, by price.", "model")
@@ -110,7 +110,7 @@ class Metrics:
         trace, model = answered.trace, 0.0
         platform = self._platform.of(trace.platform)
         outcome, _, stage = trace.outcome.partition(":")
-        self._exchanges.add(platform, self._outcome.of(outcome))
+        self._turns.add(platform, self._outcome.of(outcome))
         if stage and trace.decisions:
             reason = self._reason.of(trace.decisions[-1].reason)
             self._refusals.add(self._stage.of(stage), reason)

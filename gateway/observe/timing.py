@@ -10,7 +10,7 @@ from gateway.ports import Clock, LLMProvider, ModelEvent, ModelRequest
 from gateway.ports.observer import Timing
 
 MAX_TIMINGS = 100
-"""Timings that are kept per exchange."""
+"""Timings that are kept per turn."""
 _timings: ContextVar[list[Timing] | None] = ContextVar("timings", default=None)
 
 
@@ -30,7 +30,7 @@ class collect_timings:  # noqa: N801 - used like a function: with collect_timing
 
 
 def note(timing: Timing) -> None:
-    """Add a timing to the running exchange, if there is one."""
+    """Add a timing to the running turn, if there is one."""
     timings = _timings.get()
     if timings is not None and len(timings) < MAX_TIMINGS:
         timings.append(timing)
@@ -53,7 +53,7 @@ def timed(kind: str, name: str, clock: Clock) -> Iterator[None]:
 
 
 class TimedProvider:
-    """Implements `LLMProvider` around another; the running exchange records the duration of each
+    """Implements `LLMProvider` around another; the running turn records the duration of each
     call, from the request to the end of the answer."""
 
     def __init__(self, provider: LLMProvider, clock: Clock) -> None:

@@ -1,8 +1,8 @@
-"""Traces for OpenTelemetry: a span per exchange with its stages, model calls and sends.
+"""Traces for OpenTelemetry: a span per turn with its stages, model calls and sends.
 
-Spans are created when an exchange is over, from its timings, so that a traced program runs as an
+Spans are created when a turn is over, from its timings, so that a traced program runs as an
 untraced one does. They hold platforms, codes and durations; no content, and of ids only that of the
-exchange, which reveals nothing of the platform's. A send finds its exchange by that id, also in
+turn, which reveals nothing of the platform's. A send finds its turn by that id, also in
 another process.
 
 Imported only if a collector is configured: the library is an extra.
@@ -63,7 +63,7 @@ class OtelTracing:
     def answered(self, answered: FinishedTurn) -> None:
         trace = answered.trace
         attributes: dict[str, str | int | float] = {
-            "parley.exchange": trace.id,
+            "parley.turn": trace.id,
             "parley.platform": trace.platform,
             "parley.account": trace.account,
             "parley.kind": trace.kind,
@@ -76,7 +76,7 @@ class OtelTracing:
         self._ids.expect(trace_id(trace.id), span_id(trace.id))
         end = self._clock.monotonic()
         failed = trace.outcome == FAILED
-        self._span("exchange", Context(), answered.stored, end, attributes, failed=failed)
+        self._span("turn", Context(), answered.stored, end, attributes, failed=failed)
         parent = context_of(trace.id)
         self._span("queue", parent, answered.stored, answered.began, {})
         for timing in answered.timings:
@@ -84,10 +84,10 @@ class OtelTracing:
 
     def attempted(self, attempt: SendAttempt) -> None:
         outbound = attempt.outbound
-        exchange, _, index = outbound.key.partition(":")
+        turn_id, _, index = outbound.key.partition(":")
         self._span(
             "send",
-            context_of(exchange),
+            context_of(turn_id),
             attempt.began,
             attempt.began + attempt.seconds,
             {
@@ -149,20 +149,20 @@ class _Ids(IdGenerator):
         return span
 
 
-def trace_id(exchange: str) -> int:
-    """Return 128 bits derived from the exchange's id."""
-    return int.from_bytes(hashlib.blake2b(exchange.encode(), digest_size=16).digest()) or 1
+def trace_id(turn_id: str) -> int:
+    """Return 128 bits derived from the turn's id."""
+    return int.from_bytes(hashlib.blake2b(turn_id.encode(), digest_size=16).digest()) or 1
 
 
-def span_id(exchange: str) -> int:
-    """Return 64 bits derived from the exchange's id."""
-    return int.from_bytes(hashlib.blake2b(exchange.encode(), digest_size=8).digest()) or 1
+def span_id(turn_id: str) -> int:
+    """Return 64 bits derived from the turn's id."""
+    return int.from_bytes(hashlib.blake2b(turn_id.encode(), digest_size=8).digest()) or 1
 
 
-def context_of(exchange: str) -> Context:
-    """Return the context for spans of an exchange."""
+def context_of(turn_id: str) -> Context:
+    """Return the context for spans of a turn."""
     ids = SpanContext(
-        trace_id(exchange), span_id(exchange), is_remote=True, trace_flags=TraceFlags(1)
+        trace_id(turn_id), span_id(turn_id), is_remote=True, trace_flags=TraceFlags(1)
     )
     return set_span_in_context(NonRecordingSpan(ids), Context())
 

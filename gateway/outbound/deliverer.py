@@ -15,7 +15,7 @@ from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Transient, WindowClosed
 from gateway.message import Outbound, Part, Place
-from gateway.observe.correlation import correlated, exchange_of
+from gateway.observe.correlation import correlated, turn_id_of
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
 from gateway.outbound.pacing import Pacer
@@ -195,7 +195,7 @@ class Deliverer:
         try:
             while waiting and not self._closed:
                 try:
-                    with correlated(exchange_of(waiting[0].outbound.key)):
+                    with correlated(turn_id_of(waiting[0].outbound.key)):
                         await self._deliver(waiting[0], waiting)
                 except StoreUnavailable:
                     raise

@@ -97,10 +97,10 @@ class RecentSecrets:
         del tenant, persons
         return []
 
-    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Forget the secrets of these persons in all conversations; returns 0, because no row is
         deleted."""
-        del tenant, exchange
+        del tenant, turn_id
         for recent in self._said.values():
             matches = [
                 secret for secret, (_, person) in recent.secrets.items() if person in persons

@@ -1,4 +1,4 @@
-"""Feedback on answers: a thumb up or down, stored by the exchange of the answer."""
+"""Feedback on answers: a thumb up or down, stored by the turn of the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ _VARIATION: Final = "\ufe0f"
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """One person's thumb under one message. `stands_at` identifies the message, `exchange` is the
+    """One person's thumb under one message. `stands_at` identifies the message, `turn_id` is the
     id that `parley why` shows, `person` a `str(PersonId)`."""
 
     stands_at: str
     person: str
     tenant: str
-    exchange: str
+    turn_id: str
     rating: Rating
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Thumbs:
-    """The number of people with each thumb under the messages of an exchange."""
+    """The number of people with each thumb under the messages of a turn."""
 
     up: int = 0
     down: int = 0
@@ -46,8 +46,8 @@ class FeedbackStore(Protocol):
     async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
         """Delete the thumb, if it is this one; with None, any."""
 
-    async def of(self, exchanges: Sequence[str]) -> dict[str, Thumbs]:
-        """Return the thumbs of these exchanges; those without any are left out."""
+    async def of(self, turn_ids: Sequence[str]) -> dict[str, Thumbs]:
+        """Return the thumbs of these turns; those without any are left out."""
 
     async def prune(self, before: datetime) -> int:
         """Delete some thumbs from before then; returns how many, 0 at the end."""

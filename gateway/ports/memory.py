@@ -33,7 +33,7 @@ class GivenFile:
 class Caller:
     """A person who wants something, with the place and their words.
 
-    `id` is the exchange's, the same when its work is done again. `words` are what this person wrote
+    `id` is the turn's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
     `said` is the same as others read it: in a room with the name of who wrote it. `material` is
     what this person shows and somebody else wrote. `files` came with a command that takes files.

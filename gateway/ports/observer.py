@@ -25,7 +25,7 @@ class Timing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
-    """A finished exchange. Its (last) event was `stored`, and its turn `began`, at these monotonic
+    """A finished turn. Its (last) event was `stored`, and it `began`, at these monotonic
     seconds; `last_key` is the send that ends it, empty if nothing is sent."""
 
     trace: Trace
@@ -56,7 +56,7 @@ class Observer(Protocol):
         """The inbox stored an event, within `seconds`."""
 
     def answered(self, answered: FinishedTurn) -> None:
-        """An exchange ended; its answer is queued."""
+        """A turn ended; its answer is queued."""
 
     def attempted(self, attempt: SendAttempt) -> None:
         """A send was attempted."""

@@ -11,17 +11,17 @@ from db.values import storable
 from gateway.ports.feedback import Feedback, Rating, Thumbs
 
 PUT: Final = Statement("""
-    INSERT INTO feedback (stands_at, person, tenant, exchange, rating, at)
-    VALUES (:stands_at, :person, :tenant, :exchange, :rating, :at)
+    INSERT INTO feedback (stands_at, person, tenant, turn, rating, at)
+    VALUES (:stands_at, :person, :tenant, :turn, :rating, :at)
     ON CONFLICT (stands_at, person) DO UPDATE SET tenant = excluded.tenant,
-        exchange = excluded.exchange, rating = excluded.rating, at = excluded.at
+        turn = excluded.turn, rating = excluded.rating, at = excluded.at
 """)
 TAKE_BACK: Final = Statement("""
     DELETE FROM feedback WHERE stands_at = :stands_at AND person = :person AND rating <> :opposite
 """)
 OF: Final = Statement(f"""
-    SELECT exchange, count(*) FILTER (WHERE rating > 0), count(*) FILTER (WHERE rating < 0)
-    FROM feedback WHERE {among("exchange", "exchanges")} GROUP BY exchange
+    SELECT turn, count(*) FILTER (WHERE rating > 0), count(*) FILTER (WHERE rating < 0)
+    FROM feedback WHERE {among("turn", "turn_ids")} GROUP BY turn
 """)  # noqa: S608 - constants
 PRUNE: Final = deleting_some("feedback", "stands_at, person", "at < :before", "at")
 
@@ -37,7 +37,7 @@ class SqlFeedback:
             "stands_at": storable(feedback.stands_at),
             "person": storable(feedback.person),
             "tenant": storable(feedback.tenant),
-            "exchange": storable(feedback.exchange),
+            "turn": storable(feedback.turn_id),
             "rating": feedback.rating,
             "at": micros(feedback.at),
         }
@@ -51,9 +51,9 @@ class SqlFeedback:
         }
         await self._database.change(TAKE_BACK, params)
 
-    async def of(self, exchanges: Sequence[str]) -> dict[str, Thumbs]:
-        rows = await self._database.fetch(OF, {"exchanges": list(exchanges)})
-        return {exchange: Thumbs(up, down) for exchange, up, down in rows}
+    async def of(self, turn_ids: Sequence[str]) -> dict[str, Thumbs]:
+        rows = await self._database.fetch(OF, {"turn_ids": list(turn_ids)})
+        return {turn_id: Thumbs(up, down) for turn_id, up, down in rows}
 
     async def prune(self, before: datetime) -> int:
         return await delete_some(self._database, PRUNE, {"before": micros(before)})

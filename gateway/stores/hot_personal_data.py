@@ -44,11 +44,11 @@ class HotPersonalData:
         values = await self._values(persons)
         return rows + [{"table": "adapter_state", **value._asdict()} for value in values]
 
-    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete everything but what the answer to `exchange` needs: its event, and the permission
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
+        """Delete everything but what the answer to `turn_id` needs: its event, and the permission
         to send (WhatsApp's window, which expires within 24 hours). An event keeps its id, so that
         it is not accepted again."""
-        events = [id_ for id_, _ in await self._events(persons) if correlation_id(id_) != exchange]
+        events = [id_ for id_, _ in await self._events(persons) if correlation_id(id_) != turn_id]
         if events:
             await self._inbox.finish(events, ())
         sends = [send.key for send in await self._sends(persons)]
@@ -58,7 +58,7 @@ class HotPersonalData:
         values = [
             value
             for value in await self._values(persons)
-            if not (exchange and value.key.startswith("window:"))
+            if not (turn_id and value.key.startswith("window:"))
         ]
         await self._states.delete(values)
         return len(events) + len(sends) + len(values)

@@ -120,7 +120,7 @@ ALL: Final = (
         TRACES,
     ),
     _table("spent", "key, micros, since", SPENT),
-    _table("feedback", "stands_at, person, tenant, exchange, rating, at", USAGE),
+    _table("feedback", "stands_at, person, tenant, turn, rating, at", USAGE),
 )
 CLEAR: Final = tuple(
     map(
@@ -160,7 +160,7 @@ class SqlPersonalData:
         """Return turns and notes only."""
         return await self._read(WORKING, tenant, persons)
 
-    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Delete turns, notes, traces and feedback, and remove the name from the usage; returns the
         number of rows."""
         return await self._change(ERASE, tenant, persons)

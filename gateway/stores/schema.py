@@ -109,10 +109,10 @@ OBSERVATION: Final = (
     ) {BY_KEY}""",
     f"""CREATE TABLE feedback (
         stands_at text NOT NULL, person text NOT NULL, tenant text NOT NULL,
-        exchange text NOT NULL, rating integer NOT NULL, at bigint NOT NULL,
+        turn text NOT NULL, rating integer NOT NULL, at bigint NOT NULL,
         PRIMARY KEY (stands_at, person)
     ) {BY_KEY}""",
-    "CREATE INDEX feedback_exchange ON feedback (exchange)",
+    "CREATE INDEX feedback_turn ON feedback (turn)",
     "CREATE INDEX feedback_person ON feedback (tenant, person)",
     "CREATE INDEX feedback_at ON feedback (at)",
 )

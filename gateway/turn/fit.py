@@ -1,7 +1,7 @@
 """Making a conversation fit the model's window, with proof that every step makes it smaller.
 
 What cannot be cut is measured first: the system prompt and the tools. Then the oldest of the
-history goes, whole exchanges at a time, and only when all of it is gone are the longest texts of
+history goes, whole turns at a time, and only when all of it is gone are the longest texts of
 the turn itself shortened. A text that still does not fit is given up on, never tried in circles.
 """
 

@@ -66,7 +66,7 @@ def report(turn: TurnContext, services: Services) -> None:
     done = turn.completed
     if done is None:
         return
-    services.count("exchange", turn.outcome)
+    services.count("turn", turn.outcome)
     services.observe(done.trace)
     last_key = turn.outbound[-1].key if turn.outbound else ""
     services.observer.answered(

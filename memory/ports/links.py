@@ -23,7 +23,7 @@ LinkOutcome = Literal[
     "same_account",
     "too_many",
 ]
-"""The result of a step. `agreed`: the redeemer confirmed, now or in the same exchange before;
+"""The result of a step. `agreed`: the redeemer confirmed, now or in the same turn before;
 `waiting`: it had confirmed already; `early`: the maker confirms before the redeemer did; the rest
 from `unknown` on are refusals."""
 
@@ -101,11 +101,11 @@ class LinkStore(Protocol):
         ...
 
     async def confirm(
-        self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
+        self, tenant: str, person: str, request_id: str, turn_id: str, now: datetime
     ) -> LinkStep:
         """Confirm one side: first the redeemer's, then the maker's, which links both.
 
-        Linking ends the other open requests of all linked identities. The same `exchange` again has
+        Linking ends the other open requests of all linked identities. The same `turn_id` again has
         the same outcome: `agreed`, `waiting`, `early`, `linked`, `unknown`, or `same_account` or
         `too_many`, which end the request.
         """

@@ -12,8 +12,8 @@ class PersonalDataStore(Protocol):
         """Return everything as JSON-like values with a "table" key."""
         ...
 
-    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
-        """Delete everything; return the number of rows. What the answer to `exchange` needs stays
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
+        """Delete everything; return the number of rows. What the answer to `turn_id` needs stays
         until it is sent."""
         ...
 

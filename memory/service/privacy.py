@@ -227,15 +227,15 @@ class MemoryPrivacy(BoundMemory):
         """Return the other identities that are linked with this one."""
         return await self.parts.links.linked(self.access.tenant, self.access.person)
 
-    async def erase_all(self, exchange: str = "") -> tuple[int, list[Linked]]:
+    async def erase_all(self, turn_id: str = "") -> tuple[int, list[Linked]]:
         """Delete everything that any store holds about this identity, and end its links.
 
         Returns the number of deleted entries and the identities it was linked with; their data
-        stays. `exchange` is the work that asks for the erasure and is still to be answered.
+        stays. `turn_id` is the work that asks for the erasure and is still to be answered.
         """
         others, deleted = await self.linked(), 0
         for holder in self.parts.holders:
-            deleted += await holder.erase(self.access.tenant, (self.access.person,), exchange)
+            deleted += await holder.erase(self.access.tenant, (self.access.person,), turn_id)
         await self.audit("memory_erase", deleted=deleted)
         await self.parts.links.note_unlinked(self.access.tenant, self.access.person, others)
         return deleted, others

@@ -36,7 +36,7 @@ ACTIVE: Final[tuple[LinkState, ...]] = ("redeemed", "confirmed")
 
 @dataclass(frozen=True, slots=True)
 class KeptRequest:
-    """A row of `link_requests`. `settled` is the exchange that changed it last."""
+    """A row of `link_requests`. `settled` is the turn that changed it last."""
 
     request: LinkRequest
     settled: str
@@ -68,11 +68,11 @@ def redeemed(
     return KeptRequest(request, "")
 
 
-def confirming(kept: KeptRequest | None, person: str, exchange: str, now: datetime) -> LinkOutcome:
+def confirming(kept: KeptRequest | None, person: str, turn_id: str, now: datetime) -> LinkOutcome:
     """The outcome of a confirmation; `linked` still depends on `obstacle`."""
     if kept is None or kept.request.own(person) is None or kept.request.until <= now:
         return "unknown"
-    again, state = kept.settled == exchange, kept.request.state
+    again, state = kept.settled == turn_id, kept.request.state
     if state == "linked":
         return "linked" if again else "unknown"
     if state not in ACTIVE:
@@ -164,9 +164,9 @@ class SqlLinks:
         return _active(await self._database.fetch(OF_PERSON, _of_person(tenant, person, now)))
 
     async def confirm(
-        self, tenant: str, person: str, request_id: str, exchange: str, now: datetime
+        self, tenant: str, person: str, request_id: str, turn_id: str, now: datetime
     ) -> LinkStep:
-        return await self._database.run(lambda: _confirm(tenant, person, request_id, exchange, now))
+        return await self._database.run(lambda: _confirm(tenant, person, request_id, turn_id, now))
 
     async def cancel(
         self, tenant: str, person: str, now: datetime, request_id: str = ""
@@ -245,19 +245,19 @@ def _redeem(
 
 
 def _confirm(
-    tenant: str, person: str, request_id: str, exchange: str, now: datetime
+    tenant: str, person: str, request_id: str, turn_id: str, now: datetime
 ) -> Work[LinkStep]:
     yield from _turns(tenant)
     row = yield from fetch_first(OF_ID, {"tenant": tenant, "id": request_id})
     kept = None if row is None else _kept(row)
-    outcome = confirming(kept, person, exchange, now)
+    outcome = confirming(kept, person, turn_id, now)
     if kept is None or outcome == "unknown":
         return LinkStep("unknown")
     if outcome == "agreed":
-        kept = KeptRequest(replace(kept.request, state="confirmed"), exchange)
+        kept = KeptRequest(replace(kept.request, state="confirmed"), turn_id)
         yield from execute(CHANGE, _params(kept))
     elif outcome == "linked" and kept.request.state == "confirmed":
-        kept = KeptRequest(replace(kept.request, state="linked"), exchange)
+        kept = KeptRequest(replace(kept.request, state="linked"), turn_id)
         problem = yield from _join(kept.request, now)
         if problem is not None:
             yield from execute(DELETE, _params(kept))

@@ -144,7 +144,7 @@ class SqlMemoryPersonalData:
         found = await self._database.run(work)
         return [row for table, rows in zip(TABLES, found, strict=True) for row in table.rows(rows)]
 
-    async def erase(self, tenant: str, persons: Sequence[str], exchange: str = "") -> int:
+    async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         params = _asked(tenant, persons)
 
         def work() -> Work[int]:

@@ -67,7 +67,7 @@ def describe_question(trace: Trace) -> str:
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     return (
         f"question  {at}  {trace.platform}{account} {trace.kind} {printable(trace.message_id)}\n"
-        f"    never answered: the program died at each attempt (exchange {trace.id})"
+        f"    never answered: the program died at each attempt (turn {trace.id})"
     )
 
 

@@ -54,7 +54,7 @@ def describe(trace: Trace, thumbs: Thumbs | None = None) -> str:
     lines = [
         f"{trace.kind} {trace.message_id} on {trace.platform}{account}, {at}",
         f"  conversation {trace.conversation}",
-        f"  exchange {trace.id} (the log names it)",
+        f"  turn {trace.id} (the log names it)",
     ]
     for decision in trace.decisions:
         mark = "yes" if decision.allowed else "NO "

@@ -187,7 +187,7 @@ async def test_one_id_leads_from_the_arrival_to_the_last_try(
         (trace,) = [t for t in await lab.app.decisions() if t.message_id == message]
         await lab.idle()
     events = [log.about(name) for name in ("stage_failed", "send_failed", "dead_letter")]
-    ids = {record["exchange"] for records in events for record in records}
+    ids = {record["turn"] for records in events for record in records}
     assert all(events)
     assert ids == {trace.id}
     update = [call for call in lab.platform.calls if call.method == "getUpdates"]

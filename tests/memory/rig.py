@@ -124,7 +124,7 @@ class Rig:
         person = PersonId(at.platform, at.account, name)
         place = replace(at, channel_id=f"{name}-dm") if at.audience is Audience.DIRECT else at
         return Caller(
-            id=f"exchange-{self.asked}",
+            id=f"turn-{self.asked}",
             principal=Principal(self.tenant, person, role, outside),
             name=name.title(),
             place=place,

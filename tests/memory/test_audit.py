@@ -53,7 +53,7 @@ class Audited:
         assert self.memory.memory is not None
         return await self.memory.memory.for_principal(
             Caller(
-                id=f"exchange of {message}",
+                id=f"turn of {message}",
                 principal=Principal("default", PersonId("telegram", "main", "ada"), Role.MEMBER),
                 name="Ada",
                 place=DIRECT,

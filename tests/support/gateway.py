@@ -117,7 +117,7 @@ class Gateway:
         return self.adapter.texts
 
     def outcomes(self) -> list[str]:
-        """How the exchanges ended, oldest first."""
+        """How the turns ended, oldest first."""
         return [trace.outcome for trace in self.traces]
 
     async def stored_words(self) -> list[str]:

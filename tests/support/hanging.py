@@ -52,9 +52,9 @@ def in_thread() -> None:
     inner = history.read_history
 
     @functools.wraps(inner)
-    async def both(exchange: Any, services: Any) -> Any:
-        await asyncio.to_thread(hang, exchange.contents)
-        return await inner(exchange, services)
+    async def both(turn: Any, services: Any) -> Any:
+        await asyncio.to_thread(hang, turn.contents)
+        return await inner(turn, services)
 
     setattr(history, "read_history", both)  # noqa: B010 - mypy knows the original's names
 
@@ -91,8 +91,8 @@ def asleep() -> None:
     """While an answer is made, without computing anything."""
     from gateway.turn import history  # noqa: PLC0415 - only where it hangs
 
-    def sleep(exchange: Any, _: Any) -> None:
-        if POISON in repr(exchange.contents):
+    def sleep(turn: Any, _: Any) -> None:
+        if POISON in repr(turn.contents):
             time.sleep(600)
 
     in_front(history, "read_history", sleep)

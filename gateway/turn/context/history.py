@@ -8,7 +8,7 @@ from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, Loss
 from gateway.turn.context.budgets import allot
 from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.sentence_cut import shortened
-from gateway.turn.context.summary import exchanges, extracted, lines_of, points
+from gateway.turn.context.summary import extracted, lines_of, points, question_groups
 
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""
@@ -50,8 +50,8 @@ class HistoryFitter:
         self._points: list[list[str]] = []
 
     def within(self, limit: int) -> HistoryFit:
-        """Return what fits into `limit` tokens: the latest exchanges complete, earlier ones in a
-        summary."""
+        """Return what fits into `limit` tokens: the latest turns complete, earlier ones
+        in a summary."""
         if self.whole.tokens <= limit:
             return self.whole
         self._look_closer()
@@ -70,7 +70,7 @@ class HistoryFitter:
     def _look_closer(self) -> None:
         if self._groups or not self._turns:
             return
-        self._groups = exchanges(self._turns)
+        self._groups = question_groups(self._turns)
         self._costs = [sum(map(self._size, group)) for group in self._groups]
         self._points = [points(group) for group in self._groups]
 
@@ -78,7 +78,7 @@ class HistoryFitter:
         return self._count(turn.text) + MESSAGE
 
     def _first_kept(self, limit: int) -> int:
-        """Return the first exchange from which on everything fits."""
+        """Return the first group from which on everything fits."""
         start, left = len(self._groups), limit
         while start and self._costs[start - 1] <= left:
             start -= 1
@@ -86,8 +86,8 @@ class HistoryFitter:
         return start
 
     def _last_cut(self, limit: int) -> HistoryFit:
-        """Return the latest exchange only, complete if it fits without a summary, otherwise with
-        its longest turns cut; empty if there is hardly any room."""
+        """Return the latest group only, complete if it fits without a summary, otherwise with its
+        longest texts cut; empty if there is hardly any room."""
         last, before = self._groups[-1], len(self._groups) - 1
         needs = [self._size(turn) for turn in last]
         room = limit if sum(needs) <= limit else limit - int(limit * SUMMARY_SHARE)
@@ -111,7 +111,7 @@ class HistoryFitter:
         return turn._replace(text=shortened(turn.spoken, limit, self._count), shown="")
 
     def _summed(self, start: int, limit: int) -> str:
-        """Return a summary of the exchanges before `start`, with its tags within `limit` tokens."""
+        """Return a summary of the groups before `start`, with its tags within `limit` tokens."""
         lines = lines_of(self._summary)
         lines += [line for group in self._points[:start] for line in group]
         room = limit - self._count(summary_block("-"))

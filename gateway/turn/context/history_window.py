@@ -20,7 +20,7 @@ from gateway.ports.conversations import (
 )
 from gateway.ports.prompt_blocks import DialogueTurn
 from gateway.turn.context.history import MESSAGE
-from gateway.turn.context.summary import exchanges, extracted, lines_of, points
+from gateway.turn.context.summary import extracted, lines_of, points, question_groups
 from safety.secret_detection.detect import redact_secrets
 
 MAX_PERSONS: Final = 500
@@ -115,7 +115,7 @@ def merged_summary(
         before = None  # starts again, so that each person in it can be found for an erasure
     if text is None:
         lines = lines_of(before.text) if before is not None else []
-        lines += [line for group in exchanges(dialogue) for line in points(group)]
+        lines += [line for group in question_groups(dialogue) for line in points(group)]
         text = redact_secrets(extracted(lines, EXTRACT_TOKENS, estimate)).text
     last = turns[-1]
     return ConversationSummary(

@@ -77,7 +77,7 @@ def lines_of(summary: str) -> list[str]:
 
 
 def points(group: Sequence[DialogueTurn]) -> list[str]:
-    """Return the points of an exchange: each sentence with a decision, or the first sentence of the
+    """Return the points of a turn: each sentence with a decision, or the first sentence of the
     question."""
     decided = [
         _point(turn, sentence)
@@ -94,7 +94,7 @@ def points(group: Sequence[DialogueTurn]) -> list[str]:
     )
 
 
-def exchanges(turns: Sequence[DialogueTurn]) -> list[list[DialogueTurn]]:
+def question_groups(turns: Sequence[DialogueTurn]) -> list[list[DialogueTurn]]:
     """Group questions with their answers; a conversation is only cut between groups."""
     groups: list[list[DialogueTurn]] = []
     for turn in turns:

@@ -112,12 +112,12 @@ async def test_a_message_that_processes_died_of_before_it_was_stored_is_not_look
         received("hello", at=direct()),
         received("hello", message_id="m9", at=place()),
     )
-    exchanges = [correlation_id(dedupe_key(one)) for one in (event, elsewhere)]
-    guard = deadly("message", *exchanges)
+    turn_ids = [correlation_id(dedupe_key(one)) for one in (event, elsewhere)]
+    guard = deadly("message", *turn_ids)
     async with gateway(guard=guard) as g:
         await g.intake(event)
         await g.rest()
         assert await g.rows("inbox") == 1, "its author is told where it is taken up"
         await g.intake(elsewhere)
         assert await g.rows("inbox") == 1
-        assert WorkItem("message", exchanges[1]) in guard.quarantined
+        assert WorkItem("message", turn_ids[1]) in guard.quarantined

@@ -57,7 +57,7 @@ async def test_ten_thousand_messages_of_a_blocked_person_leave_four_rows() -> No
         assert set(after) == {"traces"}
         assert after["traces"] <= RING_EACH
         assert g.texts == []
-        assert g.counts["exchange", "refused:access"] == MANY
+        assert g.counts["turn", "refused:access"] == MANY
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,11 @@ async def test_linked_identities_share_one_bucket() -> None:
         allowed = []
         for number, author in enumerate(("ada", "ben", "cyd", "dan")):
             event = received("hello", message_id=f"m{number}", author=author)
-            exchange = pipeline.open(
+            turn = pipeline.open(
                 InboxEntry(f"e{number}", conversation("lane"), event, g.clock.now())
             )
-            await identify(exchange, services)
-            allowed.append((await check_limits(exchange, services)).allowed)
+            await identify(turn, services)
+            allowed.append((await check_limits(turn, services)).allowed)
         assert allowed == [True, True, True, False]
 
 

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from gateway.errors import Permanent
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Outbound, Place, Receipt
-from gateway.observe.correlation import add_exchange, correlation_id, current_exchange
+from gateway.observe.correlation import add_turn_id, correlation_id, current_turn_id
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports import ModelRequest, TextBlock
@@ -28,14 +28,14 @@ def follow(g: Gateway) -> Seen:
         asked = request.messages[-1].content[-1]
         assert isinstance(asked, TextBlock)
         word = asked.text.split()[-1]
-        seen[word].add(current_exchange())
+        seen[word].add(current_turn_id())
         return f"answer to {word}"
 
     send = g.adapter.send
 
     async def watched(outbound: Outbound) -> Receipt:
         assert outbound.part is not None
-        seen[outbound.part.text.split()[-1]].add(current_exchange())
+        seen[outbound.part.text.split()[-1]].add(current_turn_id())
         return await send(outbound)
 
     g.model.reply = reply
@@ -90,12 +90,12 @@ async def test_each_send_of_a_chat_is_logged_under_its_own_answer() -> None:
         g.adapter.failures.extend([None, Permanent("blocked"), None, None])
         for name in ("first", "second"):
             await g.take(received(name, message_id=name, at=direct()))
-        processors = [add_exchange]
+        processors = [add_turn_id]
         with capture_logs(processors=processors) as logs:
             held.set()
             await g.rest()
     dead = [line for line in logs if line["event"] == "dead_letter"]
-    assert [line["exchange"] for line in dead] == [id_of("second")]
+    assert [line["turn"] for line in dead] == [id_of("second")]
 
 
 async def test_a_lane_that_fails_says_for_whom() -> None:
@@ -110,14 +110,14 @@ async def test_a_lane_that_fails_says_for_whom() -> None:
                 raise ArithmeticError
 
         g.dispatcher.queues._handle = handle
-        processors = [add_exchange]
+        processors = [add_turn_id]
         with capture_logs(processors=processors) as logs:
             for name in ("first", "second"):
                 await g.take(received("hello", message_id=name, at=direct()))
             first_done.set()
             await g.rest()
     failed = [line for line in logs if line["event"] == "turn_failed"]
-    assert [line["exchange"] for line in failed] == [id_of("second")]
+    assert [line["turn"] for line in failed] == [id_of("second")]
 
 
 async def test_each_of_several_collected_messages_is_admitted_under_its_own_id() -> None:
@@ -125,7 +125,7 @@ async def test_each_of_several_collected_messages_is_admitted_under_its_own_id()
 
     class Gate:
         async def check_access(self, person: PersonId, place: Place) -> Decision:
-            seen.append(current_exchange())
+            seen.append(current_turn_id())
             return Decision("access", True, "fine")
 
     async with gateway(extensions=ExtensionRegistry(access_controller=Gate())) as g:

@@ -12,7 +12,7 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError, Permanent, StartError
-from gateway.observe.correlation import correlated, correlation_id, exchange_of
+from gateway.observe.correlation import correlated, correlation_id, turn_id_of
 from gateway.observe.log_redaction import MAX_VALUE, REDACTED, error_text, failure, redacted
 from gateway.observe.logs import LogFormat, configure_logs
 
@@ -60,7 +60,7 @@ def test_loggers_of_the_standard_library_go_the_same_way(json_lines: Lines) -> N
         logging.getLogger("adapters.telegram.polling").warning("polling failed (%s)", "TimedOut")
     (record,) = json_lines.records
     assert record["event"] == "polling failed (TimedOut)"
-    assert (record["level"], record["exchange"]) == ("warning", "0123456789abcdef")
+    assert (record["level"], record["turn"]) == ("warning", "0123456789abcdef")
 
 
 def test_of_a_library_only_the_place_is_told(lines: Lines) -> None:
@@ -169,7 +169,7 @@ async def test_tasks_keep_the_id_of_the_message_they_were_started_for(json_lines
         await task
         log.info("outside")
     log.info("none")
-    assert [r.get("exchange") for r in json_lines.records] == ["aaaa", "bbbb", None]
+    assert [r.get("turn") for r in json_lines.records] == ["aaaa", "bbbb", None]
 
 
 def test_the_id_follows_from_the_event_and_says_nothing_about_it() -> None:
@@ -178,7 +178,7 @@ def test_the_id_follows_from_the_event_and_says_nothing_about_it() -> None:
     assert first != correlation_id("telegram:main:message:12346")
     assert len(first) == 16
     assert "12345" not in first
-    assert exchange_of(f"{first}:3") == first
+    assert turn_id_of(f"{first}:3") == first
 
 
 def test_setting_logs_up_again_replaces_the_earlier_set_up() -> None:

@@ -61,7 +61,7 @@ def test_every_program_has_figures_of_its_own(metrics: Metrics) -> None:
     assert value(Metrics({"slack"}), "events_total", platform="slack", kind="message") == 0
 
 
-def test_an_exchange_is_counted_with_its_stages_and_what_it_cost(metrics: Metrics) -> None:
+def test_a_turn_is_counted_with_its_stages_and_what_it_cost(metrics: Metrics) -> None:
     row = UsageRow("t", "p", "w", "claude", Usage(100, 20, 5, 0), 2_500_000, AT)
     metrics.answered(
         answered(
@@ -71,7 +71,7 @@ def test_an_exchange_is_counted_with_its_stages_and_what_it_cost(metrics: Metric
             usage=(row,),
         )
     )
-    assert value(metrics, "exchanges_total", platform="slack", outcome="answered") == 1
+    assert value(metrics, "turns_total", platform="slack", outcome="answered") == 1
     assert value(metrics, "stage_seconds_count", stage="check_access") == 1
     assert value(metrics, "stage_seconds_sum", stage="queue") == 0.5
     assert value(metrics, "model_seconds_sum", model="claude", ended="ok") == 1.0
@@ -107,7 +107,7 @@ def test_a_refusal_has_its_stage_and_reason(metrics: Metrics) -> None:
     denied = Decision("limits", False, "user_limit")
     metrics.answered(answered(outcome="refused:limits", decisions=(denied,), key=""))
     assert value(metrics, "refusals_total", stage="limits", reason="user_limit") == 1
-    assert value(metrics, "exchanges_total", platform="slack", outcome="refused") == 1
+    assert value(metrics, "turns_total", platform="slack", outcome="refused") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Traces as a collector gets them: one per exchange, sends included, nothing of people in them."""
+"""Traces as a collector gets them: one per turn, sends included, nothing of people in them."""
 
 import pytest
 
@@ -47,11 +47,11 @@ def watched(g: Gateway, spans: Spans) -> None:
     g.services.deliverer._observer = spans.tracing
 
 
-async def test_an_exchange_is_one_trace_with_stages_model_and_send(spans: Spans) -> None:
+async def test_a_turn_is_one_trace_with_stages_model_and_send(spans: Spans) -> None:
     async with gateway() as g:
         watched(g, spans)
         await g.take(received("hello", at=direct()))
-    (root,) = spans.named("exchange")
+    (root,) = spans.named("turn")
     assert root.parent is None
     assert root.attributes is not None
     assert root.attributes["parley.outcome"] == "answered"
@@ -77,7 +77,7 @@ async def test_times_are_those_of_the_work(spans: Spans) -> None:
         await g.clock.advance(2.5)
         g.model.open.set()
         await g.rest()
-    (model,), (root,) = spans.named("model"), spans.named("exchange")
+    (model,), (root,) = spans.named("model"), spans.named("turn")
     assert model.start_time is not None
     assert model.end_time is not None
     assert root.start_time is not None
@@ -87,13 +87,13 @@ async def test_times_are_those_of_the_work(spans: Spans) -> None:
     assert root.end_time >= model.end_time
 
 
-async def test_two_exchanges_are_two_traces(spans: Spans) -> None:
+async def test_two_turns_are_two_traces(spans: Spans) -> None:
     async with gateway() as g:
         watched(g, spans)
         await g.take(received("one", message_id="m1", at=direct()))
         await g.take(received("two", message_id="m2", at=direct()))
     traces = {span.context.trace_id for span in spans.all if span.context is not None}
-    assert len(spans.named("exchange")) == len(traces) == 2
+    assert len(spans.named("turn")) == len(traces) == 2
 
 
 async def test_every_try_of_a_send_is_a_span_and_a_failed_one_says_so(spans: Spans) -> None:
@@ -117,7 +117,7 @@ async def test_nothing_of_people_or_their_ids_is_in_a_trace(spans: Spans) -> Non
             received("canary", message_id="m-wolf", author="ada-lynx", at=direct("xorchid"))
         )
         await g.take(received("canary", message_id="m-yew", author="mallory", at=direct("xorchid")))
-    assert len(spans.named("exchange")) == 2
+    assert len(spans.named("turn")) == 2
     told = "".join(span.to_json() for span in spans.all)
     for word in ("canary", "wolf", "lynx", "orchid", "yew", "mallory", "Ada"):
         assert word not in told

@@ -25,8 +25,8 @@ def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
     return SqlFeedback(long_lived)
 
 
-def thumb(person: str, rating: Rating, at: str = HERE, exchange: str = "x1") -> Feedback:
-    return Feedback(at, person, "t", exchange, rating, AT)
+def thumb(person: str, rating: Rating, at: str = HERE, turn_id: str = "x1") -> Feedback:
+    return Feedback(at, person, "t", turn_id, rating, AT)
 
 
 async def test_a_person_has_one_thumb_under_a_message(feedback: FeedbackStore) -> None:

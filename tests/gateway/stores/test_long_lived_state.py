@@ -215,7 +215,7 @@ async def test_a_refusal_s_trace_takes_the_place_of_an_older_one(traces: Traces)
     assert [found.id for found in await traces.recent()] == ["answered"]
 
 
-async def test_traces_are_found_by_how_the_exchange_ended(traces: Traces) -> None:
+async def test_traces_are_found_by_how_the_turn_ended(traces: Traces) -> None:
     trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "gave_up", 1.5)
     for number, outcome in enumerate(["gave_up", "answered", "gave_up", "gave_up"]):
         at = AT + timedelta(seconds=number)
@@ -253,17 +253,19 @@ async def test_a_turn_that_is_settled_again_costs_nothing_more(usage: UsageLedge
     assert await usage.spent(ACCOUNT) == [16]
 
 
-def exchange(turn: str = "x1", text: str = "q") -> CompletedTurn:
+def turn(turn_id: str = "x1", text: str = "q") -> CompletedTurn:
     decision = Decision("access", True, "open")
-    trace = Trace(turn, "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 2.0)
+    trace = Trace(
+        turn_id, "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 2.0
+    )
     said_and_answered = (said("m1", text), answered("m1", "a"))
     return CompletedTurn(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
 
 
-async def test_the_end_of_an_exchange_is_kept_whole(
+async def test_the_end_of_a_turn_is_kept_whole(
     keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
-    done = exchange()
+    done = turn()
     await usage.reserve(done.trace.id, ACCOUNT, 50)
     await keeper.keep(done)
     assert await conversations.latest(KEY, 10) == list(done.turns)
@@ -271,20 +273,20 @@ async def test_the_end_of_an_exchange_is_kept_whole(
     assert await traces.find("m1") == [done.trace]
 
 
-async def test_an_exchange_that_is_kept_again_changes_nothing(
+async def test_a_turn_that_is_kept_again_changes_nothing(
     keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
-    done = exchange()
+    done = turn()
     await asyncio.gather(*(keeper.keep(done) for _ in range(5)))
     assert await texts(conversations) == ["q", "a"]
     assert await usage.spent(ACCOUNT) == [7]
     assert len(await traces.recent()) == 1
 
 
-async def test_an_exchange_without_turns_or_cost_leaves_its_trace(
+async def test_a_turn_without_turns_or_cost_leaves_its_trace(
     keeper: TurnWriter, conversations: Conversations, traces: Traces
 ) -> None:
-    refused = replace(exchange(), turns=(), usage=(), accounts=())
+    refused = replace(turn(), turns=(), usage=(), accounts=())
     await keeper.keep(refused)
     assert await traces.recent() == [refused.trace]
     assert await texts(conversations) == []
@@ -295,7 +297,7 @@ async def test_no_text_of_a_person_is_too_strange_to_be_kept(
 ) -> None:
     for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
         turns = (said(f"m{number}", text),)
-        await keeper.keep(replace(exchange(f"x{number}"), turns=turns))
+        await keeper.keep(replace(turn(f"x{number}"), turns=turns))
     kept = await texts(conversations)
     assert kept[0] in {"nul \0 in it", "nul \N{REPLACEMENT CHARACTER} in it"}
     assert kept[1:] == ["'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈"]

@@ -24,7 +24,7 @@ from tests.gateway.llm.asking import ADD, assistant, user
 WORDS = st.text("abc de\n", max_size=3_000)
 
 
-def exchange(number: int, size: int = 100) -> tuple[ModelMessage, ...]:
+def question(number: int, size: int = 100) -> tuple[ModelMessage, ...]:
     """A question, a tool call, its outcome and an answer."""
     return (
         user(f"question {number} " + "x" * size),
@@ -34,7 +34,7 @@ def exchange(number: int, size: int = 100) -> tuple[ModelMessage, ...]:
     )
 
 
-HISTORY = tuple(message for number in range(10) for message in exchange(number))
+HISTORY = tuple(message for number in range(10) for message in question(number))
 ASK = (user("And now?"),)
 
 
@@ -50,7 +50,7 @@ def test_what_fits_is_left_as_it_is() -> None:
     assert not fitted.changed
 
 
-def test_the_oldest_goes_first_and_in_whole_exchanges() -> None:
+def test_the_oldest_goes_first_and_in_whole_turns() -> None:
     room = estimate("Be brief.") + estimate_messages(HISTORY[20:] + ASK)
 
     fitted = fit("Be brief.", (), HISTORY, ASK, room + 10, EXACT)
@@ -107,26 +107,26 @@ def test_what_cannot_be_cut_is_given_up_on() -> None:
 
 @given(
     texts=st.lists(WORDS, min_size=1, max_size=6),
-    exchanges=st.integers(0, 10),
+    questions=st.integers(0, 10),
     room=st.integers(1, 6_000),
     ratio=st.floats(0.5, 3),
 )
 @settings(max_examples=300, deadline=None)
 def test_what_comes_out_fits_and_is_well_formed(
-    texts: list[str], exchanges: int, room: int, ratio: float
+    texts: list[str], questions: int, room: int, ratio: float
 ) -> None:
     calibration = Calibration(ratio)
     own = tuple(user(text) for text in texts)
 
-    fitted = fit("Be brief.", (ADD,), HISTORY[: exchanges * 4], own, room, calibration)
+    fitted = fit("Be brief.", (ADD,), HISTORY[: questions * 4], own, room, calibration)
 
     if fitted is None:
         return
     assert fitted.tokens <= room
-    assert len(fitted.messages) == exchanges * 4 - fitted.dropped + len(own)
+    assert len(fitted.messages) == questions * 4 - fitted.dropped + len(own)
     assert fitted.messages[0].role == "user"
     assert not isinstance(fitted.messages[0].content[0], ToolOutcome)
-    again = fit("Be brief.", (ADD,), HISTORY[: exchanges * 4], own, room, calibration)
+    again = fit("Be brief.", (ADD,), HISTORY[: questions * 4], own, room, calibration)
     assert again == fitted
 
 

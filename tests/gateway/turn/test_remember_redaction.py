@@ -1,4 +1,4 @@
-"""What an exchange keeps is redacted once, long texts beside the event loop."""
+"""What a turn keeps is redacted once, long texts beside the event loop."""
 
 import threading
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ SECRET = "my password is Xy12zz89x. "
 
 
 class Seen:
-    """An exchange, as far as redaction reads it, and the threads in which its texts were read."""
+    """A turn, as far as redaction reads it, and the threads in which its texts were read."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
         self.threads: list[bool] = []
@@ -44,7 +44,7 @@ class Seen:
             answer=text + "?",
             last=SimpleNamespace(id="m1"),
         )
-        self.exchange = cast("TurnContext", shown)
+        self.turn = cast("TurnContext", shown)
         clock = SimpleNamespace(now=lambda: AT)
         found: Any = SimpleNamespace(recent_secrets=RecentSecrets(), clock=clock)
         self.services = cast("Services", found)
@@ -58,9 +58,9 @@ class Seen:
 
     def kept(self) -> Sequence[str]:
         """The three texts as they are kept."""
-        (message,) = kept_of(self.exchange, self.services).texts
-        (piece,) = kept_material(self.exchange, self.exchange.material)
-        return message, piece.text, kept_answer(self.exchange, self.services)
+        (message,) = kept_of(self.turn, self.services).texts
+        (piece,) = kept_material(self.turn, self.turn.material)
+        return message, piece.text, kept_answer(self.turn, self.services)
 
 
 @pytest.mark.parametrize(("size", "in_main"), [(100, True), (DIRECT + 1, False)])
@@ -68,8 +68,8 @@ async def test_long_texts_are_redacted_in_a_thread_and_only_once(
     monkeypatch: pytest.MonkeyPatch, size: int, *, in_main: bool
 ) -> None:
     seen = Seen(monkeypatch, size)
-    await redact_aside(seen.exchange, seen.services)
-    await redact_aside(seen.exchange, seen.services)
+    await redact_aside(seen.turn, seen.services)
+    await redact_aside(seen.turn, seen.services)
     kept = seen.kept()
     assert all(text.startswith("my password is [SECRET_REDACTED]") for text in kept)
     assert seen.threads == [in_main] * 3
@@ -77,7 +77,7 @@ async def test_long_texts_are_redacted_in_a_thread_and_only_once(
 
 def test_an_answer_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Seen(monkeypatch, 100)
-    kept = [kept_answer(seen.exchange, seen.services) for _ in range(3)]
+    kept = [kept_answer(seen.turn, seen.services) for _ in range(3)]
     assert len(set(kept)) == 1
     assert "Xy12zz89x" not in kept[0]
     assert len(seen.threads) == 1

@@ -10,10 +10,10 @@ from tests.gateway.llm.asking import assistant, user
 from tests.gateway.turn.stubs import StubTools, Turn, spec
 
 
-def long_history(exchanges: int) -> tuple[ModelMessage, ...]:
+def long_history(questions: int) -> tuple[ModelMessage, ...]:
     return tuple(
         message
-        for number in range(exchanges)
+        for number in range(questions)
         for message in (user(f"question {number} " + "word " * 40), assistant("answer " * 40))
     )
 

@@ -178,8 +178,8 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
     question = await say(rig, "/forget Luna")
     asked = question.buttons[0].value.rpartition(":")[2]
     for value in (
-        "memory:yes:exchange-99",
-        "memory:shown:exchange-99:1",
+        "memory:yes:turn-99",
+        "memory:shown:turn-99:1",
         f"memory:shown:{asked}:x",
         f"memory:shown:{asked}:{'9' * 30}",
         f"memory:yes:{asked}:0",

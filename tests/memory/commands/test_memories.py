@@ -121,7 +121,7 @@ async def test_nobody_else_turns_the_pages_and_not_for_ever() -> None:
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
         assert await press(rig, first, "Next", "bob") == Reply(texts.LIST_OF_OTHERS)
-        for value in ("memory:page:", "memory:page:x:l1", "memory:page:exchange-1:l²"):
+        for value in ("memory:page:", "memory:page:x:l1", "memory:page:turn-1:l²"):
             answer = await rig.commands.press(value, rig.caller("ada"))
             assert answer == Reply(texts.OLD_LIST)
         await rig.clock.advance(3_601)

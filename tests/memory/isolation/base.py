@@ -64,7 +64,7 @@ class Acting(RuleBasedStateMachine):
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"
         self.rig.shelf.there.add(CITED)
-        self.rig.asked = self.number * 1_000_000  # exchanges have ids of their own everywhere
+        self.rig.asked = self.number * 1_000_000  # turns have ids of their own everywhere
         self.world = World()
         self.looks = 0
 

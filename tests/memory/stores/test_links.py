@@ -25,8 +25,8 @@ async def redeem(links: LinkStore, who: str, code: str = "code", id_: str = "r1"
     return await links.redeem("t", LinkSide(who, who.title()), code, id_, AT, LATER)
 
 
-async def confirm(links: LinkStore, who: str, exchange: str = "", id_: str = "r1") -> LinkOutcome:
-    return (await links.confirm("t", who, id_, exchange or f"by {who}", AT)).outcome
+async def confirm(links: LinkStore, who: str, turn_id: str = "", id_: str = "r1") -> LinkOutcome:
+    return (await links.confirm("t", who, id_, turn_id or f"by {who}", AT)).outcome
 
 
 async def linked(people: PeopleStore, person: str) -> tuple[str, ...]:

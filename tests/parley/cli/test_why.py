@@ -33,7 +33,7 @@ def test_a_trace_reads_from_top_to_bottom() -> None:
     assert describe(REFUSED).splitlines() == [
         "message 4711 on telegram, 2026-11-21 09:30:00 UTC",
         "  conversation default:telegram:main::-100:",
-        "  exchange t1 (the log names it)",
+        "  turn t1 (the log names it)",
         "  yes  invocation  mention",
         "  NO   access      channel_blocked (on access.blocked_channels)",
         "  -> denied, 3 ms",

@@ -75,7 +75,7 @@ def test_what_counts_as_expected(expect: Expect, answers: list[str], good: bool)
     assert as_expected(scene(expect), [answer(text) for text in answers], 1) is good
 
 
-def test_two_exchanges_about_one_message_are_not_one_answer() -> None:
+def test_two_turns_about_one_message_are_not_one_answer() -> None:
     answers = [answer("hello"), answer("good day")]
     assert as_expected(scene(Expect.ONCE), answers, 1)
     assert not as_expected(scene(Expect.ONCE), answers, 2)

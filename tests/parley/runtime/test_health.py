@@ -77,7 +77,7 @@ async def test_a_conversation_is_in_the_figures(
         found = await figures(http, app)
     for name in platforms:
         assert found[f"parley_events_total{{message,{name}}}"] == 1
-        assert found[f"parley_exchanges_total{{answered,{name}}}"] == 1
+        assert found[f"parley_turns_total{{answered,{name}}}"] == 1
         assert found[f"parley_answer_seconds_count{{{name}}}"] == 1
         assert found[f"parley_connection_state{{{name},ready}}"] == 1
     assert found["parley_stage_seconds_count{generate}"] == 2

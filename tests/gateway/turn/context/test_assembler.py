@@ -167,7 +167,7 @@ def test_skills_are_left_out_whole_where_they_do_not_fit() -> None:
     assert made[SYSTEM].losses[0].what == "skills"
 
 
-def test_a_single_exchange_that_is_too_long_is_cut_and_stays() -> None:
+def test_a_single_turn_that_is_too_long_is_cut_and_stays() -> None:
     made = assemble(
         ContextParts(OWN, turns=dialogue("What is rye?", long("Rye is a grain", 9_000))),
         BUDGET,

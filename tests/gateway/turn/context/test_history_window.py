@@ -26,9 +26,9 @@ LIMITS = ContextLimits(max_messages=10, max_tokens=2_000, ttl=timedelta(hours=24
 SECOND = timedelta(seconds=1)
 
 
-def talk(exchanges: int, words: str = "something") -> list[StoredTurn]:
+def talk(questions: int, words: str = "something") -> list[StoredTurn]:
     turns = []
-    for n in range(exchanges):
+    for n in range(questions):
         at = AT + 2 * n * SECOND
         turns.append(StoredTurn(f"m{n}", "user", f"{words} {n}?", at, f"person-{n % 3}", "Ada"))
         turns.append(StoredTurn(f"m{n}", "assistant", f"{words} {n}.", at + SECOND))

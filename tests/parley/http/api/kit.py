@@ -81,7 +81,7 @@ class ApiClient:
 
     def caller(self, place: Place) -> Caller:
         at = SystemClock().now()
-        return Caller("exchange", self.principal, self.name, place, place.channel_id, at)
+        return Caller("turn", self.principal, self.name, place, place.channel_id, at)
 
 
 @dataclass(frozen=True, slots=True)
