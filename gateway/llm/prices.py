@@ -18,13 +18,16 @@ platform.claude.com/docs/en/about-claude/pricing."""
 class Price:
     """Dollars per million tokens, which equals millionths of a dollar per token.
 
-    Without prices of its own the cache costs as much as input.
+    Without prices of its own the cache costs as much as input. With a prompt of more than
+    `long_prompt` tokens, every token costs `long_factor` times as much; 0 is no such bound.
     """
 
     input: float
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
+    long_prompt: float = 0
+    long_factor: float = 1.0
 
 
 DEFAULT_PRICES: Final[Mapping[str, Price]] = {
@@ -42,7 +45,7 @@ DEFAULT_PRICES: Final[Mapping[str, Price]] = {
     "claude-sonnet-5": Price(2, 10, 0.2, 2.5),
     "claude-sonnet-4-6": Price(3, 15, 0.3, 3.75),
     "claude-sonnet-4-5": Price(3, 15, 0.3, 3.75),
-    "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125),  # five times that for prompts over 100,000
+    "claude-haiku-5-5": Price(0.1, 0.5, 0.01, 0.125, long_prompt=100_000, long_factor=5),
     "claude-haiku-4-5": Price(1, 5, 0.1, 1.25),
     "offline": Price(0, 0),
 }
@@ -91,10 +94,16 @@ def cost(usage: Usage, price: Price) -> int:
         + usage.cache_read_tokens * read
         + usage.cache_write_tokens * write
     )
-    return math.ceil(round(exact, 6))
+    prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return math.ceil(round(exact * _factor(prompt, price), 6))
 
 
 def reserve(input_tokens: int, max_tokens: int, price: Price) -> int:
     """Return the highest possible cost of a call: no cached tokens, full-length answer."""
     dearest = max(price.input, price.cache_write or 0.0)
-    return math.ceil(round(input_tokens * dearest + max_tokens * price.output, 6))
+    highest = input_tokens * dearest + max_tokens * price.output
+    return math.ceil(round(highest * _factor(input_tokens, price), 6))
+
+
+def _factor(prompt_tokens: int, price: Price) -> float:
+    return price.long_factor if price.long_prompt and prompt_tokens > price.long_prompt else 1.0

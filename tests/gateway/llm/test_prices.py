@@ -30,6 +30,16 @@ def test_without_prices_of_its_own_the_cache_costs_as_input() -> None:
     assert cost(Usage(0, 0, 10, 10), Price(3, 15)) == 60
 
 
+def test_a_long_prompt_costs_a_multiple_of_every_token() -> None:
+    price = DEFAULT_PRICES["claude-haiku-5-5"]
+
+    assert cost(Usage(100_000, 1_000), price) == 10_500
+    assert cost(Usage(100_001, 1_000), price) == 52_501
+    assert cost(Usage(1, 1_000, 100_000, 0), price) == 7_501
+    assert reserve(100_000, 1_000, price) == 13_000
+    assert reserve(100_001, 1_000, price) == 65_001
+
+
 def test_dated_names_have_the_price_of_the_undated() -> None:
     assert price_of("claude-haiku-4-5-20251001") == DEFAULT_PRICES["claude-haiku-4-5"]
     assert price_of("claude-fable-5-2") is None
