@@ -8,7 +8,7 @@ overloaded (529, or 503), 500, no answer in time, a stream that breaks off or sa
 middle, all at once or while the answer grows before people's eyes.
 Once with another model to go on with, and once without. Every chat has to hold exactly one message:
 the answer, or the sentence that says that there is none, or the beginning that was shown already
-with the sentence that says that it broke off.
+with the sentence that says that it was interrupted.
 """
 
 import argparse

@@ -58,7 +58,7 @@ def _from_text(text: str) -> ConversationKey:
     parts = json.loads(text)
     fits = isinstance(parts, list) and len(parts) == len(ConversationKey._fields)
     if not fits or not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"{text!r} names no conversation")
+        raise ValueError(f"{text!r} is not the key of a conversation")
     return ConversationKey(*parts)
 
 

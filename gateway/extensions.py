@@ -122,7 +122,9 @@ class ExtensionRegistry:
             log.warning("tenant_provider_slow", seconds=round(took, 3))
         tenant = bound.get(TENANT_COLUMN)
         if set(bound) != {TENANT_COLUMN} or not isinstance(tenant, str):
-            raise TenantUnknown('get_tenant_filter should give {"tenant_id": VALUE} and no more')
+            raise TenantUnknown(
+                'get_tenant_filter should return {"tenant_id": VALUE} and nothing else'
+            )
         if not _TENANT.fullmatch(tenant):
             raise TenantUnknown(
                 "a tenant's value has letters, digits, `_`, `.` and `-`, at most 64 of them"
@@ -138,5 +140,6 @@ class ExtensionRegistry:
         except TenantUnknown as error:
             loaded = ", ".join(self.names) or "the tenant provider"
             raise TenantUnknown(
-                f"Nobody can say to which tenant {person} belongs: {error}. Tell it to {loaded}."
+                f"The tenant of {person} cannot be determined: {error}. Report this to the authors "
+                f"of {loaded}."
             ) from error

@@ -33,8 +33,8 @@ def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: st
     if not can.answers_open_threads or place.audience is Audience.DIRECT or place.thread_id:
         return ""
     return (
-        " Each of my answers here has a thread of its own, which this command does not reach: "
-        f"write `@{assistant_name} /{name}` in the thread."
+        " Each of my answers here has its own thread. To use this command there, write "
+        "`@{assistant_name} /{name}` in the thread."
     )
 
 

@@ -63,7 +63,7 @@ async def cleared(
     until = datetime.fromisoformat(confirmation.at)
     caller, conversation = caller_of(turn, services), str(confirmation.key)
     learned = await services.memory.forget_learned(caller, conversation, until)
-    things = f"{learned} thing{'s' * (learned != 1)} that I had learned here"
+    things = f"{learned} memor{'ies' if learned != 1 else 'y'} from this conversation"
     return Reply(f"Done: deleted {_messages(gone)}, and {things}.")
 
 

@@ -39,8 +39,8 @@ from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 
 NOT_YOURS = (
-    "Only members may delete the history of a channel or group, and your role with me is guest. "
-    "Ask a member. In a direct message with me `/clear` deletes our own history."
+    "Only members may delete the history of a channel or group, and your role is guest. Ask a "
+    "member. In a direct message with me `/clear` deletes our own history."
 )
 SEES_NOTHING = "Memory is off for you here: I see only the message that I answer."
 TASK_UNSEEN = " Memory is off for you here, so I ignore the task when I answer you."

@@ -17,8 +17,8 @@ NONE: Final = (
 )
 ENDED: Final = "Done: the task is removed."
 NOT_YOURS: Final = (
-    "Only members may set or end the task of a channel or group, and your role with me is guest. "
-    "Ask a member, or set a task of your own in a direct message with me."
+    "Only members may set or end the task of a channel or group, and your role is guest. Ask a "
+    "member, or set a task of your own in a direct message with me."
 )
 INSTRUCTIONS: Final = (
     "That reads like instructions to me, and they would affect my answers to everybody here. "

@@ -194,7 +194,7 @@ class AnthropicReader:
 
     def finish(self) -> ModelFinished:
         if not self._complete:
-            raise ModelUnavailable("the answer broke off in the middle")
+            raise ModelUnavailable("the answer was interrupted")
         try:
             return self._finished()
         except (LookupError, TypeError, ValueError) as error:

@@ -74,7 +74,7 @@ def _build(choice: ModelChoice, where: str) -> LLMProvider:
             )
         case other:
             raise ConfigurationError(
-                f"{where}.provider: {other!r} is none of {', '.join(PROVIDERS)}"
+                f"{where}.provider: {other!r} is not one of {', '.join(PROVIDERS)}"
             )
 
 

@@ -34,4 +34,4 @@ def sendable(value: Any) -> Any:
 
 
 def _no_constant(name: str) -> Never:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

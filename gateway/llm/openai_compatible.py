@@ -153,7 +153,7 @@ class CompletionsReader:
 
     def finish(self) -> ModelFinished:
         if self._finish is None:
-            raise ModelUnavailable("the answer broke off in the middle")
+            raise ModelUnavailable("the answer was interrupted")
         try:
             return self._finished()
         except (LookupError, TypeError, ValueError) as error:

@@ -12,9 +12,9 @@ from gateway.ports.inbox import QueueDepths
 
 SHARED: Final = {
     "events_waiting": ("events", "Accepted events that no process has finished."),
-    "sends_waiting": ("sends", "Sends that no platform has confirmed."),
-    "dead_letters": ("dead", "Answers that were given up and are kept."),
-    "workers": ("workers", "Workers that give signs of life."),
+    "sends_waiting": ("sends", "Sends that no platform confirmed yet."),
+    "dead_letters": ("dead", "Answers that could not be delivered and are kept."),
+    "workers": ("workers", "Workers that are alive."),
 }
 """Gauges of the shared store: the field of `QueueDepths` and the help text, by name."""
 STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
@@ -56,28 +56,32 @@ class Gauges(Collector):
         """Yield all gauges; called by the registry for every page."""
         now = self._look()
         yield _one("parley_turns_queued", "Messages that wait for their turn.", now.waiting)
-        yield _one("parley_turns_running", "Turns that work.", now.running)
-        yield _one("parley_turns_waiting_for_model", "Turns that wait for a retry.", now.aside)
-        yield _one("parley_outbox_waiting", "Sends that wait or are tried again.", now.unsent)
-        yield _one("parley_database_waiting", "Work that waits for the database.", now.unwritten)
-        yield _one("parley_event_loop_lag_seconds", "The longest delay of late.", now.loop_lag)
-        yield _one("parley_quarantined", "Work that is not begun any more.", now.quarantined)
+        yield _one("parley_turns_running", "Turns that are being processed.", now.running)
+        yield _one(
+            "parley_turns_waiting_for_model", "Turns that wait to call the model again.", now.aside
+        )
+        yield _one("parley_outbox_waiting", "Sends that wait or are retried.", now.unsent)
+        yield _one("parley_database_waiting", "Writes that wait for the database.", now.unwritten)
+        yield _one("parley_event_loop_lag_seconds", "The longest recent delay.", now.loop_lag)
+        yield _one("parley_quarantined", "Work in quarantine.", now.quarantined)
         yield _connections(now)
         lost = CounterMetricFamily(
-            "parley_reconnects", "Connections that were lost and made anew.", labels=["account"]
+            "parley_reconnects", "Connections that were lost and restored.", labels=["account"]
         )
         for account, times in now.reconnects.items():
             lost.add_metric([account], times)
         yield lost
         age = GaugeMetricFamily(
             "parley_connection_proof_age_seconds",
-            "How long ago a connection last proved that it hears.",
+            "Seconds since a connection last proved that it receives events.",
             labels=["account"],
         )
         for account, proof in now.proofs.items():
             age.add_metric([account], proof.seconds_since)
         yield age
-        up = GaugeMetricFamily("parley_up", "1 for a part that works.", labels=["part"])
+        up = GaugeMetricFamily(
+            "parley_up", "1 for a store or listener that works.", labels=["part"]
+        )
         for part, works in now.parts.items():
             up.add_metric([part], works)
         yield up
@@ -91,7 +95,7 @@ def _tool_servers(states: Sequence[ServerState]) -> Iterable[Metric]:
     )
     failures = CounterMetricFamily(
         "parley_mcp_server_failures",
-        "Tries to connect to an MCP server that failed, and connections that were lost.",
+        "Failed attempts to connect to an MCP server, and lost connections.",
         labels=["server"],
     )
     for state in states:
@@ -111,7 +115,7 @@ def _shared(depths: QueueDepths | None) -> Iterable[Metric]:
 
 def _connections(now: GaugeReadings) -> Metric:
     family = GaugeMetricFamily(
-        "parley_connection_state", "1 for the state that it is in.", labels=["account", "state"]
+        "parley_connection_state", "1 for the current state.", labels=["account", "state"]
     )
     for account, state in now.connections.items():
         for each in STATES:

@@ -69,25 +69,37 @@ class Metrics:
         self.recall = RecallMetrics(self.registry)
 
     def _define(self) -> None:
-        self._events = self._counter("events", "Events that came in.", "platform", "kind")
+        self._events = self._counter("events", "Received events.", "platform", "kind")
         self._counted = {
-            "duplicate": self._counter("duplicates", "Events that came again.", "platform"),
-            "forgotten": self._counter("forgotten", "Messages that were none of ours.", "reason"),
-            "dead_letter": self._counter("dead_letters", "Answers given up.", "platform"),
-            "budget_alert": self._counter("budget_alerts", "Shares of a budget passed.", "reason"),
-            "unrecalled": self._counter("unrecalled", "Answers without recall.", "reason"),
+            "duplicate": self._counter(
+                "duplicates", "Events that were received more than once.", "platform"
+            ),
+            "forgotten": self._counter(
+                "forgotten", "Messages that do not address the assistant.", "reason"
+            ),
+            "dead_letter": self._counter(
+                "dead_letters", "Answers that could not be delivered.", "platform"
+            ),
+            "budget_alert": self._counter(
+                "budget_alerts", "Budget thresholds that were passed.", "reason"
+            ),
+            "unrecalled": self._counter(
+                "unrecalled", "Answers that were made without recall.", "reason"
+            ),
         }
-        self._others = self._counter("noted", "What else happened.", "what")
+        self._others = self._counter("noted", "Other events.", "what")
         self._turns = self._counter("turns", "Turns that ended.", "platform", "outcome")
         self._refusals = self._counter("refusals", "Refused messages.", "stage", "reason")
-        self._tokens = self._counter("tokens", "Tokens of the model.", "model", "kind")
-        self._cost = self._counter("cost_dollars", "What the model cost, by price.", "model")
-        self._retries = self._counter("retries", "Sends that were repeated.", "platform")
-        self._stages = self._seconds("stage", "One stage of the message's way.", "stage")
-        self._models = self._seconds("model", "One call of the model.", "model", "ended")
-        self._sends = self._seconds("send", "One send, tried.", "platform", "ended")
-        self._whole = self._seconds("answer", "From stored to sent.", "platform")
-        self._own = self._seconds("answer_own", "From stored to sent, less the model.", "platform")
+        self._tokens = self._counter("tokens", "Tokens that the model used.", "model", "kind")
+        self._cost = self._counter("cost_dollars", "Cost of the model, from its prices.", "model")
+        self._retries = self._counter("retries", "Sends that were retried.", "platform")
+        self._stages = self._seconds("stage", "Duration of one stage.", "stage")
+        self._models = self._seconds("model", "Duration of one model call.", "model", "ended")
+        self._sends = self._seconds("send", "Duration of one attempt to send.", "platform", "ended")
+        self._whole = self._seconds(
+            "answer", "Time from the stored event to the sent answer.", "platform"
+        )
+        self._own = self._seconds("answer_own", "The same, without the model's time.", "platform")
 
     def count(self, what: str, detail: str = "") -> None:
         """Count an event by its name; `detail` is a platform or a reason code."""

@@ -36,13 +36,15 @@ class RecallMetrics:
         self._arm = Label(ARMS)
         self._note = Label(most=MAX_CODES)
         self._ended = Label(pattern=TYPE, most=MAX_CODES)
-        self._asked = CounterFamily("parley_recalls", "Questions looked up in memory.", ("ended",))
-        self._notes = CounterFamily("parley_recall_notes", "What recall went without.", ("note",))
-        self._found = CounterFamily(
-            "parley_recall_candidates", "Candidates that were found.", ("arm",)
+        self._asked = CounterFamily("parley_recalls", "Recalls.", ("ended",))
+        self._notes = CounterFamily(
+            "parley_recall_notes", "Parts that recall ran without.", ("note",)
         )
-        self._given = CounterFamily("parley_recall_results", "Memories that were given out.", ())
-        self._steps = HistogramFamily("parley_recall_seconds", "One step of recall.", ("step",))
+        self._found = CounterFamily("parley_recall_candidates", "Candidates found.", ("arm",))
+        self._given = CounterFamily("parley_recall_results", "Memories given to turns.", ())
+        self._steps = HistogramFamily(
+            "parley_recall_seconds", "Duration of one step of recall.", ("step",)
+        )
         for collector in (self._asked, self._notes, self._found, self._given, self._steps):
             registry.register(collector)
 

@@ -45,8 +45,8 @@ AT_START = 10_000
 """Sends that are loaded from the outbox at the start."""
 SEND_SECONDS = 5.0
 """How long a shutdown waits for running sends."""
-QUARANTINED = "Quarantined: the program died each time it sent this"
-CUT_SHORT = "Ambiguous: the program ended while it was sent"
+QUARANTINED = "Quarantined: the program crashed each time it sent this"
+CUT_SHORT = "Ambiguous: the program stopped while it sent this"
 log = structlog.get_logger(__name__)
 
 
@@ -132,7 +132,7 @@ class Deliverer:
         for entry in left:
             self._queue(entry)
         if len(left) == AT_START:
-            log.warning("outbox_partly_loaded", hint="the rest is taken up later")
+            log.warning("outbox_partly_loaded", hint="the rest is processed later")
 
     def immediate_send_key(self, outbound: Sequence[Outbound]) -> str:
         """Return the key of the send that `submit` would start without waiting, empty for none. The

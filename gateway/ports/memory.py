@@ -16,7 +16,7 @@ from gateway.people import PersonId, Principal
 from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 
-REDACTION_NOTICE: Final = "I removed what looks like a secret before I kept this."
+REDACTION_NOTICE: Final = "I removed what looks like a secret before I stored this."
 """The sentence of an `AnswerFooter` that tells of a secret in a stored text."""
 
 

@@ -48,7 +48,7 @@ def beginnings(tenant: str, project: str) -> tuple[str, str]:
     platform, _, rest = project.partition(":")
     account, _, inside = rest.partition(":")
     if not (platform and account and inside):
-        raise BadInput(f"{project[:80]!r} is no project: write platform:account:id")
+        raise BadInput(f"{project[:80]!r} is not a project: write platform:account:id")
     whole = ([tenant, platform, account, inside], [tenant, platform, account, "", inside])
     in_workspace, in_channel = (json.dumps(parts)[:-1] + "," for parts in whole)
     return in_workspace, in_channel

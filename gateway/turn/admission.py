@@ -182,7 +182,7 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
         return decide_budget((), (), 0).decision
     price = price_of(model, services.prices)
     if price is None:
-        return Decision("budget", False, "no_price", f"budgets.prices has no {model}")
+        return Decision("budget", False, "no_price", f"budgets.prices has no price for {model}")
     question_tokens = estimate(turn.content) + estimate(text_of(turn.material))
     tokens = question_tokens + services.policies.context.max_tokens + PROMPT_TOKENS
     most = reserve(tokens, services.assistant.max_tokens, price)

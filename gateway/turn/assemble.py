@@ -133,7 +133,7 @@ def wordless(message: ChatMessage) -> str:
     if message.material:
         chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
         return CHOSEN if chosen else WORDLESS
-    return "(sent a file)" if message.attachments else "(said nothing but your name)"
+    return "(sent a file)" if message.attachments else "(wrote only your name)"
 
 
 def parts_of(

@@ -15,7 +15,9 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     """Ask the model, which may call the tools that this person may use before these people."""
     meter, request, tools = turn.meter, turn.request, turn.tools
     if meter is None or request is None or tools is None:
-        raise AssertionError("the model is asked before its request is assembled and paid for")
+        raise AssertionError(
+            "the model is called before its request is assembled and its cost reserved"
+        )
     turn.live = live = live_answer(turn, services)
     background_summary = BackgroundSummary(turn, services, meter, request.model)
     held = sum(len(file.data) for file in turn.files if isinstance(file, ImageBlock))

@@ -112,8 +112,8 @@ class McpTools:
             if is_closed(error):
                 self._lost.set()
                 raise ToolError(
-                    f"the tool server {self._server.name} went away before it answered; "
-                    "nobody knows whether the call took effect"
+                    f"the connection to the tool server {self._server.name} was lost before it "
+                    "answered; the call may have taken effect"
                 ) from error
             text = clip(clean_result(error.message), MAX_ERROR)
             raise ToolError(f"the tool server says: {text}") from error

@@ -133,9 +133,9 @@ def cause_of(error: BaseException) -> str:
         case TimeoutError():
             return f"no answer within {CONNECT_SECONDS:g} seconds"
         case _ if name in ("ConnectError", "ConnectTimeout", "ConnectionRefusedError"):
-            return "nothing answers at its address"
+            return "its address does not answer"
         case _ if name == "MCPError" and is_closed(error):
-            return "it ended, or is no MCP server"
+            return "it ended, or is not an MCP server"
         case _:
             return name
 

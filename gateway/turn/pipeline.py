@@ -97,7 +97,7 @@ SORRY = "Something went wrong on my side. Please try again. (Reference: {referen
 BROKE_DOWN = (
     "I could not answer this message: the program stopped each time it worked on it, so it will not"
     " be tried again. Please write it in a different way, without unusual characters or"
-    " attachments. (Reference for whoever runs this assistant: {reference})"
+    " attachments. (Reference for the operator: {reference})"
 )
 
 log = structlog.get_logger(__name__)

@@ -121,8 +121,8 @@ TAG: Final = "material"
 MAX_NAME: Final = 60
 MARK: Final = "\\"
 """Stands before a bracket that would be read as the name of a writer."""
-CHOSEN: Final = "(chose this as what to say to you)"
-WORDLESS: Final = "(shows this without a word of their own)"
+CHOSEN: Final = "(chose this as their message to you)"
+WORDLESS: Final = "(shared this without adding text)"
 
 BRACKETS: Final = (
     "\\[\\]\uff3b\uff3d\ufe47\ufe48\u27e6\u27e7\u301a\u301b\u3010\u3011\u3014\u3015\u3016\u3017"
@@ -220,5 +220,5 @@ def clip(text: str, limit: int) -> str:
     kept = max(40, limit - NOTE_ROOM)
     head = kept * 2 // 3
     tail = kept - head
-    note = f"\n[… {len(text) - kept:,} characters left out here …]\n"
+    note = f"\n[… {len(text) - kept:,} characters omitted here …]\n"
     return f"{text[:head]}{note}{text[-tail:]}"

@@ -33,7 +33,7 @@ class Slots:
 
     @property
     def taken(self) -> int:
-        """Turns that work."""
+        """Turns that are being processed."""
         return self._taken
 
     @property

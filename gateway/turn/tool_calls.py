@@ -119,7 +119,7 @@ class CallRunner:
         if reason == "repeated":
             return f"Not run: the same call was made {self._limits.identical_calls} times before."
         if reason == "cycle":
-            return "Not run: the same calls are being made in a circle."
+            return "Not run: the same calls repeat in a cycle."
         if number >= self._limits.calls_per_round:
             return f"Not run: at most {self._limits.calls_per_round} calls are run at once."
         return ""

@@ -97,12 +97,14 @@ def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: floa
 
 
 UNAVAILABLE: Final = "I can't reach my language model right now. Please try again in a few minutes."
-REFUSED: Final = "My language model does not accept this request. Whoever runs me can look it up."
+REFUSED: Final = (
+    "My language model does not accept this request. The operator can find the reason in the log."
+)
 TOO_LONG: Final = "That is too long for me to read at once. Please send a shorter message."
-BROKEN: Final = "_(The answer broke off here. Ask again if you need the rest.)_"
+BROKEN: Final = "_(The answer was interrupted here. Ask again if you need the rest.)_"
 LENGTH: Final = "_(The answer was cut at its length limit. Ask me to go on.)_"
 DECLINED: Final = "I can't help with that."
-NO_ANSWER: Final = "I have no answer to that. Please put it another way."
+NO_ANSWER: Final = "I have no answer to that. Please ask in other words."
 TIME: Final = "This took too long, so I stopped. Please ask for something smaller."
 TIME_PART: Final = "_(I ran out of time here. Ask again if you need the rest.)_"
 CAPPED: Final = (
@@ -286,7 +288,7 @@ class _Turn:
                 return await self._call(fitted, may_call)
             except ContextTooLong as error:
                 self._error = str(error)[:MAX_ERROR]
-                self._notes.append("the model found the conversation too long")
+                self._notes.append("the provider rejected the conversation as too long")
                 self._room = smaller_room(fitted, error)
                 shortened += 1
             except ModelRefused as error:
@@ -328,7 +330,7 @@ class _Turn:
                 else:
                     finished = event
         if finished is None:
-            raise ModelUnavailable("the model's answer has no end")
+            raise ModelUnavailable("the model's answer ended without a final event")
         if not self._call_pieces:
             await self._say(_text_of(finished.message))
         self._learn(fitted, finished)
@@ -343,7 +345,7 @@ class _Turn:
             return False
         self._pieces, self._call_pieces = kept, []
         self._times_taken_back += 1
-        note = "the model's answer broke off unseen, and was asked for again"
+        note = "the model's answer was interrupted before it was shown, and was requested again"
         if note not in self._notes:
             self._notes.append(note)
         return True

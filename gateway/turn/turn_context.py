@@ -124,7 +124,7 @@ class TurnContext:
     def who(self) -> Principal:
         """The principal, once the first stage has run."""
         if self.principal is None:
-            raise AssertionError("the principal is asked for before the stage that finds it")
+            raise AssertionError("the principal is read before the stage that sets it")
         return self.principal
 
     def note(self, decision: Decision) -> None:

@@ -27,7 +27,7 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
-from memory.ports.brain import BrainStore, Document, Version
+from memory.ports.brain import LABELS, BrainStore, Document, Version
 from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.write.prepare import REDACTED
 from memory.write.sanitize import sanitize_brain_content
@@ -44,7 +44,7 @@ MAX_GIVEN: Final = 100_000
 NO_HEARTBEAT: Final = "(No figures yet: ask an operator to sync this project.)"
 STALE_AFTER: Final = timedelta(days=7)
 OLD_FIGURES: Final = "(These figures are old: ask an operator to sync this project.)"
-DOUBTFUL: Final = "It holds what may be a password or a key. Please look at it again."
+DOUBTFUL: Final = "It contains what may be a password or a key. Please check it."
 
 Written = Literal["written", "proposed", "conflict"]
 
@@ -169,7 +169,7 @@ class Brain:
             request, access, document, pending.record.content, InputKind.EXPLICIT
         )
         if result.version is None:
-            raise BadInput(f"The {document.upper()} cannot be written here.")
+            raise BadInput(f"The {LABELS[document]} cannot be changed here.")
         return result.version
 
     async def take_back(
@@ -204,7 +204,7 @@ class Brain:
                 return await self.write(
                     request, access, document, version.content, InputKind.EXPLICIT
                 )
-        raise BadInput(f"There is no version {number} of this {document.upper()}.")
+        raise BadInput(f"There is no version {number} of the {LABELS[document]}.")
 
     async def set_heartbeat(
         self, tenant: str, project: str, text: str, synced_at: datetime
@@ -274,7 +274,10 @@ class Brain:
         )
         pending = ReviewItem(f"rev-{record.id[4:]}", record, reason, now, target=document)
         if not await self._reviews.add(access, pending):
-            raise BadInput("Too much waits for review already; try again when some is decided.")
+            raise BadInput(
+                "Too many proposals wait for a decision. Decide some of them first: "
+                "`/memories review`."
+            )
         return pending.id
 
 
@@ -283,8 +286,8 @@ def first_bible(project: str) -> str:
     platform, _, rest = project.partition(":")
     inside = rest.partition(":")[2]
     return (
-        f"This project is {inside} on {platform.capitalize()}. Nobody has described it yet; an "
-        "operator can: what it is, whom it is for, what matters in it."
+        f"This project is {inside} on {platform.capitalize()}. It has no description yet. An "
+        "operator can write one: what the project is, who it is for, and what matters in it."
     )
 
 
@@ -299,7 +302,7 @@ def heartbeat_text(version: Version, now: datetime) -> str:
 
 def _check_place(access: AccessScope, document: Document) -> None:
     if document == "soul" and not access.private:
-        raise BadInput("A SOUL is private: ask for it in a direct message.")
+        raise BadInput("Your preferences are private: ask for them in a direct message.")
     if document != "soul" and not access.project:
         raise BadInput("Which project? Choose one with `/project`.")
 
@@ -307,9 +310,9 @@ def _check_place(access: AccessScope, document: Document) -> None:
 def _check_writable(access: AccessScope, document: Document) -> None:
     """A SOUL is not rewritten where others speak too, even where it may be shown."""
     if document == "heartbeat":
-        raise BadInput("A HEARTBEAT is written by the program alone, from its source.")
+        raise BadInput("The status cannot be edited: it is fetched from its source.")
     if document == "soul" and access.room:
-        raise BadInput("A SOUL is private: change it in a direct message.")
+        raise BadInput("Your preferences are private: change them in a direct message.")
     _check_place(access, document)
 
 
@@ -321,7 +324,10 @@ def _prepared(given: str, document: Document) -> tuple[Redaction, str]:
     redaction = redact_secrets(sanitize(safe_unicode(given)))
     text = sanitize_brain_content(redaction.text)
     if not text:
-        raise BadInput(f"Nothing is left of this {document.upper()} that can be kept.")
+        raise BadInput(
+            "After the removal of what may not be stored, no text is left. Please write it in "
+            "other words."
+        )
     return redaction, text
 
 
@@ -336,13 +342,13 @@ def _why_not(
 ) -> str:
     """Why somebody has to be asked first, empty for no reason."""
     if document == "bible" and not access.operates:
-        return "Only operators change it."
+        return "Only operators can change it."
     if way is InputKind.EXPLICIT:
         return ""
     if injected:
         return "It reads like an instruction to me."
     if external:
-        return "I wrote it while I read what somebody else wrote."
+        return "I wrote it after I read text from somebody else."
     return DOUBTFUL if Level.POSSIBLE in levels else ""
 
 
@@ -361,6 +367,6 @@ def nearly_full(text: str) -> str:
     if len(text) < NEARLY_FULL:
         return ""
     return (
-        f"It has {len(text):,} of {MAX_DOCUMENT:,} characters. What goes beyond that is cut off: "
+        f"It has {len(text):,} of {MAX_DOCUMENT:,} characters. Text beyond this limit is cut off: "
         "shorten it before you add to it."
     )

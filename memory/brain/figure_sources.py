@@ -86,9 +86,9 @@ class HttpSource:
         try:
             told = json.loads(answer.body, parse_constant=_refuse)
         except (ValueError, RecursionError):
-            raise SourceFailed(f"{self._host} answered with something else than JSON") from None
+            raise SourceFailed(f"{self._host} did not answer with JSON") from None
         if not isinstance(told, dict):
-            raise SourceFailed(f"{self._host} answered with JSON that is no object")
+            raise SourceFailed(f"{self._host} answered with JSON that is not an object")
         return told
 
 

@@ -66,7 +66,7 @@ def read_figures(raw: Mapping[str, object], at: datetime) -> Sample:
         if readable and figure is not None and figure != "":
             found.setdefault(readable, figure)
     if not found:
-        raise ValueError("there are no figures in it")
+        raise ValueError("it contains no figures")
     kept = tuple(found.items())[:MAX_FIGURES]
     return Sample(at, kept, len(found) - len(kept))
 

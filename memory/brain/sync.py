@@ -77,7 +77,7 @@ async def _fetched(source: FigureSource) -> Mapping[str, object]:
     except SourceFailed:
         raise
     except Exception as error:
-        raise SourceFailed(f"the source broke with {type(error).__name__}") from error
+        raise SourceFailed(f"the source failed with {type(error).__name__}") from error
 
 
 def _key(tenant: str, project: str) -> str:

@@ -10,14 +10,15 @@ from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from memory.brain.documents import BrainResult, nearly_full
 from memory.commands import texts
+from memory.ports.brain import LABELS
 from memory.service.handle import MemoryHandle
 from memory.service.own_documents import Writable
 from memory.text.display import one_line, quoted
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
-    CommandSpec("soul", "How you shall be with me: show, write, undo", True, "text", True, OR_UNDO),
-    CommandSpec("bible", "What this project is: show, write, undo", True, "text", True, OR_UNDO),
+    CommandSpec("soul", "Preferences: how to behave with me", True, "text", True, OR_UNDO),
+    CommandSpec("bible", "Project notes: what this project is", True, "text", True, OR_UNDO),
 )
 UNDO: Final = "undo"
 
@@ -67,7 +68,7 @@ async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
 async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
     found = await handle.documents.read(document)
     if found is None:
-        return Reply(texts.NO_DOCUMENT.format(label=texts.LABELS[document], name=document))
+        return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
     ways = texts.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
     parts = [quoted(found.content), ways]
     if warning := nearly_full(found.content):
@@ -78,5 +79,5 @@ async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
 def _told(document: Writable, result: BrainResult) -> str:
     text = texts.PROPOSED
     if result.version is not None:
-        text = f"Saved as version {result.version.number} of the {texts.LABELS[document]}."
+        text = f"Saved as version {result.version.number} of the {LABELS[document]}."
     return "\n\n".join((text, *(f"_{notice}_" for notice in result.notices)))

@@ -21,11 +21,11 @@ UNREAD: Final = "I cannot read this file: {problem}."
 NOTHING_IN: Final = "This file holds no memories, so nothing was imported."
 LINE_OUTCOMES: Final = {
     LineOutcome.STORED: "imported",
-    LineOutcome.KNOWN: "there already",
+    LineOutcome.KNOWN: "stored already",
     LineOutcome.WAITING: "waiting for your decision: `/memories review`",
     LineOutcome.REFUSED: "refused",
     LineOutcome.UNREADABLE: "not readable",
-    LineOutcome.LEFT: "left out (data of another kind than memories)",
+    LineOutcome.LEFT: "not imported (not a memory)",
 }
 REPORT: Final = "import-report.txt"
 
@@ -63,9 +63,9 @@ def summary(reports: Sequence[LineReport]) -> str:
     entries = "1 entry" if len(reports) == 1 else f"{len(reports)} entries"
     parts = [f"The file has {entries}:", "\n".join(lines)]
     if why:
-        parts += ["Not taken:", "\n".join(why)]
+        parts += ["Not imported:", "\n".join(why)]
     if len(failed) > NAMED:
-        parts.append(f"The file `{REPORT}` names all {len(failed)}.")
+        parts.append(f"The file `{REPORT}` lists all {len(failed)}.")
     return "\n\n".join(parts)
 
 

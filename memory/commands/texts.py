@@ -5,6 +5,7 @@ from typing import Final
 
 from memory.model.plans import PlanUse
 from memory.model.record import Kind, Record, short_id
+from memory.ports.brain import LABELS
 from memory.ports.people import PersonChoices
 from memory.ports.reviews import ReviewItem
 from memory.service.listing import MAX_FOUND, Page
@@ -26,7 +27,7 @@ _SAID: Final = {
 }
 
 NOTHING: Final = "I have learned nothing about you here yet. `/remember …` adds a memory."
-NOTHING_SAID: Final = "I keep no chat messages of yours here. `/memories` shows what I learned."
+NOTHING_SAID: Final = "I store no chat messages of yours here. `/memories` shows what I learned."
 NOT_FOUND: Final = (
     "I found nothing about that, neither in what I learned about you nor in your chat messages. "
     "`/memories` shows everything I learned."
@@ -58,9 +59,7 @@ WHAT_TO_FORGET: Final = (
 KNOWN: Final = "I know that already."
 ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody else reads the answer."
 NOTHING_TO_FORGET: Final = "I remember nothing about that."
-NOTHING_WITH_ALL: Final = (
-    "I remember nothing that contains all of these words. Fewer words find more."
-)
+NOTHING_WITH_ALL: Final = "I remember nothing that contains all of these words. Try fewer words."
 FORGET_MEANS: Final = (
     "This deletes it from my memory, and from the history and summaries of our conversations. Your "
     "chat app keeps its own messages."
@@ -80,7 +79,7 @@ FORGET_IN_ROOM: Final = (
     "_Only what was learned here is shown. In a direct message with me, `/forget` finds the rest._"
 )
 IN_SOUL: Final = (
-    "_Your preferences (SOUL) mention it too, and I follow them in every answer. `/soul` shows "
+    "_Your preferences mention it too, and I follow them in every answer. `/soul` shows "
     "them; `/soul …` rewrites them._"
 )
 UNREAD: Final = (
@@ -119,7 +118,7 @@ KINDS: Final[Mapping[str, str]] = {
     "memories": "memories, including stored chat messages",
     "memory_reviews": "memories that wait for your decision",
     "memory_sessions": "memory sessions",
-    "brain_documents": "documents that you wrote (SOUL, BIBLE)",
+    "brain_documents": "preferences and project notes that you wrote",
     "turns": "recent messages of our conversations",
     "conversation_notes": "tasks and summaries of our conversations",
     "feedback": "your 👍 and 👎 on answers",
@@ -138,8 +137,6 @@ KINDS: Final[Mapping[str, str]] = {
     "quarantine": "work that stopped the program, without text",
 }
 """Names of the stored kinds of data, by table."""
-LABELS: Final[Mapping[str, str]] = {"soul": "preferences", "bible": "project notes"}
-"""Plain names of the documents."""
 NO_PROJECT: Final = (
     "I do not know of any project that you belong to. A project is a group, server or workspace "
     "with both of us in it: write to me there, then choose it here with `/project`."
@@ -161,7 +158,7 @@ WAITS_THERE: Final = (
     "Proposals also wait for an operator in other projects: {places}. To see them, choose the "
     "project with `/project`, then write `/memories review`."
 )
-PROPOSED: Final = "Only operators of this project change that. I proposed it to them."
+PROPOSED: Final = "Only operators of this project can change that. I proposed it to them."
 
 
 def privacy(
@@ -268,11 +265,7 @@ def _kind(record: Record) -> str:
 def question(pending: ReviewItem, others: int) -> str:
     """One memory, or document, that waits for a decision. A document is shown whole."""
     record = pending.record
-    asked = (
-        f"Replace the {LABELS[pending.target]} ({pending.target.upper()}) with this?"
-        if pending.target
-        else "Keep this?"
-    )
+    asked = f"Replace the {LABELS[pending.target]} with this?" if pending.target else "Keep this?"
     shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"
     text = f"{asked}\n\n{shown}\n\n_{pending.reason}_"
     if not others:

@@ -3,11 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from memory.model.scope import AccessScope
 
 Document = Literal["soul", "bible", "heartbeat"]
+LABELS: Final[Mapping[str, str]] = {
+    "soul": "preferences",
+    "bible": "project notes",
+    "heartbeat": "status",
+}
+"""The names of the documents in chat."""
 
 
 @dataclass(frozen=True, slots=True)

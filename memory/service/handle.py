@@ -113,7 +113,7 @@ class MemoryHandle:
     async def in_project(self, project: str) -> "MemoryHandle":
         """Return the handle for another project. Raises `NotFound` unless this person is in it."""
         if not await self._parts.people.reaches(self.request, project):
-            raise NotFound("You are in no project with this name.")
+            raise NotFound("You are not in a project with this name. `/project` lists yours.")
         request = replace(self.request, project=project)
         return MemoryHandle(self._parts, request, replace(self._start, documents={}))
 

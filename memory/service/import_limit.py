@@ -11,8 +11,8 @@ WITHIN: Final = timedelta(hours=1)
 """The period in which a person may import `IMPORTS` files, in each process."""
 MAX_PEOPLE: Final = 10_000
 TOO_OFTEN: Final = (
-    f"you imported {IMPORTS} files within an hour; try again later, or ask whoever runs me to "
-    "import it at the terminal"
+    f"you imported {IMPORTS} files within an hour; try again later, or ask the operator to import "
+    "it at the terminal"
 )
 
 

@@ -7,7 +7,7 @@ from gateway.errors import BadInput
 from memory.brain.documents import Brain, BrainResult
 from memory.model.scope import AccessScope, RequestScope
 from memory.model.trust import InputKind
-from memory.ports.brain import Document, Version
+from memory.ports.brain import LABELS, Document, Version
 
 Writable = Literal["soul", "bible"]
 
@@ -49,7 +49,7 @@ class OwnDocuments:
         """Bring back what stood before; done again, what stood before that."""
         before = standing_before(await self.versions(document))
         if before is None:
-            raise BadInput(f"This {document.upper()} has no earlier version.")
+            raise BadInput(f"There is no earlier version of the {LABELS[document]}.")
         return await self.restore(document, before.number)
 
 

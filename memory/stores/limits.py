@@ -51,4 +51,4 @@ def check_turn(access: AccessScope, record: Record) -> None:
 def check_submitted(access: AccessScope, record: Record) -> None:
     """Raise `BadInput` unless the record was learned from the person who asks."""
     if record.tenant != access.tenant or record.provenance.person not in access.persons:
-        raise BadInput("only what one said oneself waits for review")
+        raise BadInput("only a person's own statements wait for review")

@@ -30,7 +30,7 @@ MAX_KEY: Final = 1_000
 
 _HEAD: Final = struct.Struct(f">{len(MAGIC)}sBBBB16s7s")
 _PROOF: Final = 16
-NOT_THE_KEY: Final = "this key does not open the file (or its first line was changed)"
+NOT_THE_KEY: Final = "this key does not decrypt the file (or its first line was changed)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Sealer(io.RawIOBase):
 
     def _put(self, text: bytes, *, last: bool) -> None:
         if self._number >= MAX_CHUNKS:
-            raise BadInput("this is too much for one sealed file")
+            raise BadInput("this is too much for one encrypted file")
         nonce = self._keys.nonce_of(self._number, last)
         self._target.write(self._keys.cipher.encrypt(nonce, text, self._keys.header))
         self._number += 1
@@ -131,7 +131,7 @@ class Opener(io.RawIOBase):
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - loaded with the first use
 
         if self._number >= MAX_CHUNKS:
-            raise BadInput("the sealed file is larger than any that this program writes")
+            raise BadInput("the encrypted file is larger than any that this program writes")
         sealed, self._ahead = self._ahead, self._source.read(CHUNK + TAG)
         self._ended = not self._ahead
         nonce = self._keys.nonce_of(self._number, self._ended)
@@ -140,18 +140,16 @@ class Opener(io.RawIOBase):
             return self._keys.cipher.decrypt(nonce, sealed, self._keys.header)
         except (InvalidTag, ValueError):
             at = (self._number - 1) * CHUNK
-            raise BadInput(
-                f"the sealed file was changed or cut off, in what stands behind byte {at:,}"
-            ) from None
+            raise BadInput(f"the encrypted file was changed or cut off after byte {at:,}") from None
 
 
 def _proven(source: BinaryIO, key: str) -> _Keys:
     head, proof = source.read(_HEAD.size), source.read(_PROOF)
     if len(proof) < _PROOF or not is_sealed(head):
-        raise BadInput("this is no sealed file of Parley, or it is cut off")
+        raise BadInput("this is not an encrypted file of Parley, or it is cut off")
     _, version, cost, block, lanes, _, _ = _HEAD.unpack(head)
     if version != VERSION:
-        raise BadInput(f"the file is sealed in version {version}; this program opens {VERSION}")
+        raise BadInput(f"the file has encryption version {version}; this program reads {VERSION}")
     if not 1 <= cost <= MAX_COST or block != BLOCK or lanes != 1:
         raise BadInput(NOT_THE_KEY)
     keys = _keys_of(head, key)

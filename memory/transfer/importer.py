@@ -38,14 +38,16 @@ BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
 AHEAD: Final = timedelta(days=1)
 """The tolerated difference to another machine's clock."""
 MAX_WAITING: Final = 100
-NOT_OWN: Final = "it belongs to a project or to everybody: only what is one's own is brought in"
+NOT_OWN: Final = (
+    "it belongs to a project or to everybody: only a person's own memories are imported"
+)
 TOO_OLD: Final = "it has expired"
-AHEAD_OF_US: Final = "created_at lies ahead of now"
-REPLACED: Final = "something newer replaced it, and nothing proves that it was yours"
+AHEAD_OF_US: Final = "created_at is in the future"
+REPLACED: Final = "a newer memory replaced it, and nothing proves that it was yours"
 TAKEN: Final = "its id belongs to another memory"
-NO_MEMORY: Final = "{table}: given out, but not taken in: only memories are"
-ONLY_LINES: Final = "a Parquet file is imported at the terminal only: export JSON lines"
-NOT_PROVEN: Final = "Nothing proves where it comes from: it has low trust."
+NO_MEMORY: Final = "{table}: only memories are imported"
+ONLY_LINES: Final = "a Parquet file can be imported only at the terminal; export JSON lines instead"
+NOT_PROVEN: Final = "Nothing proves its origin, so it has low trust."
 
 
 class LineOutcome(StrEnum):
@@ -130,10 +132,10 @@ class _One:
         if problem:
             return LineReport(number, LineOutcome.REFUSED, problem)
         if await self.handle.read.get(memory_id) is not None:
-            return LineReport(number, LineOutcome.KNOWN, "it is there already", memory_id)
+            return LineReport(number, LineOutcome.KNOWN, "it is stored already", memory_id)
         if memory_id in self.waiting:
             return LineReport(
-                number, LineOutcome.WAITING, "it waits for a decision already", memory_id
+                number, LineOutcome.WAITING, "it already waits for a decision", memory_id
             )
         proven = proven_of(entry.values) if own else None
         return await self._write(number, entry.line, memory_id, proven, others=signed and not own)
@@ -143,7 +145,7 @@ class _One:
         if entry.scope != "user":
             return NOT_OWN
         if entry.role and not self.turns:
-            return "conversations are not kept here (memory.episodic is off)"
+            return "conversations are not stored here (memory.episodic is off)"
         if entry.created_at is not None and entry.created_at > now + AHEAD:
             return AHEAD_OF_US
         if entry.expires_at is not None and entry.expires_at <= now:
@@ -249,7 +251,7 @@ def _contents(stack: ExitStack, file: Source, key: str) -> tuple[Header, Iterato
     source: io.BufferedReader[Any] = stack.enter_context(file())
     if is_sealed(source.peek(len(SEALED))):
         if not key:
-            raise BadInput("the file is sealed: its key is needed")
+            raise BadInput("the file is encrypted: its key is needed")
         source = stack.enter_context(io.BufferedReader(Opener(source, key)))
     if source.peek(len(PARQUET)).startswith(PARQUET):
         return _rows(source)

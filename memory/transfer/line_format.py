@@ -46,7 +46,8 @@ TABLES: Final = frozenset(
 )
 """Kinds of data that `/privacy export` gives out beside memories."""
 NO_EXPORT: Final = (
-    'line 1: this is no export of Parley; it begins with {"format":"parley-memory","version":1}'
+    "line 1: this is not an export of Parley, which begins with "
+    '{"format":"parley-memory","version":1}'
 )
 CREATED: Final = "created_at"
 
@@ -161,11 +162,11 @@ def line_from(line: bytes | Values) -> Read:
     try:
         values = _values(line)
     except ValueError:
-        return Unreadable("it is no JSON object")
+        return Unreadable("it is not a JSON object")
     table = values.get("table", MEMORIES)
     if table != MEMORIES:
         known = isinstance(table, str) and table in TABLES
-        return Elsewhere(str(table)) if known else Unreadable("table: it is not known")
+        return Elsewhere(str(table)) if known else Unreadable("the table is unknown")
     try:
         return Entry(Line.model_validate_json(to_json(values)), values)
     except ValidationError as error:

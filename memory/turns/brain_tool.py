@@ -34,8 +34,8 @@ UPDATE: Final = ToolSpec(
     side_effects=False,
 )
 PROPOSED: Final[Mapping[str, str]] = {
-    "soul": "A change of your preferences (SOUL) waits for your decision: `/memories review`",
-    "bible": "I proposed a change of the project notes (BIBLE) to the operators.",
+    "soul": "A change of your preferences waits for your decision: `/memories review`",
+    "bible": "I proposed a change of the project notes to the operators.",
 }
 """The notice about a document that waits for a decision."""
 

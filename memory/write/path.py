@@ -44,12 +44,14 @@ from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
 
 REVIEW_PREFIX: Final = "rev-"
-DOUBTFUL: Final = "It may hold a secret."
+DOUBTFUL: Final = "It may contain a password or a key."
 QUEUE_FULL: Final = (
-    "Too much waits for your decision already. Decide some of it first: `/memories review`."
+    "Too many memories wait for your decision. Decide some of them first: `/memories review`."
 )
-NOT_THERE: Final = "What it replaces is not there any more, or is not yours."
-NOT_OPERATOR: Final = "Only operators keep what everybody reads; I have passed it on to them."
+NOT_THERE: Final = (
+    "The memory that it replaces no longer exists, or is not yours. `/memories` lists yours."
+)
+NOT_OPERATOR: Final = "Only operators can store memories for everybody. I proposed it to them."
 NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 
 REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."

@@ -118,7 +118,7 @@ def prepare(
     if len(short) < len(text.strip()):
         notices = (*notices, SHORTENED.format(limit=limit))
     if not short.strip():
-        return Refusal("empty", "Nothing is left of it that can be kept.")
+        return Refusal("empty", "After the removal of what may not be stored, no text is left.")
     if tier is Tier.SEMANTIC and looks_like_credential(short):
         return Refusal("credential", "This looks like a password or a key, which I do not keep.")
     return Prepared(
@@ -152,10 +152,10 @@ def _bounded(draft: Draft, longest: int) -> tuple[str, tuple[str, ...]] | Refusa
     try:
         frozen = snapshot([draft.content, list(draft.tags)], _bounds(longest))
     except OutOfBounds as error:
-        return Refusal("out_of_bounds", f"This cannot be kept: {error}")
+        return Refusal("out_of_bounds", f"This cannot be stored: {error}")
     content, tags = frozen if isinstance(frozen, tuple) else ("", ())
     if not isinstance(content, str) or not isinstance(tags, tuple):
-        return Refusal("out_of_bounds", "This cannot be kept: it is no text")
+        return Refusal("out_of_bounds", "This cannot be stored: it is not text")
     if len(content) > longest:
         return Refusal("too_long", f"This is longer than {longest} characters.")
     return content, tuple(sanitize(safe_unicode(str(tag))) for tag in tags)

@@ -58,7 +58,7 @@ def validate(
     for an unknown type, and for a text that cannot be stored (`prepare.Refusal`).
     """
     if not (principal.tenant and principal.person.id and audience in Audience):
-        raise BadInput("principal: on whose behalf, and before whom, has to be known")
+        raise BadInput("principal: it must name a person and an audience")
     try:
         kind = Kind(memory_type)
     except ValueError:

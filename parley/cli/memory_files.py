@@ -24,7 +24,8 @@ NO_KEY: Final = f"No terminal to ask for the key: use --key-file FILE, or set {K
 FAILED: Final = frozenset({LineOutcome.REFUSED, LineOutcome.UNREADABLE})
 
 KeyFile = Annotated[
-    Path | None, typer.Option("--key-file", help="The file that holds the key of a sealed file.")
+    Path | None,
+    typer.Option("--key-file", help="The file that holds the key of an encrypted file."),
 ]
 
 
@@ -33,7 +34,7 @@ def export_memories(
     person: Person = "",
     form: Annotated[Form, typer.Option("--format", help="The file's format.")] = "jsonl",
     encrypt: Annotated[
-        bool, typer.Option("--encrypt", help="Seal it with a key of your own.")
+        bool, typer.Option("--encrypt", help="Encrypt it with your own key.")
     ] = False,
     key_file: KeyFile = None,
     embeddings: Annotated[
@@ -55,7 +56,11 @@ def export_memories(
     if as_json:
         print_json([{"file": str(file), "memories": count, "sealed": bool(key)}])
     else:
-        access = "sealed, readable with the key only" if key else "not sealed, readable to you only"
+        access = (
+            "encrypted, readable with the key only"
+            if key
+            else "not encrypted, readable to you only"
+        )
         sys.stdout.write(f"{count} memories are in {file} ({access}).\n")
     return 0
 

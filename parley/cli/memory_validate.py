@@ -38,7 +38,7 @@ def validate(
 
     async def job(handle: MemoryHandle, _: Settings) -> ValidationResult:
         if source not in WAYS:
-            raise BadInput(f"--source: {source[:40]!r} is none of {', '.join(WAYS)}")
+            raise BadInput(f"--source: {source[:40]!r} is not one of {', '.join(WAYS)}")
         return await handle.write.try_out(text, memory_type, source)
 
     result = with_memory(PersonOptions(person, config, as_json), job, allow_unknown=True)

@@ -206,7 +206,7 @@ class Heartbeat(Section):
     def _projects(self) -> Self:
         for project in self.sources:
             if not all(project.split(":", 2)) or project.count(":") < 2:
-                raise ValueError(f"{project!r} is no project: write platform:account:id")
+                raise ValueError(f"{project!r} is not a project: write platform:account:id")
         return self
 
 

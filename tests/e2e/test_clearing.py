@@ -38,7 +38,7 @@ async def test_a_second_button_takes_along_what_was_learned_here_and_only_here(
     assert LEARNED in asked.text
     await ada.command("remember", "I live in Rome")
     done = (await ada.press(asked, LEARNED)).text
-    assert "and 3 things that I had learned here" in done
+    assert "and 3 memories from this conversation" in done
     assert not await knows(ada, "tabs")
     assert not await knows(ada, "Luna")
     assert await knows(ada, "Rome"), "learned after the question"
@@ -75,4 +75,4 @@ async def test_an_operator_answers_for_the_history_and_not_for_what_was_learned(
     if not asked.only_for:
         assert "Only the person who asked" in (await eve.press(asked, LEARNED)).text
     done = (await ada.press(asked, LEARNED)).text
-    assert "that I had learned here" in done
+    assert "memories from this conversation" in done

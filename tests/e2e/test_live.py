@@ -283,7 +283,7 @@ async def test_a_model_that_breaks_off_leaves_one_message_that_says_so(scene: Sc
     await scene.ask()
     shown = await scene.begun()
     scene.model.fail(ModelUnavailable("the connection broke"))
-    said = await scene.answers(lambda texts: "broke off" in texts[0])
+    said = await scene.answers(lambda texts: "was interrupted" in texts[0])
     assert [message.id for message in said] == [shown.id]
     assert [m.id for m in await scene.lab.quiet(scene.room)] == [shown.id]
 

@@ -37,7 +37,7 @@ async def test_what_may_be_a_secret_is_kept_once_the_person_says_so(tmp_path: Pa
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, _):
         ada = direct(lab)
         asked = await ada.command("remember", f"the licence is {ROW}")
-        assert "may hold a secret" in asked.text
+        assert "may contain a password or a key" in asked.text
         await ada.press(asked, "Keep")
         assert f"the licence is {ROW}" in await kept(lab)
 

@@ -42,7 +42,7 @@ HELD_AFTER: Final = 4.0
 """Seconds of a turn after which a wait for the model is announced, if nothing else is shown."""
 HELD: Final = "_(My language model is not answering at the moment. I keep trying.)_"
 STOPPED: Final = "_(Stopped.)_"
-BROKEN: Final = "_(The answer broke off here.)_"
+BROKEN: Final = "_(The answer was interrupted here.)_"
 log = structlog.get_logger(__name__)
 
 

@@ -101,7 +101,7 @@ class RpcClient:
                 return _result(reply)
         name = f"{':'.join(self._account)} {method}"
         if await self._client.command("DEL", self._keys.call(call_id)):
-            raise Transient(f"{name}: no process that is connected took it within {timeout:g} s")
+            raise Transient(f"{name}: no connected process accepted it within {timeout:g} s")
         raise Ambiguous(f"{name}: no answer within {timeout:g} s")
 
     async def _send(self, call_id: str, method: str, payload: bytes, timeout: float) -> None:
@@ -171,7 +171,7 @@ class RpcServer:
             async with asyncio.timeout(left):
                 result = await handler(payload)
         except TimeoutError:
-            return _failure(Ambiguous(f"{method}: no answer in its time"))
+            return _failure(Ambiguous(f"{method}: no answer in time"))
         except (ParleyError, StoreUnavailable) as error:
             return _failure(error)
         except Exception as error:  # a bug here must reach the caller as an error

@@ -70,12 +70,12 @@ def verify(backup: Path, schemas: Sequence[Schema]) -> None:
             rows = connection.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()
             steps = applied_in(connection)
     except sqlite3.Error as error:
-        raise BadInput(f"{backup} is not a sound database: {error}") from error
+        raise BadInput(f"{backup} is not a valid database: {error}") from error
     faults = [str(row[0]) for row in rows if row[0] != "ok"]
     if faults:
         raise BadInput(f"{backup} is damaged: {'; '.join(faults)}")
     if not steps:
-        raise BadInput(f"{backup} is a database, but none of Parley's")
+        raise BadInput(f"{backup} is a database, but not one of Parley")
     missing(schemas, steps)
 
 

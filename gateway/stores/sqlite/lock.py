@@ -39,7 +39,7 @@ class GatewayLock:
             if not isinstance(error, BlockingIOError):
                 raise StoreUnavailable(f"cannot lock {self._database}: {error}") from error
             raise StoreUnavailable(
-                f"{self._database} belongs to a Parley that is running"
+                f"{self._database} is in use by a running Parley"
                 f" (process {owner or 'unknown'}); stop that one first, or name another file"
             ) from None
         self._held = opened

@@ -55,7 +55,7 @@ def _figures(value: Any) -> None:
     try:
         sample = read_figures(value, NOW)
     except ValueError:
-        return  # there are no figures in it
+        return  # it contains no figures
     assert len(narrative(sample)) <= 4_000
 
 

@@ -109,7 +109,8 @@ async def test_any_other_button_is_a_question_and_no_word_of_the_person() -> Non
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(ButtonPressed("p1", direct(), ADA, "yes-please", "Yes, please"))
         assert g.model.last_words() == (
-            '<material kind="button">\nYes, please\n</material>\n(chose this as what to say to you)'
+            '<material kind="button">\nYes, please\n</material>\n'
+            "(chose this as their message to you)"
         )
 
 

@@ -38,7 +38,10 @@ async def test_the_offline_model_can_be_the_last_resort(claude: AnthropicSimulat
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (ModelChoice("claude"), r"model\.provider: 'claude' is none of offline, anthropic, openai"),
+        (
+            ModelChoice("claude"),
+            r"model\.provider: 'claude' is not one of offline, anthropic, openai",
+        ),
         (ModelChoice("anthropic"), r"model\.api_key: is empty.*ANTHROPIC_API_KEY"),
         (ModelChoice("openai", api_key="k"), r"model\.name"),
         (ModelChoice("anthropic", "", "k", "example.org"), r"model\.base_url"),

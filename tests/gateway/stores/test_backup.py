@@ -179,7 +179,7 @@ async def test_a_database_is_replaced_only_when_asked_and_never_under_a_gateway(
     back_up(file, copy, SCHEMAS)
     with pytest.raises(BadInput, match="--force"):
         restore(copy, file, SCHEMAS)
-    with GatewayLock(file), pytest.raises(StoreUnavailable, match="belongs to a Parley"):
+    with GatewayLock(file), pytest.raises(StoreUnavailable, match="in use by a running Parley"):
         restore(copy, file, SCHEMAS, overwrite=True)
     restore(copy, file, SCHEMAS, overwrite=True)
 

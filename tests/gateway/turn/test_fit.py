@@ -84,7 +84,7 @@ def test_the_longest_text_of_the_turn_is_shortened_at_last() -> None:
     assert fitted.messages[1].content == (ToolCall("t", "add", "{}"),)
     outcome = fitted.messages[2].content[0]
     assert isinstance(outcome, ToolOutcome)
-    assert "characters left out here" in outcome.content
+    assert "characters omitted here" in outcome.content
     assert fitted.messages[2].content[1] == TextBlock("Also short.")
 
 

@@ -162,7 +162,7 @@ async def test_failures_of_tools_go_back_to_the_model_as_errors(
     assert said[3] == "There is no such tool. You may use: fails, breaks, hangs."
     assert "must be a JSON object: Expecting property name" in said[4]
     assert "must be a JSON object: not a JSON object" in said[5]
-    assert "must be a JSON object: NaN is no JSON" in said[6]
+    assert "must be a JSON object: NaN is not JSON" in said[6]
     assert result.text == "I could not."
     assert [use.note for use in result.calls] == [
         "failed",
@@ -189,7 +189,7 @@ async def test_a_huge_result_is_shortened_and_says_so(
     assert len(content) <= 10_000
     assert content.startswith("begin ")
     assert content.endswith(" end")
-    assert "characters left out here" in content
+    assert "characters omitted here" in content
 
 
 async def test_an_unreachable_toolbox_does_not_stop_the_answer(

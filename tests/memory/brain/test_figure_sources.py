@@ -101,12 +101,12 @@ def test_a_host_in_an_odd_spelling_is_a_wrong_setting(url: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (answering("nonsense"), "something else than JSON"),
-        (answering("[" * 50_000), "something else than JSON"),
-        (answering('{"members": NaN}'), "something else than JSON"),
-        (answering("9" * 5_000), "something else than JSON"),
-        (answering(b"\xff\xfe"), "something else than JSON"),
-        (answering("[1, 2]"), "no object"),
+        (answering("nonsense"), "did not answer with JSON"),
+        (answering("[" * 50_000), "did not answer with JSON"),
+        (answering('{"members": NaN}'), "did not answer with JSON"),
+        (answering("9" * 5_000), "did not answer with JSON"),
+        (answering(b"\xff\xfe"), "did not answer with JSON"),
+        (answering("[1, 2]"), "not an object"),
         (answering("{}", 500), "status 500"),
         (answering("x" * 70_000), "larger than"),
     ],

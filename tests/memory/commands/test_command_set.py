@@ -119,7 +119,7 @@ async def test_what_was_exported_is_imported_again_and_once() -> None:
         assert "- 1 imported" in told.markdown
         assert "memory_sessions" in told.files[0].data.decode()
         assert "I prefer tabs" in (await say(rig, "/memories")).markdown
-        assert "- 1 there already" in (await bring(rig, file.data)).markdown
+        assert "- 1 stored already" in (await bring(rig, file.data)).markdown
         for_bob = await bring(rig, file.data, "bob")
         assert "- 1 waiting for your decision" in for_bob.markdown
         assert "I prefer tabs" not in (await say(rig, "/memories", "bob")).markdown
@@ -129,12 +129,12 @@ async def test_what_was_exported_is_imported_again_and_once() -> None:
     ("data", "problem", "told"),
     [
         (None, "it could not be fetched", "cannot read this file: it could not be fetched"),
-        (b"", "", "no export of Parley"),
-        (b"\xff\xfe\x00", "", "no export of Parley"),
+        (b"", "", "not an export of Parley"),
+        (b"\xff\xfe\x00", "", "not an export of Parley"),
         (b'{"format":"parley-memory","version":9}', "", "version 9"),
         (b'{"format":"parley-memory","version":1}\n' + b"{}\n" * 501, "", "more than 500 entries"),
         (b"parley-sealed\n", "", "its key is needed"),
-        (b"PAR1" + b"x" * 100 + b"PAR1", "", "at the terminal only"),
+        (b"PAR1" + b"x" * 100 + b"PAR1", "", "only at the terminal"),
     ],
 )
 async def test_a_file_that_cannot_be_imported_is_named(

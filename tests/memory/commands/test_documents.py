@@ -66,7 +66,7 @@ async def test_a_member_s_bible_is_an_operator_s_to_press() -> None:
         assert "Nothing waits" in (await say(rig, "/memories review", at=ROOM)).markdown
         as_operator = {"at": ROOM, "role": Role.OPERATOR}
         asked = await say(rig, "/memories review", "root", **as_operator)
-        assert "Replace the project notes (BIBLE) with this?" in asked.markdown
+        assert "Replace the project notes with this?" in asked.markdown
         assert "> We sell tea.\n>\n> And \\_milk\\_." in asked.markdown
         keep = asked.buttons[0].value
         with pytest.raises(BadInput):

@@ -151,7 +151,7 @@ async def test_a_soul_is_not_asked_about_in_a_room() -> None:
         shown = await say(rig, "/memories review", at=ROOM)
         assert shown == Reply(texts.WAITS_PRIVATELY)
         assert (
-            "Replace the preferences (SOUL) with this?"
+            "Replace the preferences with this?"
             in (await say(rig, "/memories review", at=HERE)).markdown
         )
 

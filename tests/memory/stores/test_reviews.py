@@ -73,7 +73,7 @@ async def test_what_is_proposed_for_all_waits_for_operators(reviews: ReviewStore
 
 async def test_nothing_is_submitted_for_others(reviews: ReviewStore) -> None:
     for kept in (record(person=BOB), record(tenant="u")):
-        with pytest.raises(BadInput, match="said oneself"):
+        with pytest.raises(BadInput, match="own statements"):
             await reviews.add(access(), pending(kept=kept))
 
 

@@ -59,7 +59,7 @@ def test_the_usual_cost_opens_as_well() -> None:
 
 def test_another_key_is_told_apart_from_a_damaged_file() -> None:
     data = sealed(b"text")
-    with pytest.raises(BadInput, match="does not open the file"):
+    with pytest.raises(BadInput, match="does not decrypt the file"):
         opened(data, "another long key")
     with pytest.raises(BadInput, match="changed or cut off"):
         opened(data[:-1] + bytes([data[-1] ^ 1]))

@@ -239,8 +239,8 @@ async def test_the_write_path_applies_to_every_line(tmp_path: Path) -> None:
         assert by_line[4].fate is LineOutcome.WAITING
         assert by_line[5].fate is LineOutcome.REFUSED
         assert [by_line[n].reason for n in (6, 7, 8, 9)] == [
-            "it belongs to a project or to everybody: only what is one's own is brought in",
-            "created_at lies ahead of now",
+            "it belongs to a project or to everybody: only a person's own memories are imported",
+            "created_at is in the future",
             "it has expired",
             "it has expired",
         ]
@@ -264,11 +264,11 @@ async def test_conversations_stay_out_where_they_are_not_kept(rig: Rig, tmp_path
 @pytest.mark.parametrize(
     ("first", "problem"),
     [
-        ("", "no export of Parley"),
-        ("{}", "no export of Parley"),
-        ("[1]", "no export of Parley"),
+        ("", "not an export of Parley"),
+        ("{}", "not an export of Parley"),
+        ("[1]", "not an export of Parley"),
         ('{"format":"parley-memory","version":2}', "version 2; this program reads 1"),
-        ('{"format":"other","version":1}', "no export of Parley"),
+        ('{"format":"other","version":1}', "not an export of Parley"),
     ],
 )
 async def test_another_file_is_refused_before_anything_is_stored(
@@ -290,7 +290,7 @@ async def test_a_sealed_file_that_is_cut_off_brings_nothing_in(rig: Rig, tmp_pat
         await taken_in(bob, file, KEY)
     with pytest.raises(BadInput, match="its key is needed"):
         await taken_in(bob, file)
-    with pytest.raises(BadInput, match="does not open"):
+    with pytest.raises(BadInput, match="does not decrypt"):
         await taken_in(bob, file, "another long key")
     assert await everything(bob) == []
 

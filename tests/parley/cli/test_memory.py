@@ -197,7 +197,7 @@ async def test_what_would_become_of_a_text_is_said_and_nothing_is_stored(small: 
     wrong = await parley("memory", "validate", "x", "--type", "gossip", *MINE, cwd=small)
     assert (wrong.status, "there is no 'gossip'" in wrong.err) == (1, True)
     nowhere = await parley("memory", "validate", "x", "--source", "gossip", *MINE, cwd=small)
-    assert (nowhere.status, "'gossip' is none of" in nowhere.err) == (1, True)
+    assert (nowhere.status, "'gossip' is not one of" in nowhere.err) == (1, True)
     assert await contents(small) == before
 
 

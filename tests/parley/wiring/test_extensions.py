@@ -266,6 +266,6 @@ async def test_the_command_line_uses_the_tenant_of_the_person(
     nobodys = await parley("token", "web:main:eve", cwd=tmp_path, env=with_example)
     assert nobodys.status == 1
     assert nobodys.err == (
-        "Nobody can say to which tenant web:main:eve belongs: the tenant provider failed:"
-        " LookupError. Tell it to tenants.\n"
+        "The tenant of web:main:eve cannot be determined: the tenant provider failed:"
+        " LookupError. Report this to the authors of tenants.\n"
     )

@@ -457,7 +457,7 @@ async def test_a_private_refusal_does_not_take_the_place_of_what_all_have_seen()
         assert last == whisper
         assert closing.replaces in bench.screen.messages
         assert closing.part is not None
-        assert closing.part.text.endswith("(The answer broke off here.)")
+        assert closing.part.text.endswith("(The answer was interrupted here.)")
         assert closing.key.rpartition(":")[0] != "r1", "one can fail without the other"
 
     await on_bench(test)

@@ -49,9 +49,9 @@ async def test_each_server_is_contacted(tmp_path: Path, web: WebServer) -> None:
         assert re.search(rf"ok +tools: {name}: 9 tools, answers in [0-9]+\.[0-9] s", ended.out)
     for name, problem in {
         "locked": "it answers with HTTP 401",
-        "away": "nothing answers at its address",
+        "away": "its address does not answer",
         "gone": "the command was not found",
-        "odd": "it ended, or is no MCP server",
+        "odd": "it ended, or is not an MCP server",
     }.items():
         assert f"BROKEN  tools: {name}: {problem}\n" in ended.out, ended.out
         assert f"Correct mcp.servers.{name}" in ended.out
