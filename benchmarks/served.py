@@ -24,7 +24,7 @@ from typing import Final
 from gateway.ports.observer import FinishedTurn, SendAttempt
 from parley.app import App
 from parley.config import Settings, from_mapping
-from parley.runtime.memory_tuning import collect_rarely, freeze_startup_objects, return_large_blocks
+from parley.runtime.gc_and_heap import collect_rarely, freeze_startup_objects, return_large_blocks
 
 FAST: Final = 1000.0
 SHARES: Final = {"p50": 0.50, "p95": 0.95, "p99": 0.99}

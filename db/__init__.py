@@ -7,7 +7,7 @@ from db.database import Database
 from db.errors import AddressInvalid, DatabaseError, StoreUnavailable
 from db.fragments import FOR_UPDATE, SKIP_LOCKED, among, either
 from db.statements import Statement
-from db.work import Params, Row, Work, change, execute, fetch, fetch_first, lock, together
+from db.transaction import Params, Row, Work, change, execute, fetch, fetch_first, lock, together
 
 __all__ = [
     "FOR_UPDATE",

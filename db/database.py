@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from db.fragments import Engine
 from db.statements import Statement
-from db.work import NO_PARAMS, Params, Row, Work
+from db.transaction import NO_PARAMS, Params, Row, Work
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 DatabaseError
 ├── AddressInvalid         the URL of a database cannot be read
-├── WorkMisused            a piece of work breaks the rules of `db.work`
+├── WorkMisused            a piece of work breaks the rules of `db.transaction`
 └── StoreUnavailable       the database did not run the work, or did not commit it
     └── SchemaTooNew       a newer version of the program wrote the tables
 """
@@ -17,7 +17,7 @@ class AddressInvalid(DatabaseError):
 
 
 class WorkMisused(DatabaseError):
-    """A piece of work breaks the rules of `db.work`: a defect of the store that made it."""
+    """A piece of work breaks the rules of `db.transaction`: a defect of the store that made it."""
 
 
 class StoreUnavailable(DatabaseError):

@@ -22,7 +22,7 @@ from db.errors import NOT_LAST, AddressInvalid, StoreUnavailable, WorkMisused
 from db.fragments import Engine
 from db.migrations import Schema, migrate_postgres
 from db.statements import Statement
-from db.work import (
+from db.transaction import (
     NO_PARAMS,
     Change,
     ChangeMany,

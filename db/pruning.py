@@ -6,7 +6,7 @@ from typing import Final
 from db.database import Database
 from db.fragments import SKIP_LOCKED, Engine, either
 from db.statements import Statement
-from db.work import Params
+from db.transaction import Params
 
 AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 500, "postgres": 5_000}
 """Rows that one step deletes. SQLite works on the event loop: 500 rows take some milliseconds."""

@@ -30,7 +30,7 @@ from db.errors import NOT_LAST, StoreUnavailable, WorkMisused
 from db.fragments import Engine
 from db.migrations import Schema, migrate_sqlite
 from db.statements import Statement
-from db.work import (
+from db.transaction import (
     NO_PARAMS,
     Change,
     Fetch,

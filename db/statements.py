@@ -75,10 +75,10 @@ def _values_of(
 
 
 def _tokens(sql: str) -> list[re.Match[str]]:
-    found = list(_TOKEN.finditer(sql))
-    for match in found:
+    tokens = list(_TOKEN.finditer(sql))
+    for match in tokens:
         if match["cast"]:
             raise ValueError(f"write CAST(… AS …) instead of '::' in: {sql.strip()[:200]}")
         if match["mark"]:
             raise ValueError(f"write ':name' instead of '?' in: {sql.strip()[:200]}")
-    return found
+    return tokens

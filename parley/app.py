@@ -11,8 +11,7 @@ import structlog
 
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
-from gateway.connected import Connected
-from gateway.durable import StoreRetry
+from gateway.connected_account import ConnectedAccount
 from gateway.errors import ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import MAX_WAITING
@@ -36,6 +35,7 @@ from gateway.ports.dispatcher import Dispatcher
 from gateway.ports.local_routes import CanServePages
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
+from gateway.store_retry import StoreRetry
 from gateway.turn.mcp import McpTools
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
@@ -80,7 +80,7 @@ MAX_UNFINISHED = 4 * MAX_WAITING
 log = structlog.get_logger(__name__)
 
 OnReady = Callable[[str], Awaitable[None]]
-Accounts = Mapping[tuple[str, str], Connected]
+Accounts = Mapping[tuple[str, str], ConnectedAccount]
 
 
 class App:

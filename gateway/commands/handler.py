@@ -7,12 +7,12 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import clear as clearing
 from gateway.commands import confirmations
-from gateway.commands import task as tasks
 from gateway.commands.catalogue import HELP, START, help_text, threads_aside
+from gateway.commands.clear_command import LEARNED_NOT_YOURS, ask_to_clear, clear
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.inline_suggestions import offers
+from gateway.commands.task_command import TASK_NOT_YOURS, run_task, set_confirmed_task
 from gateway.errors import BadInput, DeliveryError
 from gateway.llm.tokens import estimate
 from gateway.message import (
@@ -73,7 +73,7 @@ class CommandHandler:
             case "clear":
                 await self._ask_to_clear(turn)
             case "task":
-                text = await tasks.answered(turn, event.arguments, self._services)
+                text = await run_task(turn, event.arguments, self._services)
                 text += "" if await self._keeps(turn) else TASK_UNSEEN
                 await self._answer(turn, Reply(text + self._aside(turn, "task")))
             case _ if event.name in (HELP, START):
@@ -122,7 +122,7 @@ class CommandHandler:
             return
         if answer == "learned":
             if question.person != str(turn.who.person):
-                await self._answer(turn, Reply(clearing.NOT_YOURS, leaves_buttons=True), event)
+                await self._answer(turn, Reply(LEARNED_NOT_YOURS, leaves_buttons=True), event)
                 return
             await redact_aside(turn, self._services)
         first = await self._services.stores.buckets.once(
@@ -130,7 +130,7 @@ class CommandHandler:
         )
         turn.note(Decision("confirmation", True, answer if first else "answered_already"))
         if answer != "no" and not may_set_task(turn.who, turn.place.audience):
-            words = tasks.NOT_YOURS if question.action == "task" else NOT_YOURS
+            words = TASK_NOT_YOURS if question.action == "task" else NOT_YOURS
             await self._answer(turn, Reply(words), event)
             return
         await self._answer(turn, await self._settle(question, answer, first, turn), event)
@@ -218,7 +218,7 @@ class CommandHandler:
             await self._answer(turn, Reply(NOT_YOURS))
             return
         await redact_aside(turn, self._services)
-        reply = await clearing.asked(turn, self._services, self._aside(turn, "clear"))
+        reply = await ask_to_clear(turn, self._services, self._aside(turn, "clear"))
         await self._answer(turn, reply)
 
     async def _settle(
@@ -229,13 +229,13 @@ class CommandHandler:
         confirmed = answer != "no"
         if question.action == "task":
             return Reply(
-                await tasks.confirmed(question, self._services)
+                await set_confirmed_task(question, self._services)
                 if confirmed
                 else "The task was not changed."
             )
         if not confirmed:
             return Reply("Nothing was deleted.")
-        return await clearing.cleared(question, answer, turn, self._services)
+        return await clear(question, answer, turn, self._services)
 
     def _aside(self, turn: TurnContext, name: str) -> str:
         can, assistant = turn.connected.manifest.capabilities, self._services.assistant.name

@@ -27,7 +27,6 @@ from typing import Final
 import structlog
 
 from gateway.conversation import ConversationKey
-from gateway.durable import StoreRetry, uninterrupted
 from gateway.inbound.work_record import Death, Working, WorkRecord
 from gateway.message import author_of, place_of
 from gateway.observe.correlation import correlation_id
@@ -36,6 +35,7 @@ from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.quarantine import Quarantined, QuarantineStore
 from gateway.ports.work_guard import NOBODY, Owner, WorkGuard, WorkItem, WorkKind
+from gateway.store_retry import StoreRetry, uninterrupted
 
 MAX_DEATHS: Final = 7
 """The weight from which an item is not begun any more. With five, one message in some thousands was

@@ -8,7 +8,6 @@ import structlog
 from gateway.commands.text_commands import text_command
 from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
-from gateway.durable import uninterrupted
 from gateway.errors import TenantUnknown
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
@@ -37,6 +36,7 @@ from gateway.ports.inbox import InboxEntry
 from gateway.ports.security import SecurityEvent
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
+from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
 
 MAX_TOLD: Final = 20

@@ -179,8 +179,8 @@ def _locked(path: Path) -> int | None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
             raise PermissionError(f"{path} belongs to another user")
     except BlockingIOError:
         os.close(descriptor)
@@ -222,7 +222,7 @@ def _stack(path: Path) -> str:
 def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[WorkItem, ...]]:
     """All items in work, and those of the group that was named."""
     (named,) = struct.unpack_from("<I", content, len(MAGIC))
-    found, running = list[WorkItem](), list[WorkItem]()
+    items, running = list[WorkItem](), list[WorkItem]()
     for at in range(HEADER, SIZE, SLOT):
         length, group = _HEAD.unpack_from(content, at)
         if not 0 < length <= SLOT - 6:
@@ -230,7 +230,7 @@ def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[Work
         kind, _, id_ = content[at + 6 : at + 6 + length].decode(errors="replace").partition("\0")
         if kind in KINDS:
             item = WorkItem(kind, id_)  # type: ignore[arg-type]  # it is one of KINDS
-            found.append(item)
+            items.append(item)
             if group == named:
                 running.append(item)
-    return tuple(found), tuple(running)
+    return tuple(items), tuple(running)

@@ -16,11 +16,11 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.durable import uninterrupted
 from gateway.observe.logs import AUDIT
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
 from gateway.ports.security import SecurityEvent, SecuritySink
+from gateway.store_retry import uninterrupted
 
 WINDOW: Final = timedelta(hours=1)
 """The time within which a repeated event is only counted."""

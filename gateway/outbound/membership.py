@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.errors import DeliveryError
 from gateway.ports import Clock, MembershipStatus
 
@@ -34,7 +34,7 @@ class PlatformMembership:
     A departure is not cached: a person who is seen again is a member again at once.
     """
 
-    def __init__(self, connected: Mapping[tuple[str, str], Connected], clock: Clock) -> None:
+    def __init__(self, connected: Mapping[tuple[str, str], ConnectedAccount], clock: Clock) -> None:
         self._connected = connected
         self._clock = clock
         self._answers: OrderedDict[tuple[str, str], tuple[float, MembershipStatus]] = OrderedDict()

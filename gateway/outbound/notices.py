@@ -6,7 +6,7 @@ dead letter, as any send that is given up.
 
 from collections.abc import Mapping, Sequence
 
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.send import address
@@ -16,7 +16,7 @@ from gateway.render import render_with
 
 
 def addressed(
-    group: str, notices: Sequence[Notice], connected: Mapping[tuple[str, str], Connected]
+    group: str, notices: Sequence[Notice], connected: Mapping[tuple[str, str], ConnectedAccount]
 ) -> tuple[Outbound, ...]:
     """Return the sends of these notices, under keys that begin with `group`. A notice is left out
     if its account is not configured, or if more than one person reads its place."""
@@ -41,7 +41,7 @@ class NoticeSender:
         self,
         outbox: Outbox,
         deliverer: Deliverer,
-        connected: Mapping[tuple[str, str], Connected],
+        connected: Mapping[tuple[str, str], ConnectedAccount],
     ) -> None:
         self._outbox = outbox
         self._deliverer = deliverer

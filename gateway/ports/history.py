@@ -74,7 +74,7 @@ def digest_of(text: str) -> str:
     return blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).hexdigest()
 
 
-def unchanged(found: Sequence[Spoken], refs: Collection[SpokenRef]) -> list[Spoken]:
-    """Of what is found, the texts that are named and still say the same."""
-    wanted = set(refs)
-    return [one for one in found if one.ref in wanted]
+def unchanged(texts: Sequence[Spoken], refs: Collection[SpokenRef]) -> list[Spoken]:
+    """Of these texts, those that are named and still say the same."""
+    named = set(refs)
+    return [one for one in texts if one.ref in named]

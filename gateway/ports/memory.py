@@ -35,7 +35,7 @@ class Caller:
 
     `id` is the turn's, the same when its work is done again. `words` are what this person wrote
     themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
-    `said` is the same as others read it: in a room with the name of who wrote it. `material` is
+    `attributed_text` is the same as others read it: in a room with the author's name. `material` is
     what this person shows and somebody else wrote. `files` came with a command that takes files.
     `conversation` is a `str(ConversationKey)`. `alone` is false where others read the answer to a
     command of theirs, and what memory says under an answer: in a room whose platform shows nothing
@@ -50,7 +50,7 @@ class Caller:
     at: datetime
     message_ids: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    said: str = ""
+    attributed_text: str = ""
     material: tuple[Material, ...] = ()
     alone: bool = True
     files: tuple[GivenFile, ...] = ()

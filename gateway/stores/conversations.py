@@ -7,8 +7,8 @@ from typing import Final
 from db import Database, Row, Statement, Work, among, together
 from db.pruning import delete_some, deleting_some
 from db.times import micros, time_of
+from db.transaction import Change, Execute, Fetch
 from db.values import storable
-from db.work import Change, Execute, Fetch
 from gateway.conversation import ConversationKey, channel_name
 from gateway.message import Place
 from gateway.ports.conversations import ConversationNotes, StoredTurn

@@ -5,7 +5,7 @@ from typing import Final
 
 from db import Database, Row, Statement, Work, among, execute, together
 from db.times import time_of
-from db.work import Fetch
+from db.transaction import Fetch
 from gateway.conversation import channel_of_name
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.history import Spoken, SpokenKind, SpokenRef, Whose, unchanged

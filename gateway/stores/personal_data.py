@@ -12,7 +12,7 @@ from typing import Final
 from db import Database, Row, Statement, Work, among, together
 from db.fragments import begins, contains, json_item, json_values, listed
 from db.times import time_of
-from db.work import Change, Fetch
+from db.transaction import Change, Fetch
 from gateway.ports import Clock
 from gateway.stores.conversation_notes import NO_SUMMARY, NO_TASK
 

@@ -166,8 +166,8 @@ async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
         services.policies.budgets,
         services.clock.now(),
     )
-    voice = services.assistant.voice_in(turn.place.platform, turn.place.channel_id)
-    model = voice.model or services.assistant.default_model
+    persona = services.assistant.persona_in(turn.place.platform, turn.place.channel_id)
+    model = persona.model or services.assistant.default_model
     # Known to the turn before it holds anything, so that a stop at any moment gives it back.
     turn.meter = Meter(
         services.provider,

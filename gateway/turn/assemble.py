@@ -51,13 +51,13 @@ DAY: Final = 20
 async def assemble(turn: TurnContext, services: Services) -> Decision:
     """Put the five blocks together for this question. Raises `OwnTextTooLong`."""
     assistant, known, place = services.assistant, services.calibrations, turn.place
-    voice = assistant.voice_in(place.platform, place.channel_id)
-    model = voice.model or assistant.default_model
+    persona = assistant.persona_in(place.platform, place.channel_id)
+    model = persona.model or assistant.default_model
     budget, steady = budget_for(assistant.window), known.steady(model)
     count: Count = counter(steady)
     turn.tools, question = tools_of(turn, services), question_of(turn)
     title = turn.connected.manifest.title
-    facts = PromptFacts(assistant.name, title, place.audience, voice.persona)
+    facts = PromptFacts(assistant.name, title, place.audience, persona.persona)
     parts = parts_of(own_text(facts), turn.prompt_parts, turn.opened, place.audience)
     total = budget.blocks_total
     if assistant.window < ROOMY:
@@ -75,7 +75,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         system=_joined(made[BlockKind.SYSTEM].text, made[BlockKind.PROJECT].text),
         history=dialogue(made),
         user=user_blocks(made, question),
-        model=voice.model,
+        model=persona.model,
         max_tokens=min(assistant.max_tokens, budget.response),
         window=assistant.window,
         reference=turn.id,

@@ -12,7 +12,6 @@ from db.errors import StoreUnavailable
 from gateway.authorship import Material, within_bounds
 from gateway.commands.typed_answers import typed_form
 from gateway.conversation import ConversationKey
-from gateway.durable import uninterrupted
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -39,6 +38,7 @@ from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
 from gateway.render import render_off_loop
+from gateway.store_retry import uninterrupted
 from gateway.turn.admission import (
     check_access,
     check_limits,
@@ -49,12 +49,12 @@ from gateway.turn.admission import (
 from gateway.turn.assemble import assemble
 from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import audit
-from gateway.turn.filter import filter_answer, screened_reply
 from gateway.turn.generate import generate
 from gateway.turn.history import read_history
 from gateway.turn.recall import open_memory, recall
 from gateway.turn.remember import remember
 from gateway.turn.render import render_answer, settle_task
+from gateway.turn.response_filter import filter_answer, screened_reply
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext

@@ -59,7 +59,7 @@ def caller_of(turn: TurnContext, services: Services) -> Caller:
         at=services.clock.now(),
         message_ids=tuple(message.id for message in turn.messages),
         words=tuple(without_quotations(content) for content in turn.contents),
-        said=text_kept(turn, services),
+        attributed_text=text_kept(turn, services),
         material=kept_material(turn, turn.material),
         alone=reads_alone(turn),
     )

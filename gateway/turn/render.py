@@ -12,7 +12,7 @@ from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.render import render_off_loop
 from gateway.turn.context.task import ProposedTask
-from gateway.turn.filter import screened_beneath
+from gateway.turn.response_filter import screened_beneath
 from gateway.turn.services import Services
 from gateway.turn.tool_loop import NO_ANSWER
 from gateway.turn.turn_context import TurnContext

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import structlog
 
-from gateway.durable import uninterrupted
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Outbound
 from gateway.policy.decision import Decision
@@ -19,6 +18,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
+from gateway.store_retry import uninterrupted
 from gateway.turn.prompt import text_in_place
 from gateway.turn.remember import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.services import Services

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gateway.background_tasks import BackgroundTasks
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ContextLimits
-from gateway.durable import StoreRetry
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
 from gateway.llm.token_calibrations import TokenCalibrations
@@ -16,6 +15,7 @@ from gateway.policy.access import AccessPolicy
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.recent_secrets import RecentSecrets
 from gateway.policy.roles import RolePolicy, ToolPolicy
@@ -38,6 +38,7 @@ from gateway.ports.traces import Trace, Traces
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import UsageLedger
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.store_retry import StoreRetry
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits
@@ -57,43 +58,6 @@ class Stores:
     traces: Traces
     feedback: FeedbackStore
     journal: UnitOfWork
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """How the assistant is in a channel; empty values keep the general ones."""
-
-    persona: str = ""
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Assistant:
-    """The assistant that answers. `channels` is by "platform:id" or bare id; `default_model` is the
-    name under which a call is priced where a channel names none. `window` is what the smallest of
-    the models takes at once, in tokens."""
-
-    name: str = "Parley"
-    voice: Voice = Voice()
-    channels: Mapping[str, Voice] = field(default_factory=dict)
-    max_tokens: int = 4096
-    default_model: str = "offline"
-    window: int = 200_000
-
-    @property
-    def models(self) -> frozenset[str]:
-        """Every model that can be asked, by the names under which calls are priced."""
-        voices = (self.voice, *self.channels.values())
-        return frozenset((self.default_model, *(voice.model for voice in voices if voice.model)))
-
-    def voice_in(self, platform: str, channel_id: str) -> Voice:
-        """Persona and model in force in a channel."""
-        if not self.channels:
-            return self.voice
-        own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
-        if own is None:
-            return self.voice
-        return Voice(own.persona or self.voice.persona, own.model or self.voice.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +88,7 @@ class Services:
     stores: Stores
     provider: LLMProvider
     toolbox: Toolbox
-    connected: Mapping[tuple[str, str], Connected]
+    connected: Mapping[tuple[str, str], ConnectedAccount]
     deliverer: Deliverer
     loop_guard: BotLoopGuard
     extensions: ExtensionRegistry

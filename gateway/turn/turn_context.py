@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gateway.authorship import Material, text_of
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ConversationKey
 from gateway.message import NOTHING_SAID, ChatMessage, Outbound, Place, Reply
 from gateway.outbound.live.answer import LiveAnswer
@@ -54,7 +54,7 @@ class TurnContext:
     contents: tuple[str, ...]
     place: Place
     key: ConversationKey
-    connected: Connected
+    connected: ConnectedAccount
     started: datetime
     started_monotonic: float
     stored_monotonic: float = 0.0

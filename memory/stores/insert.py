@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from db import FOR_UPDATE, Params, Row, Statement, Work, among, execute, fetch, lock, together
 from db.fragments import listed, within
-from db.work import Change, Execute, Fetch
+from db.transaction import Change, Execute, Fetch
 from memory.model.record import Record, Scope
 from memory.model.scope import MAY_CHANGE, OWN, SEES, TENANT, AccessScope
 from memory.ports.memories import Duplicate, Insertion

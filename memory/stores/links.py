@@ -23,7 +23,7 @@ from db import (
     together,
 )
 from db.times import micros, time_of, time_or_none
-from db.work import Fetch
+from db.transaction import Fetch
 from gateway.message import Place
 from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
 from memory.stores.limits import MAX_LINKED

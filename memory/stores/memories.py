@@ -20,8 +20,8 @@ from db import (
 from db.fragments import within
 from db.pruning import AT_ONCE
 from db.times import micros
+from db.transaction import Change, ChangeMany, Execute, Fetch
 from db.values import storable
-from db.work import Change, ChangeMany, Execute, Fetch
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope

@@ -5,8 +5,8 @@ from typing import Final
 
 from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, together
 from db.fragments import json_text
+from db.transaction import Fetch
 from db.values import storable, texts_of
-from db.work import Fetch
 from memory.model.scope import TENANT
 from memory.ports.memories import ChangedMemory
 from memory.stores.rows import LEXEMES, origin, words_of

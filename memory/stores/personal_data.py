@@ -13,8 +13,8 @@ from typing import Final
 from db import Database, Row, Statement, Work, among, lock, together
 from db.fragments import in_byte_order
 from db.times import time_of
+from db.transaction import Change, Fetch
 from db.values import storable
-from db.work import Change, Fetch
 from memory.ports.personal_data import PersonCount
 from memory.stores.rows import COLUMNS
 

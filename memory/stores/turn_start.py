@@ -12,8 +12,8 @@ from typing import Final
 from db import Row, Statement, Work, among, either, together
 from db.fragments import json_values
 from db.times import micros, time_of, time_or_none
+from db.transaction import Change, Fetch
 from db.values import texts_of
-from db.work import Change, Fetch
 from memory.ports.brain import Document, Version
 from memory.ports.people import PersonChoices, Session, TurnStart
 from memory.stores.brain import version_of

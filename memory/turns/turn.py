@@ -138,7 +138,7 @@ class MemoryTurn:
             return footer
         caller = self._caller
         external = self._external.any or bool(set(tools_used) - OWN_TOOLS)
-        own = caller.said or "\n".join(caller.words)
+        own = caller.attributed_text or "\n".join(caller.words)
         text = TurnText(self._handle.request, own, answer, external, shown_text(caller.material))
         return replace(footer, turn=waiting_turn(caller.id, text, self._handle.access))
 

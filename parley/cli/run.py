@@ -10,7 +10,7 @@ from gateway.platforms import discover
 from parley.cli.options import Config, config_path
 from parley.config import load
 from parley.runtime import Role
-from parley.runtime.memory_tuning import collect_rarely
+from parley.runtime.gc_and_heap import collect_rarely
 
 
 def run(

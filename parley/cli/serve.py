@@ -3,12 +3,10 @@
 import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Final
 
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.work_record import Death, WorkRecord
@@ -17,13 +15,12 @@ from parley.app import App
 from parley.config import Settings
 from parley.config.secrets import secret_values
 from parley.runtime import Role
-from parley.runtime.memory_tuning import freeze_startup_objects, return_large_blocks
+from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_blocks
 from parley.runtime.service_manager import ServiceManager
+from parley.runtime.shutdown import stop_on_signals
 from parley.runtime.watchdog import Watchdog
 from parley.runtime.work_record import work_record
 from parley.wiring.extensions import load_extensions
-
-STATUS_ENDED_AT_ONCE: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +115,3 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
                 extensions=extensions,
             )
         )
-
-
-def stop_on_signals(stopping: asyncio.Event) -> None:
-    """Set `stopping` at the first SIGTERM or SIGINT; a second one ends the process at once.
-
-    No accepted message is lost: it is stored, and continues at the next start.
-    """
-
-    def end() -> None:
-        if stopping.is_set():
-            sys.stderr.write("ended at once; remaining work continues at the next start\n")
-            sys.stderr.flush()
-            os._exit(STATUS_ENDED_AT_ONCE)
-        stopping.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end)

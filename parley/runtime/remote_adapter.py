@@ -8,7 +8,7 @@ including the final answer, go through the outbox instead.
 import asyncio
 
 from db.errors import StoreUnavailable
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.errors import Permanent, Transient
 from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.outbound.live.answer import LAST_WAIT
@@ -142,10 +142,10 @@ class RemoteAdapter:
         except RemoteFailure as error:
             raise Permanent(str(error)) from error
 
-    def connected(self) -> Connected:
+    def connected(self) -> ConnectedAccount:
         """This account with the abilities of its platform."""
         has = frozenset(self._manifest.abilities)
-        return Connected(
+        return ConnectedAccount(
             self._manifest,
             self,
             renderer=renderer_of(self._manifest),

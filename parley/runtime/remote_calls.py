@@ -6,7 +6,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Attachment, Place
 from gateway.outbound.deliverer import Deliverer
@@ -56,7 +56,7 @@ BELONGS: TypeAdapter[Belongs] = TypeAdapter(Belongs)
 VIEW: TypeAdapter[LiveView] = TypeAdapter(LiveView)
 
 
-def handlers_of(connected: Connected, deliverer: Deliverer) -> dict[str, Handler]:
+def handlers_of(connected: ConnectedAccount, deliverer: Deliverer) -> dict[str, Handler]:
     """The handlers of one account, by method."""
     adapter = connected.adapter
 
@@ -119,7 +119,7 @@ def _required(ability: T | None, name: str) -> T:
     return ability
 
 
-async def shown(view: LiveView, connected: Connected, deliverer: Deliverer) -> str:
+async def shown(view: LiveView, connected: ConnectedAccount, deliverer: Deliverer) -> str:
     """Show a live answer within the send budget, which this process keeps for all workers; returns
     its handle. Raises a `DeliveryError`, `Busy` while the budget is used up."""
     sender, shower = deliverer.sender_for(view.place), connected.live

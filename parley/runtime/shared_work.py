@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Mapping
 
 import structlog
 
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.outbound.deliverer import Deliverer
 from gateway.stores.redis.hot_state import RedisHotState
@@ -30,7 +30,7 @@ class SharedWork:
         role: Role,
         dispatcher: LocalDispatcher,
         deliverer: Deliverer,
-        connected: Mapping[tuple[str, str], Connected],
+        connected: Mapping[tuple[str, str], ConnectedAccount],
     ) -> None:
         self._shared = shared
         self._role = role

@@ -130,8 +130,8 @@ class Watchdog:
             self._warned = True
             self._arm(self._grace)
             return
-        wanted = computed + _waited_seconds() - self._waited >= least
-        ran = self._record.name_running() if wanted else ()
+        blocked = computed + _waited_seconds() - self._waited >= least
+        ran = self._record.name_running() if blocked else ()
         if self._stacks is not None:
             faulthandler.dump_traceback(self._stacks, all_threads=True)
         try:

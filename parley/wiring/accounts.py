@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gateway.commands.catalogue import REGISTERED
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.observe.logs import errors_only
 from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
@@ -30,7 +30,7 @@ def local_accounts(
     clock: Clock,
     count: Counter,
     guard: WorkGuard = UNGUARDED,
-) -> dict[tuple[str, str], Connected]:
+) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts of this process with their adapters, not connected yet; `only` restricts them to
     one platform."""
     manifests = discover().manifests
@@ -50,14 +50,14 @@ def local_accounts(
             guard=guard,
         )
         adapter = adapter_class(manifest)(account.settings, context)
-        connected[account.platform, account.name] = Connected.of(manifest, adapter)
+        connected[account.platform, account.name] = ConnectedAccount.of(manifest, adapter)
         errors_only(manifest.loggers)
     return connected
 
 
 def remote_accounts(
     settings: Settings, shared: "RedisHotState"
-) -> dict[tuple[str, str], Connected]:
+) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts that adapter processes keep connected."""
     from gateway.stores.redis.rpc import RpcClient  # noqa: PLC0415 - only where configured
     from parley.runtime.remote_adapter import RemoteAdapter  # noqa: PLC0415 - likewise

@@ -12,12 +12,13 @@ from gateway.people import Role
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import ChannelInvocation, InvocationPolicy
+from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy, ToolPolicy, ToolRule
 from gateway.ports import SendPace
 from gateway.ports.prompt_blocks import ANSWER_RANKS, CHAT_RANKS
 from gateway.turn.mcp_server import McpServer
-from gateway.turn.services import Assistant, Policies, Voice
+from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from parley.config import Settings, sections
 
@@ -73,9 +74,9 @@ def assistant_of(settings: Settings) -> Assistant:
     """The assistant, with its personas and models by channel."""
     return Assistant(
         name=settings.assistant.name,
-        voice=Voice(settings.assistant.persona),
+        general=ChannelPersona(settings.assistant.persona),
         channels={
-            channel: Voice(own.persona or "", own.model or "")
+            channel: ChannelPersona(own.persona or "", own.model or "")
             for channel, own in settings.assistant.channels.items()
         },
         max_tokens=settings.model.max_tokens,

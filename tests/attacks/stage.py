@@ -22,7 +22,7 @@ from gateway.people import DEFAULT_TENANT, PersonId
 from parley.app import App
 from parley.config import from_mapping
 from parley.config.secrets import secret_values
-from parley.runtime.memory_tuning import freeze_startup_objects
+from parley.runtime.gc_and_heap import freeze_startup_objects
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import PlatformSimulator, SimPerson
 from simulators.discord import DiscordSimulator

@@ -22,7 +22,7 @@ from db import (
 )
 from db.errors import WorkMisused
 from db.fragments import in_byte_order, json_text, json_values
-from db.work import Change, ChangeMany, Fetch
+from db.transaction import Change, ChangeMany, Fetch
 
 PUT = Statement("INSERT INTO things (id, size) VALUES (:id, :size)")
 PUT_AGAIN = Statement("""

@@ -7,7 +7,7 @@ import pytest
 
 from db import Statement, StoreUnavailable, Work, execute, fetch, lock, together
 from db.postgres import PostgresDatabase
-from db.work import Fetch
+from db.transaction import Fetch
 from tests.db.conftest import PATIENT, THINGS
 from tests.support.databases import new_database
 from tests.support.round_trips import round_trips

@@ -67,7 +67,7 @@ async def test_in_private_a_forward_is_a_question_about_material() -> None:
         shown = f'<material kind="forwarded" from="Eve">\n{EVIL}\n</material>'
         assert shown in g.model.last_words()
         assert memory.askers[0].words == ("",)
-        assert memory.askers[0].said == ""
+        assert memory.askers[0].attributed_text == ""
         assert memory.askers[0].material == (Material("forwarded", EVIL, "Eve"),)
 
 

@@ -12,12 +12,13 @@ from gateway.people import Audience, Role
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets
 from gateway.policy.invocation import InvocationPolicy
+from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.policy.roles import RolePolicy
 from gateway.ports import ToolSpec
 from gateway.ports.memory import AnswerFooter, NoMemory
-from gateway.turn.services import Assistant, Policies
+from gateway.turn.services import Policies
 from tests.support.gateway import gateway
 from tests.support.messages import direct, place, received
 

@@ -20,11 +20,12 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.policy.invocation import InvocationPolicy, Trigger
+from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.inbox import InboxEntry
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Assistant, Policies, Voice
+from gateway.turn.services import Policies
 from tests.support.databases import sqlite_database
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
@@ -121,7 +122,9 @@ async def test_the_prefix_does_not_reach_the_model() -> None:
 
 
 async def test_a_channel_has_its_own_persona_and_model() -> None:
-    assistant = Assistant(channels={"test:C1": Voice("You are a pirate.", "claude-haiku-4-5")})
+    assistant = Assistant(
+        channels={"test:C1": ChannelPersona("You are a pirate.", "claude-haiku-4-5")}
+    )
     async with gateway(assistant=assistant) as g:
         await g.take(received("hi", at=place("C1"), mentions_bot=True))
         assert "pirate" in g.model.requests[-1].system

@@ -14,6 +14,7 @@ from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import Price
 from gateway.message import CommandInvoked, MessageAuthor
 from gateway.policy.budgets import Budgets
+from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import (
     ModelEvent,
@@ -27,7 +28,7 @@ from gateway.ports import (
 )
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.usage import UsageRow
-from gateway.turn.services import Assistant, Policies
+from gateway.turn.services import Policies
 from gateway.turn.types import TurnLimits
 from tests.support.databases import sqlite_database
 from tests.support.gateway import Gateway, Model, gateway

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from db.sqlite import SqliteDatabase
 from gateway.commands.catalogue import COMMANDS
 from gateway.commands.handler import CommandHandler
-from gateway.connected import Connected
-from gateway.durable import StoreRetry
+from gateway.connected_account import ConnectedAccount
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import Overlap
 from gateway.inbound.dispatcher import LocalDispatcher
@@ -20,6 +19,7 @@ from gateway.message import InboundEvent
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
 from gateway.policy.bot_loops import BotLoopGuard
+from gateway.policy.persona import Assistant
 from gateway.ports import (
     AdapterManifest,
     Capabilities,
@@ -37,6 +37,7 @@ from gateway.ports import (
 from gateway.ports.memory import MemoryPort, NoMemory
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.store_retry import StoreRetry
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.feedback import SqlFeedback
@@ -48,7 +49,7 @@ from gateway.stores.traces import SqlTraces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import SqlUsage
 from gateway.turn.pipeline import Pipeline
-from gateway.turn.services import Assistant, Policies, Services, Stores
+from gateway.turn.services import Policies, Services, Stores
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from tests.support.adapter import MANIFEST, RecordingAdapter
@@ -183,7 +184,7 @@ async def gateway(
         ),
         provider=model,
         toolbox=Toolbox(tools),
-        connected={("test", "main"): Connected.of(manifest, adapter)},
+        connected={("test", "main"): ConnectedAccount.of(manifest, adapter)},
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),

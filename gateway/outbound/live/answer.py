@@ -16,7 +16,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import Ambiguous, Busy, DeliveryError, Transient
 from gateway.message import NOTHING_SAID, Outbound, Place
 from gateway.outbound.live import final
-from gateway.outbound.live.page import Page, Sheet
+from gateway.outbound.live.partial_text import PartialText, RenderedText
 from gateway.outbound.live.state import LiveMessage, Phase, Show
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.send import address
@@ -79,7 +79,7 @@ class LiveAnswer:
     def __init__(self, target: LiveTarget, means: LiveDependencies, style: LiveStyle) -> None:
         self._target = target
         self._means = means
-        self._page = Page(target.place.audience, target.renderer)
+        self._text = PartialText(target.place.audience, target.renderer)
         now = means.clock.monotonic()
         self._state = LiveMessage(style, not_before=now + FIRST_AFTER)
         self._hold_from = now + HELD_AFTER
@@ -99,7 +99,7 @@ class LiveAnswer:
     async def on_text(self, piece: str) -> None:
         """Take a piece of the answer."""
         self._waits = False
-        self._page.write(piece)
+        self._text.write(piece)
         self._news.set()
 
     def waits(self) -> None:
@@ -114,8 +114,8 @@ class LiveAnswer:
         held = self._state.phase is Phase.PREVIEWING and self._state.held
         if shows or not (held or self._state.phase is Phase.IDLE):
             return False
-        self._page = Page(self._target.place.audience, self._target.renderer)
-        self._page.write(kept)
+        self._text = PartialText(self._target.place.audience, self._target.renderer)
+        self._text.write(kept)
         return True
 
     def begin(self) -> None:
@@ -155,7 +155,7 @@ class LiveAnswer:
         return address(
             reply,
             target.place,
-            self._page.closed(mark),
+            self._text.closed(mark),
             NOTHING_SAID,
             reply_to_id=target.reply_to_id,
             reply_handle=target.reply_handle,
@@ -167,7 +167,7 @@ class LiveAnswer:
         try:
             for _ in range(MAX_LOOKS):
                 self._news.clear()
-                written = self._page.read()
+                written = self._text.read()
                 now, hold_at = self._means.clock.monotonic(), self._hold_from
                 self._state, look = self._state.look(now, written, hold_at if self._waits else None)
                 if isinstance(look, Show):
@@ -184,15 +184,15 @@ class LiveAnswer:
         """Show the current text, if the chat has capacity."""
         clock, began = self._means.clock, self._means.clock.monotonic()
         await self._recall()
-        sheet = await self._page.sheet()
-        if sheet is None and self._waits:
-            sheet = self._page.holding(HELD)
-        self._asked = sheet.length if sheet is not None else 0
+        rendered = await self._text.render()
+        if rendered is None and self._waits:
+            rendered = self._text.placeholder(HELD)
+        self._asked = rendered.length if rendered is not None else 0
         cost = (clock.monotonic() - began) * RENDER_SHARE
-        if sheet is None or not self._room():
+        if rendered is None or not self._room():
             self._state = self._state.postpone(clock.monotonic(), max(BUSY, cost))
             return
-        self._request = asyncio.create_task(self._ask(sheet, cost))
+        self._request = asyncio.create_task(self._ask(rendered, cost))
         await asyncio.shield(self._request)
 
     def _room(self) -> bool:
@@ -202,13 +202,13 @@ class LiveAnswer:
             return False
         return not style.costs or self._means.pacer.spare(place)
 
-    async def _ask(self, sheet: Sheet, cost: float) -> None:
+    async def _ask(self, rendered: RenderedText, cost: float) -> None:
         """Send one request and handle its result."""
         target, means, clock = self._target, self._means, self._means.clock
         if not (self._state.handle or self._known or self._state.style.fades):
             await self._remember(BEGUN)
         try:
-            handle = await means.shower.show_live(self._view(sheet))
+            handle = await means.shower.show_live(self._view(rendered))
         except Busy:
             self._state = self._state.postpone(clock.monotonic(), BUSY)
         except Transient as error:
@@ -229,28 +229,28 @@ class LiveAnswer:
             log.exception("live_failed", platform=target.place.platform)
             self._state = self._state.give_up()
         else:
-            await self._appeared(sheet, handle, cost)
+            await self._appeared(rendered, handle, cost)
 
-    def _view(self, sheet: Sheet) -> LiveView:
+    def _view(self, rendered: RenderedText) -> LiveView:
         target = self._target
         return LiveView(
             target.key,
             target.place,
-            sheet.part,
-            sheet.added,
+            rendered.part,
+            rendered.added,
             self._state.handle,
             target.reply_to_id,
             target.reply_handle,
         )
 
-    async def _appeared(self, sheet: Sheet, handle: str, cost: float) -> None:
+    async def _appeared(self, rendered: RenderedText, handle: str, cost: float) -> None:
         first = bool(handle) and handle != self._state.handle
         now = self._means.clock.monotonic()
-        self._state, late = self._state.appeared(now, sheet.length, handle, cost)
+        self._state, late = self._state.appeared(now, rendered.length, handle, cost)
         if late is not None:
             await final.take_away(self._means.adapter, self._target.place, late.handle)
             return
-        self._page.showed(sheet)
+        self._text.mark_shown(rendered)
         self._means.count("live_shown", self._target.place.platform)
         if first:
             await self._remember(handle)
@@ -288,13 +288,13 @@ class LiveAnswer:
         idle = self._state.phase is Phase.IDLE and not self._state.given_up
         if not (self._target.again and idle and self._known):
             return
-        self._page.read()
-        sheet = await self._page.sheet()
-        if sheet is None:
+        self._text.read()
+        rendered = await self._text.render()
+        if rendered is None:
             return
         try:
             async with asyncio.timeout(LAST_WAIT):
-                handle = await self._means.shower.show_live(self._view(sheet))
+                handle = await self._means.shower.show_live(self._view(rendered))
         except Exception as error:  # noqa: BLE001 - the answer is then sent as a new message
             log.info("live_not_found", platform=self._target.place.platform, error=error)
             return

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from db import Database, Params, Row, Statement, Work, among, together
+from db.transaction import Fetch
 from db.values import storable
-from db.work import Fetch
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of

@@ -75,9 +75,9 @@ class MemoryApi:
                 handle = await handle.in_project(query.project)
             call = Call(handle, self.brain, self.spending, item, self.turns)
             answer = await operation.run(call, query, body)
-            if answer.told is None:
+            if answer.body is None:
                 return web.Response(status=answer.status)
-            return web.json_response(text=answer.told.model_dump_json(), status=answer.status)
+            return web.json_response(text=answer.body.model_dump_json(), status=answer.status)
 
         return handle
 

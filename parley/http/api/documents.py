@@ -71,9 +71,9 @@ async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
         200,
         BrainOut(
             project=access.project or None,
-            soul=told(access, soul) if soul else None,
-            bible=told(access, bible) if bible else None,
-            heartbeat=told(access, heartbeat) if heartbeat else None,
+            soul=document_out(access, soul) if soul else None,
+            bible=document_out(access, bible) if bible else None,
+            heartbeat=document_out(access, heartbeat) if heartbeat else None,
             plan=await plan_of(call.handle),
         ),
     )
@@ -85,7 +85,7 @@ async def plan_of(handle: MemoryHandle) -> PlanOut:
     return PlanOut(count=use.count, limit=use.limit)
 
 
-def told(access: AccessScope, version: Version) -> DocumentOut:
+def document_out(access: AccessScope, version: Version) -> DocumentOut:
     """A version as it is answered; nobody learns other people's ids."""
     author: Author = "you" if version.author in access.persons else "other"
     return DocumentOut(
@@ -159,10 +159,10 @@ def _restoring(document: Writable) -> AnyOperation:
 
 async def read(document: Document, call: Call, _query: Plain, _body: Nothing) -> Answer:
     """The newest version."""
-    found = await call.brain.read(_reach(call, document), document)
-    if found is None:
+    version = await call.brain.read(_reach(call, document), document)
+    if version is None:
         raise NotFound(f"There is no {document.upper()} yet.")
-    return Answer(200, told(call.handle.access, found))
+    return Answer(200, document_out(call.handle.access, version))
 
 
 async def write(document: Writable, call: Call, _query: Plain, body: DocumentBody) -> Answer:
@@ -186,7 +186,7 @@ async def versions(document: Writable, call: Call, query: VersionsQuery, _body: 
     return Answer(
         200,
         VersionsOut(
-            versions=[told(call.handle.access, each) for each in page],
+            versions=[document_out(call.handle.access, each) for each in page],
             next=page[-1].number if len(older) > len(page) else None,
         ),
     )
@@ -220,7 +220,7 @@ def _became(call: Call, document: Writable, result: BrainResult) -> Answer:
         200 if result.written == "written" else 202,
         WrittenOut(
             outcome="written" if result.written == "written" else "proposed",
-            document=told(call.handle.access, version) if version else None,
+            document=document_out(call.handle.access, version) if version else None,
             review_id=result.review_id or None,
             notices=list(result.notices),
         ),

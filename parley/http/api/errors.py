@@ -31,9 +31,9 @@ class Refused(Exception):
 
 def refusal(refused: Refused) -> web.Response:
     """It as an answer."""
-    told = {"code": refused.code, "message": refused.message, "where": refused.where}
+    error = {"code": refused.code, "message": refused.message, "where": refused.where}
     answer = web.json_response(
-        {"error": told}, status=refused.status, headers=dict(refused.headers) or None
+        {"error": error}, status=refused.status, headers=dict(refused.headers) or None
     )
     answer[DENIED] = Denied(refused.code)
     return answer

@@ -156,11 +156,11 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
     """A page of what may be seen. Working memory is one page, and has no words to search."""
     if query.tier is Tier.WORKING:
         kept = (await call.handle.read.working())[: query.limit]
-        shown = [told(call.handle.access, record) for record in kept]
+        shown = [memory_out(call.handle.access, record) for record in kept]
         return Answer(200, MemoriesOut(memories=shown, next=None, plan=await plan_of(call.handle)))
     if query.after is not None and await call.handle.read.get(query.after) is None:
         raise Refused(404, "not_found", NO_MEMORY, "query.after")
-    found = await call.handle.read.search(
+    matches = await call.handle.read.search(
         Filter(
             text=query.query,
             tags=query.tags,
@@ -171,12 +171,12 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
             said=None if query.list is None else query.list == "said",
         )
     )
-    page = [match.record for match in found[: query.limit]]
+    page = [match.record for match in matches[: query.limit]]
     return Answer(
         200,
         MemoriesOut(
-            memories=[told(call.handle.access, record) for record in page],
-            next=page[-1].id if len(found) > len(page) else None,
+            memories=[memory_out(call.handle.access, record) for record in page],
+            next=page[-1].id if len(matches) > len(page) else None,
             plan=await plan_of(call.handle),
         ),
     )
@@ -187,7 +187,7 @@ async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
     record = await call.handle.read.get(call.item)
     if record is None:
         raise NotFound(NO_MEMORY)
-    return Answer(200, told(call.handle.access, record))
+    return Answer(200, memory_out(call.handle.access, record))
 
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
@@ -223,14 +223,14 @@ async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
 
 async def waiting(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
     """What waits."""
-    found = await call.handle.review.waiting(query.limit)
-    return Answer(200, ReviewsOut(reviews=[_review(call.handle.access, each) for each in found]))
+    reviews = await call.handle.review.waiting(query.limit)
+    return Answer(200, ReviewsOut(reviews=[_review(call.handle.access, each) for each in reviews]))
 
 
 async def decisions(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
     """What was decided, without its text."""
-    found = await call.handle.review.decided(query.limit)
-    return Answer(200, DecisionsOut(decisions=[_decision(each) for each in found]))
+    reviews = await call.handle.review.decided(query.limit)
+    return Answer(200, DecisionsOut(decisions=[_decision(each) for each in reviews]))
 
 
 async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
@@ -248,9 +248,9 @@ async def reject(call: Call, _query: Plain, body: RejectBody) -> Answer:
     return Answer(200, DecidedOut(id=call.item, decision="rejected"))
 
 
-def told(access: AccessScope, record: Record) -> MemoryOut:
+def memory_out(access: AccessScope, record: Record) -> MemoryOut:
     """A memory as it is answered; nobody learns other people's ids."""
-    said = record.provenance
+    provenance = record.provenance
     return MemoryOut(
         id=record.id,
         content=record.content,
@@ -260,13 +260,13 @@ def told(access: AccessScope, record: Record) -> MemoryOut:
         project=record.project or None,
         tags=list(record.tags),
         behavioral=record.behavioral,
-        yours=said.person in access.persons,
+        yours=provenance.person in access.persons,
         role=record.role or None,
-        source=said.source.value,
-        trust=said.trust.value,
+        source=provenance.source.value,
+        trust=provenance.trust.value,
         confidence=record.evidence.confidence,
         source_id=record.evidence.source_id or None,
-        written_at=said.at,
+        written_at=provenance.at,
         true_from=record.true_from,
         true_until=record.true_until,
         expires_at=record.expires_at,

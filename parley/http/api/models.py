@@ -41,13 +41,13 @@ Limit = Annotated[int, Field(ge=1, le=MAX_LIST), Digits]
 Author = Literal["you", "other", "system"]
 
 
-class Given(BaseModel):
+class RequestModel(BaseModel):
     """What somebody sends: nothing but what is known, and no type but the one asked for."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Told(BaseModel):
+class ResponseModel(BaseModel):
     """What is answered."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -56,7 +56,7 @@ class Told(BaseModel):
 # --- queries ------------------------------------------------------------------------------------
 
 
-class Plain(Given):
+class Plain(RequestModel):
     """Which project is meant, where it is not the chosen one."""
 
     project: Annotated[
@@ -111,11 +111,11 @@ class MemoriesQuery(Plain):
 # --- bodies -------------------------------------------------------------------------------------
 
 
-class Nothing(Given):
+class Nothing(RequestModel):
     """An empty object, or no body at all."""
 
 
-class DocumentBody(Given):
+class DocumentBody(RequestModel):
     """A document, whole. `based_on` is the number of the version it replaces, 0 for none: where
     that is not the newest any more, nothing is written."""
 
@@ -123,13 +123,13 @@ class DocumentBody(Given):
     based_on: Number | None = None
 
 
-class RestoreBody(Given):
+class RestoreBody(RequestModel):
     """The number of the version to make the newest again."""
 
     version: Annotated[int, Field(ge=1, le=MAX_NUMBER), Integral]
 
 
-class MemoryBody(Given):
+class MemoryBody(RequestModel):
     """Something to remember. Who says so, and where, is not for the caller to say."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
@@ -139,19 +139,19 @@ class MemoryBody(Given):
     supersedes: Annotated[Id | None, Field(description="The memory this one replaces.")] = None
 
 
-class ImportBody(Given):
+class ImportBody(RequestModel):
     """An export, as it was given out."""
 
     file: Annotated[str, StringConstraints(min_length=1, max_length=MAX_FILE)]
 
 
-class RejectBody(Given):
+class RejectBody(RequestModel):
     """Why it is not kept, for the history."""
 
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
 
 
-class ChoicesBody(Given):
+class ChoicesBody(RequestModel):
     """What is to be chosen. `memory`: whether anything is recalled and kept at all; `notes`:
     whether the assistant says what it noted by itself; `rooms`: whether rooms may use what is your
     own."""
@@ -164,14 +164,14 @@ class ChoicesBody(Given):
 # --- answers ------------------------------------------------------------------------------------
 
 
-class PlanOut(Told):
+class PlanOut(ResponseModel):
     """How many current memories of your own there are, of how many; null for no limit."""
 
     count: int
     limit: int | None
 
 
-class DocumentOut(Told):
+class DocumentOut(ResponseModel):
     """One version of a document. `characters` of `max_characters` are used; `warning` says so in
     words from 9,000 on. `last_synced_at` is a HEARTBEAT's."""
 
@@ -186,7 +186,7 @@ class DocumentOut(Told):
     last_synced_at: datetime | None = None
 
 
-class BrainOut(Told):
+class BrainOut(ResponseModel):
     """All documents; null for what nobody wrote yet, or where no project is chosen."""
 
     project: str | None
@@ -196,13 +196,13 @@ class BrainOut(Told):
     plan: PlanOut
 
 
-class ExportOut(Told):
+class ExportOut(ResponseModel):
     """Everything that is kept of the person: JSON lines under a header."""
 
     file: str
 
 
-class EntryOut(Told):
+class EntryOut(ResponseModel):
     """What became of an entry of an import; `line` counts from 1, the header being the first. `id`
     is the memory's, or that of its review."""
 
@@ -212,7 +212,7 @@ class EntryOut(Told):
     id: str | None
 
 
-class DecisionOut(Told):
+class DecisionOut(ResponseModel):
     """What became of something that waited. Its text went with the decision."""
 
     id: str
@@ -226,13 +226,13 @@ class DecisionOut(Told):
     decided_at: datetime | None
 
 
-class DecisionsOut(Told):
+class DecisionsOut(ResponseModel):
     """Decisions, the latest first."""
 
     decisions: list[DecisionOut]
 
 
-class ModelUsageOut(Told):
+class ModelUsageOut(ResponseModel):
     """What one model's answers cost; money in millionths of a dollar."""
 
     model: str
@@ -244,7 +244,7 @@ class ModelUsageOut(Told):
     micros: int
 
 
-class BudgetOut(Told):
+class BudgetOut(ResponseModel):
     """A budget of the person, in millionths of a dollar."""
 
     name: str
@@ -252,7 +252,7 @@ class BudgetOut(Told):
     limit: int
 
 
-class UsageOut(Told):
+class UsageOut(ResponseModel):
     """What the person spent, the dearest model first, and their budgets."""
 
     micros: int
@@ -260,20 +260,20 @@ class UsageOut(Told):
     budgets: list[BudgetOut]
 
 
-class ImportOut(Told):
+class ImportOut(ResponseModel):
     """What became of each entry, in order."""
 
     entries: list[EntryOut]
 
 
-class VersionsOut(Told):
+class VersionsOut(ResponseModel):
     """Versions, newest first; `next` is the `before` of the next page, null at the end."""
 
     versions: list[DocumentOut]
     next: int | None
 
 
-class WrittenOut(Told):
+class WrittenOut(ResponseModel):
     """What became of a document. Proposed: it waits as `review_id` for whoever may change it."""
 
     outcome: Literal["written", "proposed"]
@@ -282,7 +282,7 @@ class WrittenOut(Told):
     notices: list[str]
 
 
-class MemoryOut(Told):
+class MemoryOut(ResponseModel):
     """One memory. `yours` is false for what belongs to a project or to everybody and was written by
     somebody else."""
 
@@ -309,7 +309,7 @@ class MemoryOut(Told):
     confirmed: bool
 
 
-class MemoriesOut(Told):
+class MemoriesOut(ResponseModel):
     """A page of memories; `next` is the `after` of the next page, null at the end."""
 
     memories: list[MemoryOut]
@@ -317,7 +317,7 @@ class MemoriesOut(Told):
     plan: PlanOut
 
 
-class KeptOut(Told):
+class KeptOut(ResponseModel):
     """What became of something to remember. Review: it waits as `review_id` for your decision."""
 
     outcome: Literal["stored", "review"]
@@ -329,7 +329,7 @@ class KeptOut(Told):
     notices: list[str]
 
 
-class ReviewOut(Told):
+class ReviewOut(ResponseModel):
     """Something that waits; `target` names the document it would rewrite, null for a memory."""
 
     id: str
@@ -343,13 +343,13 @@ class ReviewOut(Told):
     submitted_at: datetime
 
 
-class ReviewsOut(Told):
+class ReviewsOut(ResponseModel):
     """What waits for your decision, oldest first."""
 
     reviews: list[ReviewOut]
 
 
-class ChoicesOut(Told):
+class ChoicesOut(ResponseModel):
     """What is chosen. `notes` is null where the configuration decides."""
 
     memory: bool
@@ -357,7 +357,7 @@ class ChoicesOut(Told):
     rooms: bool
 
 
-class DecidedOut(Told):
+class DecidedOut(ResponseModel):
     """What was decided; `memory_id` where a memory was stored."""
 
     id: str
@@ -365,7 +365,7 @@ class DecidedOut(Told):
     memory_id: str | None = None
 
 
-class ErrorDetail(Told):
+class ErrorDetail(ResponseModel):
     """`code` is stable, `message` for people, `where` the part of the request that is wrong, such
     as `body.content`."""
 
@@ -374,7 +374,7 @@ class ErrorDetail(Told):
     where: str
 
 
-class ErrorOut(Told):
+class ErrorOut(ResponseModel):
     """Why a request was not served."""
 
     error: ErrorDetail

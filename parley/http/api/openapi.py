@@ -44,11 +44,11 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
     """The whole description as JSON-like values."""
     inputs = {each.query for each in operations} | {each.body for each in operations}
     outputs = {model for each in operations for model, _ in each.answers.values() if model}
-    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+    models: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         *((model, "validation") for model in _sorted(inputs)),
         *((model, "serialization") for model in _sorted(outputs | {ErrorOut})),
     ]
-    schemas, definitions = models_json_schema(wanted, ref_template=_REF)
+    schemas, definitions = models_json_schema(models, ref_template=_REF)
     paths: dict[str, Json] = {PREFIX + PATH: {"get": _own(schemas)}}
     for each in operations:
         path = paths.setdefault(PREFIX + each.path, {})
@@ -123,7 +123,7 @@ def _without_null(schema: Json) -> Json:
 
 
 def _responses(operation: AnyOperation, schemas: Schemas) -> Json:
-    told: Json = {}
+    responses: Json = {}
     for status, (model, text) in operation.answers.items():
         answer: Json = {"description": text}
         if model is not None:
@@ -131,11 +131,11 @@ def _responses(operation: AnyOperation, schemas: Schemas) -> Json:
         links = _LINKS.get((operation.name, status), {})
         if links:
             answer["links"] = {name: _link(name, place) for name, place in links.items()}
-        told[str(status)] = answer
+        responses[str(status)] = answer
     refusals = {**_ALWAYS, **(_WITH_BODY if operation.takes_body else {}), **operation.refusals}
     for status, text in sorted(refusals.items()):
-        told[str(status)] = _refusal(status, text, schemas)
-    return told
+        responses[str(status)] = _refusal(status, text, schemas)
+    return responses
 
 
 def _link(name: str, place: str) -> Json:

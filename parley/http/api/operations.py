@@ -12,10 +12,10 @@ from pydantic import BaseModel
 from gateway.observe.spending import SpendingReader
 from memory.brain.documents import Brain
 from memory.service.handle import MemoryHandle
-from parley.http.api.models import Given, Nothing, Plain
+from parley.http.api.models import Nothing, Plain, RequestModel
 
 Q = TypeVar("Q", bound=Plain)
-B = TypeVar("B", bound=Given)
+B = TypeVar("B", bound=RequestModel)
 
 MAX_BODY: Final = 64 * 1024
 """Bytes of a body. The longest document takes 40,000 in UTF-8, more where it is escaped."""
@@ -40,7 +40,7 @@ class Answer:
     """What is answered when it is served; without a model there is no body."""
 
     status: int
-    told: BaseModel | None = None
+    body: BaseModel | None = None
 
 
 @dataclass(frozen=True, slots=True)

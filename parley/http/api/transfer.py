@@ -62,11 +62,13 @@ async def bring_in(call: Call, _query: Plain, body: ImportBody) -> Answer:
     """The same as `/privacy import`."""
     data = body.file.encode("utf-8", "replace")
     try:
-        told = [one async for one in taken_in(call.handle, data, turns=call.turns)]
+        reports = [one async for one in taken_in(call.handle, data, turns=call.turns)]
     except BadInput as error:
         raise Refused(422, "no_export", str(error), "body.file") from None
-    return Answer(200, ImportOut(entries=[_entry(one) for one in told]))
+    return Answer(200, ImportOut(entries=[_entry(one) for one in reports]))
 
 
-def _entry(told: LineReport) -> EntryOut:
-    return EntryOut(line=told.line, outcome=told.fate.value, reason=told.reason, id=told.id or None)
+def _entry(report: LineReport) -> EntryOut:
+    return EntryOut(
+        line=report.line, outcome=report.fate.value, reason=report.reason, id=report.id or None
+    )

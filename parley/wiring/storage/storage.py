@@ -11,7 +11,7 @@ from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TwoStepUnitOfWork
 from gateway.turn.services import Stores
 from parley.config import Settings
-from parley.wiring.storage.hot import open_hot
+from parley.wiring.storage.hot_state import open_hot
 from parley.wiring.storage.long_lived import open_long_lived
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.durable import uninterrupted
 from gateway.inbound.conversation_queues import MAX_COLLECTED, ConversationQueues, Overlap
 from gateway.message import MessageDeleted, MessageEdited, MessageReceived
 from gateway.ports.inbox import InboxEntry
+from gateway.store_retry import uninterrupted
 from gateway.turn.slots import Slots
 from tests.support.clock import settle
 from tests.support.messages import AT, direct, received

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.errors import Permanent, Transient
 from gateway.outbound.membership import BELIEVED_FOR, DOUBTED_FOR, MAX_ANSWERS, PlatformMembership
 from gateway.ports import MembershipStatus
@@ -32,7 +32,7 @@ class Tells:
 
 
 def asking(tells: Tells | None, clock: FakeClock) -> PlatformMembership:
-    connected = Connected(MANIFEST, RecordingAdapter(), members=tells)
+    connected = ConnectedAccount(MANIFEST, RecordingAdapter(), members=tells)
     return PlatformMembership({("test", "main"): connected}, clock)
 
 
@@ -76,7 +76,7 @@ async def test_a_platform_that_never_answers_is_not_waited_for(
             await asyncio.Event().wait()
             return True
 
-    connected = Connected(MANIFEST, RecordingAdapter(), members=Silent())
+    connected = ConnectedAccount(MANIFEST, RecordingAdapter(), members=Silent())
     check = PlatformMembership({("test", "main"): connected}, FakeClock())
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
 

@@ -11,7 +11,6 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.durable import StoreRetry
 from gateway.inbound.crash_loop_guard import (
     MAX_REDELIVERIES,
     NAMED,
@@ -24,6 +23,7 @@ from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkItem
+from gateway.store_retry import StoreRetry
 from tests.support.clock import FakeClock
 from tests.support.messages import conversation, received
 from tests.support.patience import PATIENCE

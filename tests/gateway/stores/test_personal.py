@@ -30,7 +30,7 @@ from gateway.ports.outbox import Outbox
 from gateway.ports.traces import Trace, Traces
 from gateway.ports.usage import UsageLedger, UsageRow
 from gateway.stores.conversation_notes import SqlConversationNotes
-from gateway.stores.hot_personal_data import HotPersonalData
+from gateway.stores.hot_state_personal_data import HotPersonalData
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates

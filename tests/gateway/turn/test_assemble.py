@@ -9,6 +9,7 @@ import pytest
 from gateway.errors import ModelUnavailable
 from gateway.llm.calibration import Calibration
 from gateway.llm.tokens import by_script
+from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import (
     ModelMessage,
@@ -22,7 +23,7 @@ from gateway.ports import (
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from gateway.turn.context.block_usage import figures_in
-from gateway.turn.services import Assistant, Policies
+from gateway.turn.services import Policies
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
 from tests.support.gateway import Gateway, gateway

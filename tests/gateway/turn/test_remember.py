@@ -88,8 +88,8 @@ async def test_in_a_room_what_was_said_carries_the_name_of_who_said_it() -> None
         await g.take(received("hello", message_id="m1", at=place(), mentions_bot=True))
         await g.take(received("hello", message_id="m2"))
         in_room, alone = diary.askers
-        assert (in_room.words, in_room.said) == (("hello",), "[Ada] hello")
-        assert (alone.words, alone.said) == (("hello",), "hello")
+        assert (in_room.words, in_room.attributed_text) == (("hello",), "[Ada] hello")
+        assert (alone.words, alone.attributed_text) == (("hello",), "hello")
         await g.take(MessageEdited("e1", message("good day", message_id="m1", at=place())))
         assert diary.edits == [("m1", "[Ada] good day")]
 

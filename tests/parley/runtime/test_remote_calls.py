@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.connected import Connected
+from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Part, Place
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
@@ -49,7 +49,7 @@ class Desk:
             outbox, {("test", "main"): self.line}, self.clock, DeliveryRules(), lambda *_: None
         )
         live = self.shower
-        self.connected = Connected(MANIFEST, self.line.adapter, live=live)  # type: ignore[arg-type]
+        self.connected = ConnectedAccount(MANIFEST, self.line.adapter, live=live)  # type: ignore[arg-type]
 
     async def show(self) -> str:
         view = LiveView("live:1", direct(), Part("so far", "so far"), "so far")

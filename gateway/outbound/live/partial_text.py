@@ -17,7 +17,7 @@ MAX_PIECES: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class RenderedText:
     """A rendered state: `length` characters of Markdown, of which `added` are new."""
 
     part: Part
@@ -25,7 +25,7 @@ class Sheet:
     added: str
 
 
-class Page:
+class PartialText:
     """Collects the pieces of an answer and reads them on demand.
 
     In public rooms it holds only text that the response filter released. A live answer is always
@@ -39,7 +39,7 @@ class Page:
         self._passed = ""
         self._full = False
         self._shown = 0
-        self._sheet: Sheet | None = None
+        self._rendered: RenderedText | None = None
 
     def write(self, piece: str) -> None:
         """Add a piece of the answer."""
@@ -56,27 +56,27 @@ class Page:
                 self._full = True
         return len(self._passed)
 
-    async def sheet(self) -> Sheet | None:
+    async def render(self) -> RenderedText | None:
         """Render the text so far as one message; None if it is empty."""
-        if len(self._passed) == self._shown and self._sheet is not None:
-            return self._sheet
+        if len(self._passed) == self._shown and self._rendered is not None:
+            return self._rendered
         passed = self._passed
         parts = await render_unfinished(passed, self._renderer)
         if not parts:
             return None
         if len(parts) > 1:
             self._full, self._pieces = True, []
-        self._sheet = Sheet(parts[0], len(passed), passed[self._shown :])
-        return self._sheet
+        self._rendered = RenderedText(parts[0], len(passed), passed[self._shown :])
+        return self._rendered
 
-    def holding(self, sentence: str) -> Sheet:
+    def placeholder(self, sentence: str) -> RenderedText:
         """A sentence in the place of text that is not there yet."""
-        return Sheet(render_with(self._renderer, sentence)[0], 0, "")
+        return RenderedText(render_with(self._renderer, sentence)[0], 0, "")
 
-    def showed(self, sheet: Sheet) -> None:
+    def mark_shown(self, rendered: RenderedText) -> None:
         """Record that this state is shown."""
-        self._shown = sheet.length
-        self._sheet = Sheet(sheet.part, sheet.length, "")
+        self._shown = rendered.length
+        self._rendered = RenderedText(rendered.part, rendered.length, "")
 
     def closed(self, mark: str) -> list[Part]:
         """Render the text that was shown, with a mark at its end."""

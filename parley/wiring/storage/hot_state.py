@@ -10,7 +10,7 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
-from gateway.stores.hot_personal_data import HotPersonalData
+from gateway.stores.hot_state_personal_data import HotPersonalData
 from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from gateway.stores.sqlite.buckets import SqliteBuckets
 from gateway.stores.sqlite.inbox import SqliteInbox

@@ -16,7 +16,7 @@ NONE: Final = (
     "`/task plan the trip`."
 )
 ENDED: Final = "Done: the task is removed."
-NOT_YOURS: Final = (
+TASK_NOT_YOURS: Final = (
     "Only members may set or end the task of a channel or group, and your role is guest. Ask a "
     "member, or set a task of your own in a direct message with me."
 )
@@ -31,7 +31,7 @@ READ_BY_ALL: Final = (
 TOO_LONG: Final = "A task has at most {most} characters. The task is not set; write a shorter one."
 
 
-async def answered(turn: TurnContext, arguments: str, services: Services) -> str:
+async def run_task(turn: TurnContext, arguments: str, services: Services) -> str:
     """Run `/task`; returns the answer in Markdown."""
     notes, now = services.stores.notes, services.clock.now()
     text = arguments.strip()
@@ -40,7 +40,7 @@ async def answered(turn: TurnContext, arguments: str, services: Services) -> str
         return shown(kept.task) if kept.task else NONE
     in_room = turn.place.audience is not Audience.DIRECT
     if not may_set_task(turn.who, turn.place.audience):
-        return NOT_YOURS
+        return TASK_NOT_YOURS
     if text.lower() in NO_TASK:
         await notes.set_task(turn.key, None, now)
         return ENDED
@@ -57,7 +57,7 @@ async def answered(turn: TurnContext, arguments: str, services: Services) -> str
     return shown(task)
 
 
-async def confirmed(confirmation: Confirmation, services: Services) -> str:
+async def set_confirmed_task(confirmation: Confirmation, services: Services) -> str:
     """Set the task that the model proposed and the person confirmed; returns the answer in
     Markdown."""
     task = ConversationTask(

@@ -8,7 +8,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller
-from gateway.turn.filter import screened
+from gateway.turn.response_filter import screened
 from gateway.turn.services import Policies
 from tests.gateway.commands.test_handler import command
 from tests.gateway.turn.test_remember import with_diary

@@ -1,5 +1,4 @@
-"""Everything that is said in a public channel passes the response filter: answers, what stands
-under them, the replies of commands, and the labels of buttons."""
+"""Applies the response filter to answers, the text under them, replies of commands, and buttons."""
 
 from collections.abc import Sequence
 from dataclasses import replace

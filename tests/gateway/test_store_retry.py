@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from gateway.durable import uninterrupted
+from gateway.store_retry import uninterrupted
 from tests.support.clock import settle
 
 

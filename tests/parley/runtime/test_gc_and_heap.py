@@ -7,15 +7,15 @@ import sys
 
 import pytest
 
-from parley.runtime import memory_tuning
+from parley.runtime import gc_and_heap
 
 MEGABYTE = 1024 * 1024
 GROWN = f"""
 import sys
-from parley.runtime import memory_tuning
+from parley.runtime import gc_and_heap
 
 if sys.argv[1] == "told":
-    assert memory_tuning.return_large_blocks()
+    assert gc_and_heap.return_large_blocks()
 first = bytearray(20 * {MEGABYTE})
 del first
 kept, held = [], []
@@ -40,15 +40,15 @@ def test_what_was_needed_for_a_moment_goes_back() -> None:
 
 
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parley.runtime.memory_tuning.ctypes.CDLL", lambda _: object())
-    assert not memory_tuning.return_large_blocks()
+    monkeypatch.setattr("parley.runtime.gc_and_heap.ctypes.CDLL", lambda _: object())
+    assert not gc_and_heap.return_large_blocks()
 
 
 def test_collections_come_after_more_objects_than_pythons_own() -> None:
     thresholds = gc.get_threshold()
     try:
-        memory_tuning.collect_rarely()
-        assert gc.get_threshold() == (memory_tuning.YOUNG, *thresholds[1:])
+        gc_and_heap.collect_rarely()
+        assert gc.get_threshold() == (gc_and_heap.YOUNG, *thresholds[1:])
     finally:
         gc.set_threshold(*thresholds)
 
@@ -56,7 +56,7 @@ def test_collections_come_after_more_objects_than_pythons_own() -> None:
 def test_what_exists_is_set_aside_and_what_comes_later_is_still_collected() -> None:
     thresholds = gc.get_threshold()
     try:
-        memory_tuning.freeze_startup_objects()
+        gc_and_heap.freeze_startup_objects()
         assert gc.get_freeze_count() > 1_000
         ring: list[object] = []
         ring.append(ring)

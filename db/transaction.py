@@ -1,4 +1,4 @@
-"""Work on a database, as a generator that yields statements and receives what they gave.
+"""A transaction, as a generator that yields statements and receives their results.
 
 A store passes a *function that makes* the generator, because the work may run twice: SQLite runs a
 batch again piece by piece where one piece failed, PostgreSQL runs work again on a new connection

@@ -1,4 +1,4 @@
-"""Work that outlives its trouble: tried again while a store is away, never broken off half-done."""
+"""Retries work while a store is unavailable, and protects work from cancellation."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine

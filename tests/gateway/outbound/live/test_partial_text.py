@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.outbound.live.page import MAX_SOURCE, Page, Sheet
+from gateway.outbound.live.partial_text import MAX_SOURCE, PartialText, RenderedText
 from gateway.people import Audience
 from gateway.platforms import discover, renderer_of
 from gateway.policy.response_filter import filter_response
@@ -14,66 +14,66 @@ from gateway.policy.response_filter import filter_response
 SECRET = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6
 
 
-def page(audience: Audience = Audience.DIRECT, platform: str = "discord") -> Page:
-    return Page(audience, renderer_of(discover().manifests[platform]))
+def text(audience: Audience = Audience.DIRECT, platform: str = "discord") -> PartialText:
+    return PartialText(audience, renderer_of(discover().manifests[platform]))
 
 
-def sheet_of(page: Page) -> Sheet | None:
-    return asyncio.run(page.sheet())
+def sheet_of(text: PartialText) -> RenderedText | None:
+    return asyncio.run(text.render())
 
 
-def text_of(page: Page) -> str:
-    page.read()
-    sheet = sheet_of(page)
-    return sheet.part.text if sheet is not None else ""
+def text_of(text: PartialText) -> str:
+    text.read()
+    rendered = sheet_of(text)
+    return rendered.part.text if rendered is not None else ""
 
 
 def test_what_is_open_is_closed_and_what_is_begun_is_left_out() -> None:
-    made = page()
+    made = text()
     made.write("Some **bold words and ```")
     made.read()
-    sheet = sheet_of(made)
-    assert sheet is not None
-    assert str(sheet.part.payload) == "Some **bold words and**"
+    rendered = sheet_of(made)
+    assert rendered is not None
+    assert str(rendered.part.payload) == "Some **bold words and**"
 
 
 def test_each_time_the_new_markdown_is_named() -> None:
-    made = page()
+    made = text()
     added = []
     for piece in ("one ", "two ", "three"):
         made.write(piece)
         made.read()
-        sheet = sheet_of(made)
-        assert sheet is not None
-        added.append(sheet.added)
-        made.showed(sheet)
+        rendered = sheet_of(made)
+        assert rendered is not None
+        added.append(rendered.added)
+        made.mark_shown(rendered)
     assert added == ["one ", "two ", "three"]
 
 
 def test_what_could_not_be_shown_is_named_again() -> None:
-    made = page()
+    made = text()
     for piece in ("one ", "two "):
         made.write(piece)
         made.read()
-        sheet = sheet_of(made)
-    assert sheet is not None
-    assert sheet.added == "one two "
+        rendered = sheet_of(made)
+    assert rendered is not None
+    assert rendered.added == "one two "
 
 
 def test_shown_again_nothing_is_new() -> None:
-    made = page()
+    made = text()
     made.write("one")
     made.read()
     first = sheet_of(made)
     assert first is not None
-    made.showed(first)
+    made.mark_shown(first)
     again = sheet_of(made)
     assert again is not None
     assert (again.part, again.added) == (first.part, "")
 
 
 def test_markup_alone_is_nothing_to_show() -> None:
-    made = page()
+    made = text()
     made.write("***")
     made.read()
     assert sheet_of(made) is None
@@ -81,7 +81,7 @@ def test_markup_alone_is_nothing_to_show() -> None:
 
 @pytest.mark.parametrize("platform", ["discord", "telegram", "slack", "web"])
 def test_one_message_is_all_that_is_ever_shown(platform: str) -> None:
-    made = page(platform=platform)
+    made = text(platform=platform)
     for number in range(3_000):
         made.write(f"Line {number}\n\n")
     assert text_of(made).startswith("Line 0")
@@ -91,19 +91,19 @@ def test_one_message_is_all_that_is_ever_shown(platform: str) -> None:
 
 
 def test_what_was_shown_can_be_closed() -> None:
-    made = page()
+    made = text()
     made.write("Shown **so")
     made.read()
-    sheet = sheet_of(made)
-    assert sheet is not None
-    made.showed(sheet)
+    rendered = sheet_of(made)
+    assert rendered is not None
+    made.mark_shown(rendered)
     made.write(" far** and not this")
     (part,) = made.closed("_(Stopped.)_")
     assert part.payload == "Shown **so**\n\n_(Stopped.)_"
 
 
 def test_nothing_shown_is_closed_by_the_mark_alone() -> None:
-    (part,) = page().closed("_(Stopped.)_")
+    (part,) = text().closed("_(Stopped.)_")
     assert part.text == "(Stopped.)"
 
 
@@ -116,7 +116,7 @@ def test_no_part_of_a_secret_is_shown_in_a_public_room(before: str, cuts: list[i
     written = f"{before} {SECRET} and more"
     if not filter_response(written, Audience.PUBLIC_ROOM).blocked:
         return
-    made, at = page(Audience.PUBLIC_ROOM), 0
+    made, at = text(Audience.PUBLIC_ROOM), 0
     for size in [*cuts, len(written)]:
         made.write(written[at : at + size])
         at += size

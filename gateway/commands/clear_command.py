@@ -24,7 +24,7 @@ OFFER: Final = (
     "**{label}** also deletes what I learned about you in this conversation and what I keep of its "
     "messages: {count} in total."
 )
-NOT_YOURS: Final = (
+LEARNED_NOT_YOURS: Final = (
     "Only the person who asked can delete what I learned about them. You can still delete the "
     "history alone."
 )
@@ -32,7 +32,7 @@ NOTHING: Final = "There was nothing to delete."
 STAYS: Final = "My memories of you stay: `/memories` shows them, `/forget …` deletes them."
 
 
-async def asked(turn: TurnContext, services: Services, aside: str) -> Reply:
+async def ask_to_clear(turn: TurnContext, services: Services, aside: str) -> Reply:
     """Return the question with its buttons."""
     now, conversation = services.clock.now(), str(turn.key)
     kept = Confirmation("clear", str(turn.who.person), turn.key, at=now.isoformat())
@@ -50,7 +50,7 @@ async def asked(turn: TurnContext, services: Services, aside: str) -> Reply:
     return Reply(text, (yes, *more, no), buttons_until=until)
 
 
-async def cleared(
+async def clear(
     confirmation: Confirmation, answer: Answer, turn: TurnContext, services: Services
 ) -> Reply:
     """Delete the history; returns the answer in Markdown."""

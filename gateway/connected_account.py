@@ -21,7 +21,7 @@ from gateway.ports.renderer import Renderer
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
+class ConnectedAccount:
     """An account, what is known of its platform, and which optional abilities its adapter has."""
 
     manifest: AdapterManifest

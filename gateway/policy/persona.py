@@ -1,0 +1,41 @@
+"""The persona of the assistant, and its persona and model in each channel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPersona:
+    """The persona and the model of a channel; an empty value stands for the general one."""
+
+    persona: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """The assistant that answers. `general` holds outside `channels`; `channels` is by
+    "platform:id" or bare id. `default_model` is the name under which a call is priced where a
+    channel names none. `window` is the context window of the smallest model, in tokens."""
+
+    name: str = "Parley"
+    general: ChannelPersona = ChannelPersona()
+    channels: Mapping[str, ChannelPersona] = field(default_factory=dict)
+    max_tokens: int = 4096
+    default_model: str = "offline"
+    window: int = 200_000
+
+    @property
+    def models(self) -> frozenset[str]:
+        """Every model that can be asked, by the names under which calls are priced."""
+        personas = (self.general, *self.channels.values())
+        return frozenset((self.default_model, *(one.model for one in personas if one.model)))
+
+    def persona_in(self, platform: str, channel_id: str) -> ChannelPersona:
+        """Return the persona and the model of a channel."""
+        if not self.channels:
+            return self.general
+        own = self.channels.get(f"{platform}:{channel_id}") or self.channels.get(channel_id)
+        if own is None:
+            return self.general
+        return ChannelPersona(own.persona or self.general.persona, own.model or self.general.model)
