@@ -1,4 +1,4 @@
-"""The HTTP interface to memory: every request is somebody's, and reaches what is theirs."""
+"""The HTTP API of memory: every request has a person, and reaches that person's data."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -35,7 +35,7 @@ _ASKER: Final = web.RequestKey("parley.asker", Caller)
 
 @dataclass(frozen=True, slots=True)
 class MemoryApi:
-    """Serves `OPERATIONS` and their description. `turns`: whether turns are kept as memory."""
+    """Serves `OPERATIONS` and their description. `turns`: turns are stored as memory."""
 
     memory: Memory
     brain: Brain
@@ -44,7 +44,7 @@ class MemoryApi:
     turns: bool = True
 
     def app(self) -> web.Application:
-        """An application to be served under `openapi.PREFIX`."""
+        """Return the application for the path `openapi.PREFIX`."""
         app = web.Application(middlewares=[error_middleware, self._known])
         app.router.add_route("GET", PATH, _description)
         for operation in OPERATIONS:
@@ -53,7 +53,7 @@ class MemoryApi:
 
     @web.middleware
     async def _known(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Nothing is answered to whoever is not known, not even that there is nothing."""
+        """Authenticate first: an unknown caller does not learn which paths exist."""
         local = request.match_info.handler is _description and request[ENTRY].allowed
         if not local:
             request[_ASKER] = await self.entrance.caller(request)
@@ -69,7 +69,9 @@ class MemoryApi:
                 body = operation.body()
             item = request.match_info.get("id", "")
             if len(item) > MAX_ID:
-                raise Refused(404, "not_found", "There is no such thing of yours.", "path.id")
+                raise Refused(
+                    404, "not_found", "This entry does not exist, or is not yours.", "path.id"
+                )
             handle = await self.memory.for_principal(request[_ASKER])
             if query.project is not None:
                 handle = await handle.in_project(query.project)

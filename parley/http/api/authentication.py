@@ -1,4 +1,5 @@
-"""Who asks: from a person's token to that person in a direct conversation, and not too often."""
+"""Authentication: from a person's token to that person in a direct conversation, with a rate
+limit."""
 
 import math
 import uuid
@@ -22,17 +23,17 @@ from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
 
 PLATFORM: Final = "api"
-"""The platform of the direct conversation in which somebody asks over HTTP."""
+"""The platform of the direct conversation that stands for HTTP."""
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="parley"'}
 _ADVICE: Final = {
-    "token_wrong": "This token opens nothing: it is not ours, or was revoked.",
+    "token_wrong": "This token is not valid here, or was revoked. `parley token` prints a new one.",
     "token_expired": "This token has expired. `parley token` prints a new one.",
     "token_revoked": "This token was revoked. `parley token` prints a new one.",
 }
-_NO_TENANT: Final = "The program cannot say to which tenant you belong; who runs it can."
+_NO_TENANT: Final = "Your tenant cannot be determined. Ask the operator of this assistant."
 _WRITE_FIRST: Final = (
-    "Your platform names you by several ids, and I do not know all of yours yet. Write me a message"
-    " there, then try again."
+    "Your platform uses several ids for you, and not all of them are known yet. Write a message to "
+    "the assistant there, then try again."
 )
 
 
@@ -40,8 +41,8 @@ log = structlog.get_logger(__name__)
 
 
 class Authenticator:
-    """Lets people in. `tokens` knows which tokens are good; `services` gives roles, access lists,
-    buckets and the clock, so that a person may do here what they may do in a chat, and no more."""
+    """Authenticates people. `tokens` has the valid tokens; `services` gives roles, access lists,
+    rate limits and the clock, so that a person has the same rights as in a chat."""
 
     def __init__(
         self, key: TokenKey, tokens: TokenStore, services: Services, per_minute: int
@@ -52,7 +53,7 @@ class Authenticator:
         self._per_minute = per_minute
 
     async def caller(self, request: web.Request) -> Caller:
-        """The person who asks. Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
+        """Return the caller. Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
         clock = self._services.clock
         try:
             holder = read(self._key.current(), _bearer(request), clock.now())
@@ -74,7 +75,7 @@ class Authenticator:
         )
 
     def _check_tenant(self, holder: TokenClaims) -> None:
-        """A token is good for the tenant that its person belongs to now, and for no other."""
+        """Refuse a token whose tenant is not the present tenant of its person."""
         try:
             tenant = self._services.extensions.tenant_of_person(holder.person)
         except TenantUnknown as error:
@@ -84,13 +85,13 @@ class Authenticator:
             raise _unknown("token_wrong", _ADVICE["token_wrong"])
 
     async def _check_good(self, holder: TokenClaims) -> None:
-        """One look at the database, so that a token is worthless as soon as it is revoked."""
+        """Refuse a revoked token; the database is read for each request."""
         if holder.id and not await self._tokens.good(holder.id):
             raise _unknown("token_revoked", _ADVICE["token_revoked"])
 
     async def _admitted(self, holder: TokenClaims) -> Principal:
-        """The person with the role and the access that they have in a chat, where the platform
-        names them in several ways by all of these."""
+        """Return the person with their role in chat. Access lists and roles apply to all their
+        ids."""
         services, person = self._services, holder.person
         known = await known_ids(person, services)
         if known is None:
@@ -99,7 +100,7 @@ class Authenticator:
         principal = Principal(holder.tenant, person, role)
         place = _place(person.platform, person, "")
         if not (await served(principal, place, known, services)).allowed:
-            raise Refused(403, "not_served", "The configuration does not let you use this.")
+            raise Refused(403, "not_served", "The configuration does not allow you to use this.")
         return principal
 
     async def _check_rate(self, principal: Principal) -> None:
@@ -114,7 +115,9 @@ class Authenticator:
             wait = str(max(1, math.ceil(taken.retry_after)))
             linked = await self._services.memory.linked(principal)
             shared = ", of your linked accounts together" if linked else ""
-            message = f"At most {self._per_minute} requests a minute{shared}; again in {wait} s."
+            message = (
+                f"At most {self._per_minute} requests a minute{shared}. Try again in {wait} s."
+            )
             raise Refused(429, "too_many", message, headers={"Retry-After": wait})
 
 

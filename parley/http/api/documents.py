@@ -8,7 +8,7 @@ from memory.brain.documents import SYSTEM, BrainResult, nearly_full
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope
 from memory.model.trust import InputKind
-from memory.ports.brain import Document, Version
+from memory.ports.brain import LABELS, Document, Version
 from memory.service.handle import MemoryHandle
 from parley.http.api.errors import Refused
 from parley.http.api.models import (
@@ -28,21 +28,23 @@ from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 Writable = Literal["soul", "bible"]
 
-NO_PROJECT: Final = "No project is chosen: write /project to the assistant, or name ?project=."
-MISSING: Final = {404: "There is none, or no project is chosen, or you were not seen in it."}
+NO_PROJECT: Final = "No project is chosen: write /project to the assistant, or send ?project=."
+MISSING: Final = {
+    404: "There is no such document, no project is chosen, or you do not belong to it."
+}
 _WRITTEN: Final = {
     200: (WrittenOut, "Written."),
-    202: (WrittenOut, "Proposed: operators decide."),
+    202: (WrittenOut, "Proposed to the operators, who decide."),
 }
 _NOT_WRITTEN: Final = {
     **MISSING,
-    409: "It was changed meanwhile: read it, and write again.",
-    422: "Nothing of it can be kept, or too much waits for review.",
+    409: "The document was changed meanwhile: read it, then write again.",
+    422: "No part of the text can be stored, or too many proposals wait for a decision.",
 }
 
 
 def document_operations() -> tuple[AnyOperation, ...]:
-    """Everything about documents."""
+    """Return the operations on documents."""
     reads = tuple(_reading(document) for document in ("soul", "bible", "heartbeat"))
     both: tuple[Writable, Writable] = ("soul", "bible")
     kinds = (_writing, _listing, _restoring)
@@ -51,18 +53,18 @@ def document_operations() -> tuple[AnyOperation, ...]:
         "GET",
         "/brain",
         "brain",
-        "All documents, as they are now",
+        "Read all documents",
         read_all,
         Plain,
         Nothing,
         {200: (BrainOut, "The documents.")},
-        {404: "You were not seen in this project."},
+        {404: "You do not belong to this project."},
     )
     return (brain, *reads, *changes)
 
 
 async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
-    """SOUL, BIBLE and HEARTBEAT at once."""
+    """Return SOUL, BIBLE and HEARTBEAT."""
     access = call.handle.access
     soul = await call.brain.read(access, "soul")
     bible = await call.brain.read(access, "bible") if access.project else None
@@ -80,13 +82,13 @@ async def read_all(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 
 async def plan_of(handle: MemoryHandle) -> PlanOut:
-    """How much of the person's plan is used."""
+    """Return the used part of the person's plan."""
     use = await handle.read.plan_use()
     return PlanOut(count=use.count, limit=use.limit)
 
 
 def document_out(access: AccessScope, version: Version) -> DocumentOut:
-    """A version as it is answered; nobody learns other people's ids."""
+    """Return a version for the response, without other people's ids."""
     author: Author = "you" if version.author in access.persons else "other"
     return DocumentOut(
         document=version.document,
@@ -106,7 +108,7 @@ def _reading(document: Document) -> AnyOperation:
         "GET",
         f"/brain/{document}",
         f"read_{document}",
-        f"The {document.upper()}, as it is now",
+        f"Read the {LABELS[document]} ({document.upper()})",
         partial(read, document),
         Plain,
         Nothing,
@@ -120,7 +122,7 @@ def _writing(document: Writable) -> AnyOperation:
         "PUT",
         f"/brain/{document}",
         f"write_{document}",
-        f"Write the {document.upper()}, whole",
+        f"Replace the {LABELS[document]} ({document.upper()})",
         partial(write, document),
         Plain,
         DocumentBody,
@@ -134,7 +136,7 @@ def _listing(document: Writable) -> AnyOperation:
         "GET",
         f"/brain/{document}/versions",
         f"{document}_versions",
-        f"The versions of the {document.upper()} that are kept",
+        f"List the versions of the {LABELS[document]} ({document.upper()})",
         partial(versions, document),
         VersionsQuery,
         Nothing,
@@ -148,7 +150,7 @@ def _restoring(document: Writable) -> AnyOperation:
         "POST",
         f"/brain/{document}/restore",
         f"restore_{document}",
-        f"Make an earlier version of the {document.upper()} the newest again",
+        f"Restore an earlier version of the {LABELS[document]} ({document.upper()})",
         partial(restore, document),
         Plain,
         RestoreBody,
@@ -158,15 +160,15 @@ def _restoring(document: Writable) -> AnyOperation:
 
 
 async def read(document: Document, call: Call, _query: Plain, _body: Nothing) -> Answer:
-    """The newest version."""
+    """Return the newest version."""
     version = await call.brain.read(_reach(call, document), document)
     if version is None:
-        raise NotFound(f"There is no {document.upper()} yet.")
+        raise NotFound(f"No {LABELS[document]} yet.")
     return Answer(200, document_out(call.handle.access, version))
 
 
 async def write(document: Writable, call: Call, _query: Plain, body: DocumentBody) -> Answer:
-    """A new version, or a proposal of one."""
+    """Write a new version, or propose it."""
     result = await call.brain.write(
         call.handle.request,
         _reach(call, document),
@@ -179,7 +181,7 @@ async def write(document: Writable, call: Call, _query: Plain, body: DocumentBod
 
 
 async def versions(document: Writable, call: Call, query: VersionsQuery, _body: Nothing) -> Answer:
-    """A page of what is kept."""
+    """Return a page of versions."""
     every = await call.brain.versions(_reach(call, document), document)
     older = [each for each in every if query.before is None or each.number < query.before]
     page = older[: query.limit]
@@ -193,17 +195,17 @@ async def versions(document: Writable, call: Call, query: VersionsQuery, _body: 
 
 
 async def restore(document: Writable, call: Call, _query: Plain, body: RestoreBody) -> Answer:
-    """An earlier version as the newest."""
+    """Restore an earlier version."""
     access = _reach(call, document)
     kept = await call.brain.versions(access, document)
     if body.version not in {each.number for each in kept}:
-        raise NotFound(f"There is no version {body.version} of this {document.upper()}.")
+        raise NotFound(f"There is no version {body.version} of the {LABELS[document]}.")
     result = await call.brain.restore(call.handle.request, access, document, body.version)
     return _became(call, document, result)
 
 
 def _reach(call: Call, document: Document) -> AccessScope:
-    """What this person reaches, where the document can be had there. Raises `Refused`."""
+    """Return the person's access scope. Raises `Refused` if the document needs a project."""
     access = call.handle.access
     if document != "soul" and not access.project:
         raise Refused(404, "no_project", NO_PROJECT, "query.project")
@@ -213,7 +215,7 @@ def _reach(call: Call, document: Document) -> AccessScope:
 def _became(call: Call, document: Writable, result: BrainResult) -> Answer:
     if result.written == "conflict":
         newest = result.version.number if result.version else 0
-        message = f"The newest version of the {document.upper()} is {newest}."
+        message = f"The newest version of the {LABELS[document]} is {newest}."
         raise Refused(409, "conflict", message, "body.based_on")
     version = result.version
     return Answer(

@@ -1,4 +1,4 @@
-"""What is refused, in one form: `{"error": {"code", "message", "where"}}`."""
+"""Errors in one form: `{"error": {"code", "message", "where"}}`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from gateway.errors import BadInput, NotFound
 from parley.http.denied_requests import DENIED, Denied
 
 RETRY_SECONDS: Final = 5
-"""When to come again where the database was away."""
+"""`Retry-After` while the database is unavailable."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass
 class Refused(Exception):
-    """A request that is not served; `where` names the part of it that is wrong."""
+    """A refused request; `where` names its wrong part."""
 
     status: int
     code: str
@@ -30,7 +30,7 @@ class Refused(Exception):
 
 
 def refusal(refused: Refused) -> web.Response:
-    """It as an answer."""
+    """Return the response of a refusal."""
     error = {"code": refused.code, "message": refused.message, "where": refused.where}
     answer = web.json_response(
         {"error": error}, status=refused.status, headers=dict(refused.headers) or None
@@ -41,7 +41,7 @@ def refusal(refused: Refused) -> web.Response:
 
 @web.middleware
 async def error_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Whatever goes wrong is told in the one form."""
+    """Return every error in the one form."""
     try:
         return await handler(request)
     except Refused as refused:
@@ -64,17 +64,25 @@ async def error_middleware(request: web.Request, handler: Handler) -> web.Stream
         return refusal(_from_http(error))
     except Exception:
         log.exception("api_failed", method=request.method)
-        return refusal(Refused(500, "failed", "Something went wrong here; the log says what."))
+        return refusal(
+            Refused(500, "failed", "An internal error occurred; the log has the details.")
+        )
 
 
 def _from_http(error: web.HTTPException) -> Refused:
-    """What aiohttp itself refuses."""
+    """Return the refusal for an error of aiohttp."""
     headers = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
     match error.status:
         case 404:
-            return Refused(404, "not_found", "There is nothing at this path.", "path")
+            return Refused(404, "not_found", "This path does not exist.", "path")
         case 405:
-            return Refused(405, "method_not_allowed", "Not with this method.", "method", headers)
+            return Refused(
+                405,
+                "method_not_allowed",
+                "This path does not accept this method.",
+                "method",
+                headers,
+            )
         case 413:
             return Refused(413, "too_large", "The body is too large.", "body")
         case _:

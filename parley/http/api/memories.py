@@ -1,4 +1,4 @@
-"""Memories and what waits for review, over HTTP."""
+"""Memories and reviews over HTTP."""
 
 from typing import Final, Literal
 
@@ -28,15 +28,14 @@ from parley.http.api.models import (
 )
 from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
-NO_MEMORY: Final = "There is no such memory of yours."
-_MISSING: Final = {404: "There is none, or it is not yours."}
+NO_MEMORY: Final = "This memory does not exist, or is not yours."
+_MISSING: Final = {404: "It does not exist, or is not yours."}
 _CONFLICTS: Final = ("quota", "queue_full", "no_project", "memory_off")
-"""Refusals for what is there or not there already, or was chosen, rather than for what the text
-says."""
+"""Codes of refusals that depend on stored data or settings, not on the text."""
 
 
 def memory_operations() -> tuple[AnyOperation, ...]:
-    """Everything about memories and reviews."""
+    """Return the operations on memories and reviews."""
     return (*_of_all(), *_of_one("/brain/memories/{id}"), *_of_reviews("/brain/reviews/{id}"))
 
 
@@ -46,27 +45,27 @@ def _of_all() -> tuple[AnyOperation, ...]:
             "GET",
             "/brain/memories",
             "memories",
-            "What is remembered, page by page",
+            "List memories",
             search,
             MemoriesQuery,
             Nothing,
             {200: (MemoriesOut, "A page of memories.")},
-            {404: "You were not seen in this project, or `after` is no memory of yours."},
+            {404: "You do not belong to this project, or `after` is not a memory of yours."},
         ),
         Operation(
             "POST",
             "/brain/memories",
             "remember",
-            "Remember something",
+            "Store a memory",
             remember,
             Plain,
             MemoryBody,
             {201: (KeptOut, "Stored."), 202: (KeptOut, "It waits for review.")},
             {
-                404: "What it supersedes is not there, or not yours.",
-                409: "It is there already, the plan is full, memory is off, or something else has "
-                "to come first.",
-                422: "Nothing of it can be kept.",
+                404: "The memory that it supersedes does not exist, or is not yours.",
+                409: "It is stored already, the plan or the review queue is full, memory is off, "
+                "or no project is chosen.",
+                422: "No part of it can be stored.",
             },
         ),
     )
@@ -78,7 +77,7 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
             "GET",
             one,
             "memory",
-            "One memory",
+            "Read a memory",
             read,
             Plain,
             Nothing,
@@ -89,11 +88,11 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
             "DELETE",
             one,
             "forget",
-            "Delete one memory, for good",
+            "Delete a memory",
             delete,
             Plain,
             Nothing,
-            {204: (None, "It is gone.")},
+            {204: (None, "Deleted.")},
             _MISSING,
         ),
     )
@@ -105,55 +104,55 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
             "GET",
             "/brain/reviews",
             "reviews",
-            "What waits for your decision",
+            "List the entries that wait for your decision",
             waiting,
             ReviewsQuery,
             Nothing,
             {200: (ReviewsOut, "The entries, oldest first.")},
-            {404: "You were not seen in this project."},
+            {404: "You do not belong to this project."},
         ),
         Operation(
             "GET",
             "/brain/decisions",
             "decisions",
-            "What you decided",
+            "List your decisions",
             decisions,
             ReviewsQuery,
             Nothing,
             {200: (DecisionsOut, "The decisions, the latest first.")},
-            {404: "You were not seen in this project."},
+            {404: "You do not belong to this project."},
         ),
         Operation(
             "POST",
             f"{review}/approve",
             "approve",
-            "Keep what waits",
+            "Approve an entry",
             approve,
             Plain,
             Nothing,
-            {200: (DecidedOut, "It is kept.")},
+            {200: (DecidedOut, "Stored.")},
             {
                 **_MISSING,
-                409: "It is there already, the plan is full, or memory is off.",
-                422: "It cannot be kept.",
+                409: "It is stored already, the plan is full, or memory is off.",
+                422: "It cannot be stored.",
             },
         ),
         Operation(
             "POST",
             f"{review}/reject",
             "reject",
-            "Do not keep what waits",
+            "Reject an entry",
             reject,
             Plain,
             RejectBody,
-            {200: (DecidedOut, "It is not kept.")},
+            {200: (DecidedOut, "Rejected.")},
             _MISSING,
         ),
     )
 
 
 async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
-    """A page of what may be seen. Working memory is one page, and has no words to search."""
+    """Return a page of memories. Working memory has one page and no search."""
     if query.tier is Tier.WORKING:
         kept = (await call.handle.read.working())[: query.limit]
         shown = [memory_out(call.handle.access, record) for record in kept]
@@ -183,7 +182,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
 
 
 async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
-    """One memory."""
+    """Return a memory."""
     record = await call.handle.read.get(call.item)
     if record is None:
         raise NotFound(NO_MEMORY)
@@ -191,16 +190,21 @@ async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 
 async def delete(call: Call, _query: Plain, _body: Nothing) -> Answer:
-    """Delete it; what is seen and belongs to others is refused in so many words."""
+    """Delete a memory. A visible memory of others is refused with 403."""
     if not await call.handle.privacy.delete([call.item]):
         if await call.handle.read.get(call.item) is None:
             raise NotFound(NO_MEMORY)
-        raise Refused(403, "not_yours", "Only operators delete what everybody reads.", "path.id")
+        raise Refused(
+            403,
+            "not_yours",
+            "Only operators can delete memories of a project or of everybody.",
+            "path.id",
+        )
     return Answer(204)
 
 
 async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
-    """An explicit save, through the one write path."""
+    """Store a memory through the same write path as `/remember`."""
     result = await call.handle.write.remember(
         Draft(body.content, body.type, body.tags, body.scope, body.supersedes or "")
     )
@@ -222,19 +226,19 @@ async def remember(call: Call, _query: Plain, body: MemoryBody) -> Answer:
 
 
 async def waiting(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
-    """What waits."""
+    """Return the entries that wait for a decision."""
     reviews = await call.handle.review.waiting(query.limit)
     return Answer(200, ReviewsOut(reviews=[_review(call.handle.access, each) for each in reviews]))
 
 
 async def decisions(call: Call, query: ReviewsQuery, _body: Nothing) -> Answer:
-    """What was decided, without its text."""
+    """Return the decisions, without their text."""
     reviews = await call.handle.review.decided(query.limit)
     return Answer(200, DecisionsOut(decisions=[_decision(each) for each in reviews]))
 
 
 async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
-    """Keep it."""
+    """Approve an entry."""
     result = await call.handle.review.approve(call.item)
     if result.outcome is not Outcome.STORED:
         raise _not_kept(result)
@@ -243,13 +247,13 @@ async def approve(call: Call, _query: Plain, _body: Nothing) -> Answer:
 
 
 async def reject(call: Call, _query: Plain, body: RejectBody) -> Answer:
-    """Do not keep it."""
+    """Reject an entry."""
     await call.handle.review.reject(call.item, body.reason)
     return Answer(200, DecidedOut(id=call.item, decision="rejected"))
 
 
 def memory_out(access: AccessScope, record: Record) -> MemoryOut:
-    """A memory as it is answered; nobody learns other people's ids."""
+    """Return a memory for the response, without other people's ids."""
     provenance = record.provenance
     return MemoryOut(
         id=record.id,

@@ -1,4 +1,5 @@
-"""What goes in and out over HTTP, as strict models; the description is made from them too."""
+"""The requests and responses of the HTTP API, as strict models; the OpenAPI description derives
+from them."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -19,14 +20,14 @@ MAX_FILE = 1024 * 1024
 
 
 def _whole(value: object) -> object:
-    """A number in a query is written in plain digits."""
+    """Return the number that a query writes in plain digits; other values unchanged."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 10:
         return int(value)
     return value
 
 
 def _integral(value: object) -> object:
-    """To JSON 1.0 and 1 are the same number (JSON Schema 2020-12, core 6.3)."""
+    """Return 1 for 1.0: in JSON both are the same number (JSON Schema 2020-12, core 6.3)."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -42,13 +43,13 @@ Author = Literal["you", "other", "system"]
 
 
 class RequestModel(BaseModel):
-    """What somebody sends: nothing but what is known, and no type but the one asked for."""
+    """A request: unknown fields and other types are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class ResponseModel(BaseModel):
-    """What is answered."""
+    """A response."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -57,54 +58,64 @@ class ResponseModel(BaseModel):
 
 
 class Plain(RequestModel):
-    """Which project is meant, where it is not the chosen one."""
+    """The project, if it is not the chosen one."""
 
     project: Annotated[
         str | None,
-        Field(min_length=1, max_length=MAX_PROJECT, description="One you were seen in."),
+        Field(min_length=1, max_length=MAX_PROJECT, description="A project that you belong to."),
     ] = None
 
 
 class VersionsQuery(Plain):
-    """Which versions are wanted."""
+    """The versions to return."""
 
     limit: Limit = 20
     before: Annotated[
-        int | None, Field(ge=1, le=MAX_NUMBER, description="Older ones than this number."), Digits
+        int | None,
+        Field(ge=1, le=MAX_NUMBER, description="Return versions older than this number."),
+        Digits,
     ] = None
 
 
 class ReviewsQuery(Plain):
-    """How many entries are wanted."""
+    """The number of entries to return."""
 
     limit: Limit = 20
 
 
 class UsageQuery(Plain):
-    """Which days are wanted."""
+    """The days to return."""
 
-    days: Annotated[int, Field(ge=1, le=MAX_DAYS, description="Of the last days."), Digits] = 30
+    days: Annotated[
+        int, Field(ge=1, le=MAX_DAYS, description="Number of days, the last one today."), Digits
+    ] = 30
 
 
 class MemoriesQuery(Plain):
-    """Which memories are wanted."""
+    """The memories to return."""
 
     query: Annotated[
         str,
         Field(
-            max_length=MAX_QUERY, description="Words, best fit first; without any, newest first."
+            max_length=MAX_QUERY,
+            description="Words to search for, best match first; without words, newest first.",
         ),
     ] = ""
-    tags: Annotated[Tags, Field(description="All of them have to be there.")] = ()
-    type: Annotated[Kind | None, Field(strict=False, description="Of this kind only.")] = None
-    tier: Annotated[Tier | None, Field(strict=False, description="Of this tier only.")] = None
+    tags: Annotated[Tags, Field(description="A memory must have all of these tags.")] = ()
+    type: Annotated[Kind | None, Field(strict=False, description="Only memories of this kind.")] = (
+        None
+    )
+    tier: Annotated[Tier | None, Field(strict=False, description="Only memories of this tier.")] = (
+        None
+    )
     list: Annotated[
-        ListName | None, Field(description="What was learned, or chat messages; both without it.")
+        ListName | None,
+        Field(description="Learned memories or chat messages; both if it is omitted."),
     ] = None
     limit: Limit = 20
     after: Annotated[
         str | None,
-        Field(min_length=1, max_length=MAX_ID, description="`next` of the page before."),
+        Field(min_length=1, max_length=MAX_ID, description="`next` of the previous page."),
     ] = None
 
 
@@ -112,49 +123,48 @@ class MemoriesQuery(Plain):
 
 
 class Nothing(RequestModel):
-    """An empty object, or no body at all."""
+    """An empty object, or no body."""
 
 
 class DocumentBody(RequestModel):
-    """A document, whole. `based_on` is the number of the version it replaces, 0 for none: where
-    that is not the newest any more, nothing is written."""
+    """A complete document. `based_on` is the number of the version that it replaces, 0 for none. If
+    that is no longer the newest version, nothing is written."""
 
     content: DocumentText
     based_on: Number | None = None
 
 
 class RestoreBody(RequestModel):
-    """The number of the version to make the newest again."""
+    """The number of the version to restore."""
 
     version: Annotated[int, Field(ge=1, le=MAX_NUMBER), Integral]
 
 
 class MemoryBody(RequestModel):
-    """Something to remember. Who says so, and where, is not for the caller to say."""
+    """A memory to store. The server sets its author and origin."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
     type: Kind = Kind.FACT
     tags: Tags = ()
     scope: Scope = Scope.USER
-    supersedes: Annotated[Id | None, Field(description="The memory this one replaces.")] = None
+    supersedes: Annotated[Id | None, Field(description="The memory that this one replaces.")] = None
 
 
 class ImportBody(RequestModel):
-    """An export, as it was given out."""
+    """The file of an export, unchanged."""
 
     file: Annotated[str, StringConstraints(min_length=1, max_length=MAX_FILE)]
 
 
 class RejectBody(RequestModel):
-    """Why it is not kept, for the history."""
+    """The reason of a rejection, for the history."""
 
     reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
 
 
 class ChoicesBody(RequestModel):
-    """What is to be chosen. `memory`: whether anything is recalled and kept at all; `notes`:
-    whether the assistant says what it noted by itself; `rooms`: whether rooms may use what is your
-    own."""
+    """The settings to change. `memory`: recall and store memories; `notes`: show what the assistant
+    noted by itself; `rooms`: use your own memories in rooms."""
 
     memory: bool | None = None
     notes: bool | None = None
@@ -165,15 +175,15 @@ class ChoicesBody(RequestModel):
 
 
 class PlanOut(ResponseModel):
-    """How many current memories of your own there are, of how many; null for no limit."""
+    """The number of your current memories, and the limit of your plan; null for no limit."""
 
     count: int
     limit: int | None
 
 
 class DocumentOut(ResponseModel):
-    """One version of a document. `characters` of `max_characters` are used; `warning` says so in
-    words from 9,000 on. `last_synced_at` is a HEARTBEAT's."""
+    """One version of a document. `characters` of `max_characters` are used; `warning` is a sentence
+    about it from 9,000 on. Only a HEARTBEAT has `last_synced_at`."""
 
     document: Literal["soul", "bible", "heartbeat"]
     version: int
@@ -187,7 +197,7 @@ class DocumentOut(ResponseModel):
 
 
 class BrainOut(ResponseModel):
-    """All documents; null for what nobody wrote yet, or where no project is chosen."""
+    """All documents; null for one that does not exist, or if no project is chosen."""
 
     project: str | None
     soul: DocumentOut | None
@@ -197,14 +207,14 @@ class BrainOut(ResponseModel):
 
 
 class ExportOut(ResponseModel):
-    """Everything that is kept of the person: JSON lines under a header."""
+    """Everything that is stored about the person: a header and JSON lines."""
 
     file: str
 
 
 class EntryOut(ResponseModel):
-    """What became of an entry of an import; `line` counts from 1, the header being the first. `id`
-    is the memory's, or that of its review."""
+    """The outcome of an entry of an import. `line` counts from 1; the header is line 1. `id` is the
+    id of the memory, or of its review."""
 
     line: int
     outcome: Literal["stored", "known", "waiting", "refused", "left", "unreadable"]
@@ -213,7 +223,7 @@ class EntryOut(ResponseModel):
 
 
 class DecisionOut(ResponseModel):
-    """What became of something that waited. Its text went with the decision."""
+    """A decision of a review. Its text was deleted with the decision."""
 
     id: str
     decision: Literal["approved", "rejected"]
@@ -233,7 +243,7 @@ class DecisionsOut(ResponseModel):
 
 
 class ModelUsageOut(ResponseModel):
-    """What one model's answers cost; money in millionths of a dollar."""
+    """The cost of one model's answers, in millionths of a dollar."""
 
     model: str
     answers: int
@@ -253,7 +263,7 @@ class BudgetOut(ResponseModel):
 
 
 class UsageOut(ResponseModel):
-    """What the person spent, the dearest model first, and their budgets."""
+    """The cost of the person's answers, the most expensive model first, and their budgets."""
 
     micros: int
     models: list[ModelUsageOut]
@@ -261,7 +271,7 @@ class UsageOut(ResponseModel):
 
 
 class ImportOut(ResponseModel):
-    """What became of each entry, in order."""
+    """The outcome of each entry, in order."""
 
     entries: list[EntryOut]
 
@@ -274,7 +284,8 @@ class VersionsOut(ResponseModel):
 
 
 class WrittenOut(ResponseModel):
-    """What became of a document. Proposed: it waits as `review_id` for whoever may change it."""
+    """The outcome of a write. A proposed text waits as `review_id` for a person who may change the
+    document."""
 
     outcome: Literal["written", "proposed"]
     document: DocumentOut | None = None
@@ -283,8 +294,8 @@ class WrittenOut(ResponseModel):
 
 
 class MemoryOut(ResponseModel):
-    """One memory. `yours` is false for what belongs to a project or to everybody and was written by
-    somebody else."""
+    """One memory. `yours` is false for a memory of a project or of everybody that somebody else
+    wrote."""
 
     id: str
     content: str
@@ -318,7 +329,7 @@ class MemoriesOut(ResponseModel):
 
 
 class KeptOut(ResponseModel):
-    """What became of something to remember. Review: it waits as `review_id` for your decision."""
+    """The outcome of storing a memory. With "review" it waits as `review_id` for your decision."""
 
     outcome: Literal["stored", "review"]
     code: str
@@ -330,7 +341,8 @@ class KeptOut(ResponseModel):
 
 
 class ReviewOut(ResponseModel):
-    """Something that waits; `target` names the document it would rewrite, null for a memory."""
+    """An entry that waits for a decision; `target` is the document that it would rewrite, null for
+    a memory."""
 
     id: str
     content: str
@@ -344,13 +356,13 @@ class ReviewOut(ResponseModel):
 
 
 class ReviewsOut(ResponseModel):
-    """What waits for your decision, oldest first."""
+    """The entries that wait for your decision, oldest first."""
 
     reviews: list[ReviewOut]
 
 
 class ChoicesOut(ResponseModel):
-    """What is chosen. `notes` is null where the configuration decides."""
+    """The settings. `notes` is null if the configuration decides."""
 
     memory: bool
     notes: bool | None
@@ -358,7 +370,7 @@ class ChoicesOut(ResponseModel):
 
 
 class DecidedOut(ResponseModel):
-    """What was decided; `memory_id` where a memory was stored."""
+    """The decision; `memory_id` is set if a memory was stored."""
 
     id: str
     decision: Literal["approved", "rejected"]
@@ -375,6 +387,6 @@ class ErrorDetail(ResponseModel):
 
 
 class ErrorOut(ResponseModel):
-    """Why a request was not served."""
+    """The reason why a request was refused."""
 
     error: ErrorDetail

@@ -14,9 +14,9 @@ PREFIX: Final = "/api/v1"
 PATH: Final = "/openapi.json"
 _REF: Final = "#/components/schemas/{model}"
 _ALWAYS: Final = {
-    400: "A parameter or the body cannot be used; `where` names it.",
-    401: "Who asks is not known: no token, a wrong one, or one that has expired.",
-    403: "The configuration does not let this person use it, or not do this.",
+    400: "A parameter or the body is invalid; `where` names it.",
+    401: "The token is missing, invalid or expired.",
+    403: "The configuration does not allow this person to use the API, or to do this.",
     429: "Too many requests.",
     503: "The database does not answer.",
 }
@@ -33,15 +33,15 @@ _LINKS: Final = {
     ("memories", 200): {"memory": "memories/0/id", "forget": "memories/0/id"},
     ("reviews", 200): {"approve": "reviews/0/id", "reject": "reviews/0/id"},
 }
-"""Where an answer holds the id that another operation takes."""
+"""The place of the id in a response that another operation takes."""
 
 Json = dict[str, object]
 Schemas = Mapping[Any, dict[str, Any]]
-"""By model and mode, as pydantic makes them."""
+"""JSON schemas by model and mode, made by pydantic."""
 
 
 def describe(operations: Sequence[AnyOperation]) -> Json:
-    """The whole description as JSON-like values."""
+    """Return the OpenAPI description as JSON-like values."""
     inputs = {each.query for each in operations} | {each.body for each in operations}
     outputs = {model for each in operations for model, _ in each.answers.values() if model}
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [
@@ -58,7 +58,7 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
         "info": {
             "title": "Parley's memory",
             "version": "1",
-            "description": "What Parley remembers of the person whose token is shown.",
+            "description": "The memories and documents of the person who has the token.",
         },
         "servers": [{"url": "/"}],
         "security": [{"person": []}],
@@ -69,7 +69,7 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
                 "person": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "What `parley token PERSON` prints.",
+                    "description": "The token that `parley token PERSON` prints.",
                 }
             },
         },
@@ -113,7 +113,7 @@ def _query(operation: AnyOperation) -> list[Json]:
 
 
 def _without_null(schema: Json) -> Json:
-    """A parameter is left out rather than null."""
+    """Return the schema without null: a parameter is omitted instead."""
     options = schema.get("anyOf")
     schema.pop("title", None)
     if not isinstance(options, list):
@@ -154,7 +154,8 @@ def _refusal(status: int, text: str, schemas: Schemas) -> Json:
 
 
 def _own(schemas: Schemas) -> Json:
-    """The description itself, which whoever may see the local pages may read without a token."""
+    """Return the operation for this description. People with access to the local pages need no
+    token for it."""
     refusals = {status: _ALWAYS[status] for status in _ALWAYS if status != 400}
     return {
         "operationId": "description",
@@ -172,7 +173,8 @@ def _own(schemas: Schemas) -> Json:
 
 
 def _without_queries(definitions: Mapping[str, object], inputs: set[type[BaseModel]]) -> Json:
-    """Parameters stand where they are used; only bodies and answers have names."""
+    """Return the definitions of bodies and responses; parameters are described where they are
+    used."""
     queries = {model.__name__ for model in inputs if model.__name__.endswith("Query")} | {"Plain"}
     return {name: schema for name, schema in definitions.items() if name not in queries}
 

@@ -1,6 +1,6 @@
-"""One operation of the interface: what it takes, what it does, everything it may answer.
+"""An operation of the API: its parameters, its handler and all its responses.
 
-The routes and the description are made from the same values, so that they cannot differ.
+The routes and the OpenAPI description derive from the same values, so they cannot differ.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,15 +18,15 @@ Q = TypeVar("Q", bound=Plain)
 B = TypeVar("B", bound=RequestModel)
 
 MAX_BODY: Final = 64 * 1024
-"""Bytes of a body. The longest document takes 40,000 in UTF-8, more where it is escaped."""
+"""Bytes of a body. The longest document takes 40,000 in UTF-8, more if it is escaped."""
 
 Method = Literal["GET", "PUT", "POST", "DELETE"]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request of somebody who is known. `item` is the id in the path, empty where there is
-    none; `turns` says whether turns are kept as memory; `spending` knows what answers cost."""
+    """An authenticated request. `item` is the id in the path, empty if there is none; `turns` is
+    true if turns are stored as memory; `spending` reads the cost of answers."""
 
     handle: MemoryHandle
     brain: Brain
@@ -37,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is answered when it is served; without a model there is no body."""
+    """A successful response; without a model it has no body."""
 
     status: int
     body: BaseModel | None = None
@@ -45,9 +45,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, B]):
-    """`path` is below the prefix, with `{id}` where an id stands. `answers` are the statuses of
-    success with their models, `refusals` those of failure that are this operation's own. `most`
-    bytes of a body are read."""
+    """An operation. `path` is below the prefix and may contain `{id}`. `answers` has the statuses
+    of success with their models, `refusals` the statuses of failure of this operation alone. A body
+    has at most `most` bytes."""
 
     method: Method
     path: str
@@ -62,12 +62,12 @@ class Operation(Generic[Q, B]):
 
     @property
     def takes_body(self) -> bool:
-        """Whether it reads a body."""
+        """True if it reads a body."""
         return self.body is not Nothing
 
     @property
     def body_required(self) -> bool:
-        """Whether it cannot do without one."""
+        """True if it needs a body."""
         return any(each.is_required() for each in self.body.model_fields.values())
 
 

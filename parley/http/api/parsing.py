@@ -1,4 +1,4 @@
-"""From a request's query and body to values; what does not fit is refused and said."""
+"""Parses the query and the body of a request; refuses invalid values with a reason."""
 
 import asyncio
 from typing import Final, TypeVar
@@ -16,10 +16,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_query(request: web.Request, model: type[Model]) -> Model:
-    """The query as `model`. Raises `Refused` (400)."""
+    """Return the query as `model`. Raises `Refused` (400)."""
     query = request.query
     if len(query) > MAX_PARAMETERS:
-        raise Refused(400, "bad_query", f"At most {MAX_PARAMETERS} parameters.", "query")
+        raise Refused(
+            400, "bad_query", f"A request has at most {MAX_PARAMETERS} parameters.", "query"
+        )
     given: dict[str, object] = {}
     for name in set(query):
         values = query.getall(name)
@@ -27,7 +29,9 @@ def read_query(request: web.Request, model: type[Model]) -> Model:
         if field is not None and isinstance(field.default, tuple):
             given[name] = tuple(values)
         elif len(values) > 1:
-            raise Refused(400, "bad_query", "It is there more than once.", f"query.{name[:50]}")
+            raise Refused(
+                400, "bad_query", "This parameter is given more than once.", f"query.{name[:50]}"
+            )
         else:
             given[name] = values[0]
     try:
@@ -37,7 +41,8 @@ def read_query(request: web.Request, model: type[Model]) -> Model:
 
 
 async def read_body(request: web.Request, model: type[Model], most: int) -> Model:
-    """The JSON body, of `most` bytes, as `model`. Raises `Refused` (400, 408, 413, 415)."""
+    """Return the JSON body, of at most `most` bytes, as `model`. Raises `Refused` (400, 408, 413,
+    415)."""
     if request.content_type != JSON or (request.charset or "utf-8").lower() not in (
         "utf-8",
         "utf8",
@@ -66,7 +71,7 @@ async def _bounded(request: web.Request, most: int) -> bytes:
 
 
 def _too_large(most: int) -> Refused:
-    # What is left of the body is not read, so the connection cannot be used again.
+    # The rest of the body is not read, so the connection cannot be reused.
     message = f"A body has at most {most // 1024} kB."
     return Refused(413, "too_large", message, "body", {"Connection": "close"})
 

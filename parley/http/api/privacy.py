@@ -1,4 +1,4 @@
-"""What a person chose about their memory, over HTTP: what `/privacy` chooses in a chat."""
+"""A person's memory settings over HTTP, the same as `/privacy` in a chat."""
 
 from memory.service.handle import MemoryHandle
 from parley.http.api.models import ChoicesBody, ChoicesOut, Nothing, Plain
@@ -8,46 +8,46 @@ PATH = "/brain/choices"
 
 
 def choice_operations() -> tuple[AnyOperation, ...]:
-    """Reading and making choices."""
+    """Return the operations on settings."""
     return (
         Operation(
             "GET",
             PATH,
             "choices",
-            "What you chose about your memory",
+            "Read your memory settings",
             read,
             Plain,
             Nothing,
-            {200: (ChoicesOut, "The choices.")},
-            {404: "You were not seen in this project."},
+            {200: (ChoicesOut, "The settings.")},
+            {404: "You do not belong to this project."},
         ),
         Operation(
             "PUT",
             PATH,
             "choose",
-            "Choose; what is left out stays as it is",
+            "Change your memory settings; omitted ones stay unchanged",
             choose,
             Plain,
             ChoicesBody,
-            {200: (ChoicesOut, "The choices from now on.")},
-            {404: "You were not seen in this project."},
+            {200: (ChoicesOut, "The changed settings.")},
+            {404: "You do not belong to this project."},
         ),
     )
 
 
 async def read(call: Call, _query: Plain, _body: Nothing) -> Answer:
-    """The choices as they are."""
+    """Return the settings."""
     return Answer(200, _told(call.handle, ChoicesBody()))
 
 
 async def choose(call: Call, _query: Plain, body: ChoicesBody) -> Answer:
-    """Make those that are named, for all linked accounts."""
+    """Change the given settings, for all linked accounts."""
     await call.handle.privacy.choose(memory=body.memory, notes=body.notes, rooms=body.rooms)
     return Answer(200, _told(call.handle, body))
 
 
 def _told(handle: MemoryHandle, made: ChoicesBody) -> ChoicesOut:
-    """The choices of when the handle was made, and those made since."""
+    """Return the settings of the handle with the changes of this request."""
     chosen = handle.choices
     return ChoicesOut(
         memory=not chosen.memory_off if made.memory is None else made.memory,

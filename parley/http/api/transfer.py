@@ -1,4 +1,4 @@
-"""Everything of a person given out, and memories taken in again, over HTTP."""
+"""Export of a person's data and import of memories, over HTTP."""
 
 from typing import Final
 
@@ -20,17 +20,17 @@ from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 MAX_IMPORT: Final = 2 * MAX_FILE
 """Bytes of the body: the file as a JSON string, where a quotation mark takes two."""
-_MISSING: Final = {404: "You were not seen in this project."}
+_MISSING: Final = {404: "You do not belong to this project."}
 
 
 def transfer_operations() -> tuple[AnyOperation, ...]:
-    """Export and import."""
+    """Return the operations for export and import."""
     return (
         Operation(
             "GET",
             "/brain/export",
             "export",
-            "Everything that is kept of you",
+            "Export everything that is stored about you",
             give_out,
             Plain,
             Nothing,
@@ -41,12 +41,12 @@ def transfer_operations() -> tuple[AnyOperation, ...]:
             "POST",
             "/brain/import",
             "import",
-            "Bring memories of an export in",
+            "Import the memories of an export",
             bring_in,
             Plain,
             ImportBody,
-            {200: (ImportOut, "What became of each entry.")},
-            {**_MISSING, 422: "It is no export, or has more than 500 entries."},
+            {200: (ImportOut, "The outcome of each entry.")},
+            {**_MISSING, 422: "The file is not an export, or has more than 500 entries."},
             MAX_IMPORT,
         ),
     )

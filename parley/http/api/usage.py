@@ -1,28 +1,28 @@
-"""What a person spent, over HTTP."""
+"""The cost of a person's answers, over HTTP."""
 
 from parley.http.api.models import BudgetOut, ModelUsageOut, Nothing, UsageOut, UsageQuery
 from parley.http.api.operations import Answer, AnyOperation, Call, Operation
 
 
 def usage_operations() -> tuple[AnyOperation, ...]:
-    """One."""
+    """Return the operation on usage."""
     return (
         Operation(
             "GET",
             "/usage",
             "usage",
-            "What your answers cost",
+            "Read the cost of your answers",
             usage,
             UsageQuery,
             Nothing,
-            {200: (UsageOut, "Sums by model, and your budgets.")},
-            {404: "You were not seen in this project."},
+            {200: (UsageOut, "The cost by model, and your budgets.")},
+            {404: "You do not belong to this project."},
         ),
     )
 
 
 async def usage(call: Call, query: UsageQuery, _body: Nothing) -> Answer:
-    """Of all linked identities together."""
+    """Return the cost for all linked identities together."""
     access, person = call.handle.access, call.handle.request.principal.person
     spent = await call.spending.of(access.tenant, person, access.persons, query.days)
     models = [
