@@ -64,8 +64,8 @@ FIXED: Final = {
     "channel": "''", "audience": "'direct'", "external": "false", "claim": "''",
     "captured_at": NOW, "confidence": "0.9", "source_id": "''", "supersedes": "''",
     "superseded_by": "''", "confirmed": "false", "derived_from": "'[]'", "owner": "o.owner",
-    "shelves": "o.owner", "words": "array_to_string(words, ' ')", "length": "cardinality(words)",
-    "lexemes": "array_to_tsvector(words || o.shelf)",
+    "partitions": "o.owner", "words": "array_to_string(words, ' ')", "length": "cardinality(words)",
+    "lexemes": "array_to_tsvector(words || o.partition_name)",
 }  # fmt: skip
 FILL: Final = f"""
     INSERT INTO memories ({", ".join(FIXED)})
@@ -127,7 +127,7 @@ def fill(server: PostgresServer, some: Round) -> float:
         db.execute("SET synchronous_commit = off")
         db.execute(
             "CREATE TEMP TABLE owners (number integer, person text, project text, scope text,"
-            " owner text, shelf text)"
+            " owner text, partition_name text)"
         )
         with db.cursor().copy("COPY owners FROM STDIN") as copy:
             for row in _owners(some):

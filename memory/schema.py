@@ -30,7 +30,7 @@ RECORDS: Final = (
         confidence double precision NOT NULL, source_id text NOT NULL, valid_until bigint,
         true_from bigint, true_until bigint, expires_at bigint, supersedes text NOT NULL,
         superseded_by text NOT NULL, superseded_at bigint, confirmed boolean NOT NULL,
-        derived_from text NOT NULL, owner text NOT NULL, shelves text NOT NULL,
+        derived_from text NOT NULL, owner text NOT NULL, partitions text NOT NULL,
         words text NOT NULL, length integer NOT NULL
         {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
     )""",
@@ -52,32 +52,32 @@ RECORDS: Final = (
     "CREATE INDEX memory_origins_memory ON memory_origins (memory)",
 )
 PARTITIONED: Final = """(
-        SELECT group_concat(shelf.value || replace({row}.words, ' ', ' ' || shelf.value), ' ')
-        FROM json_each('["' || replace({row}.shelves, ' ', '","') || '"]') shelf
+        SELECT group_concat(part.value || replace({row}.words, ' ', ' ' || part.value), ' ')
+        FROM json_each('["' || replace({row}.partitions, ' ', '","') || '"]') part
     )"""
 ADDED: Final = f"""
         INSERT INTO memories_text (rowid, terms) VALUES (new.seq, {PARTITIONED.format(row="new")});
-        INSERT INTO memory_shelves
-            SELECT shelf, 1, new.length
-            FROM (SELECT new.owner AS shelf UNION ALL SELECT substr(new.shelves, {ROOM_BEGINS}))
-            WHERE shelf <> ''
-            ON CONFLICT (shelf) DO UPDATE
+        INSERT INTO memory_partitions
+            SELECT name, 1, new.length
+            FROM (SELECT new.owner AS name UNION ALL SELECT substr(new.partitions, {ROOM_BEGINS}))
+            WHERE name <> ''
+            ON CONFLICT (name) DO UPDATE
                 SET memories = memories + 1, words = words + excluded.words;
 """  # noqa: S608 - constants
 REMOVED: Final = f"""
         INSERT INTO memories_text (memories_text, rowid, terms)
             VALUES ('delete', old.seq, {PARTITIONED.format(row="old")});
-        UPDATE memory_shelves SET memories = memories - 1, words = words - old.length
-            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS}));
-        DELETE FROM memory_shelves
-            WHERE shelf IN (old.owner, substr(old.shelves, {ROOM_BEGINS})) AND memories <= 0;
+        UPDATE memory_partitions SET memories = memories - 1, words = words - old.length
+            WHERE name IN (old.owner, substr(old.partitions, {ROOM_BEGINS}));
+        DELETE FROM memory_partitions
+            WHERE name IN (old.owner, substr(old.partitions, {ROOM_BEGINS})) AND memories <= 0;
         UPDATE memory_upkeep SET due = 1 WHERE task = 'merge' AND NOT due;
 """  # noqa: S608 - constants
 SQLITE_INDEX: Final = (
     "CREATE TABLE memory_upkeep (task text PRIMARY KEY, due integer NOT NULL) WITHOUT ROWID",
     "INSERT INTO memory_upkeep VALUES ('merge', 0)",
-    """CREATE TABLE memory_shelves (
-        shelf text PRIMARY KEY, memories integer NOT NULL, words integer NOT NULL
+    """CREATE TABLE memory_partitions (
+        name text PRIMARY KEY, memories integer NOT NULL, words integer NOT NULL
     ) WITHOUT ROWID""",
     # A vector that is set again gets a new number, so that a matrix in memory sees what is new.
     """CREATE TABLE memory_vectors (
@@ -126,15 +126,15 @@ POSTGRES_INDEX: Final = (
 )
 PEOPLE: Final = (
     f"""CREATE TABLE people_links (
-        tenant text NOT NULL, person text NOT NULL, human text NOT NULL,
+        tenant text NOT NULL, person text NOT NULL, link_group text NOT NULL,
         name text NOT NULL DEFAULT '', place text NOT NULL DEFAULT '', since bigint,
         PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
-    "CREATE INDEX people_links_human ON people_links (tenant, human)",
+    "CREATE INDEX people_links_group ON people_links (tenant, link_group)",
     f"""CREATE TABLE link_requests (
         tenant text NOT NULL, maker text NOT NULL, code text NOT NULL, id text NOT NULL,
         state text NOT NULL CHECK (state IN ('offered', 'redeemed', 'confirmed', 'linked')),
-        redeemer text NOT NULL, sides text NOT NULL, until bigint NOT NULL, settled text NOT NULL,
+        redeemer text NOT NULL, sides text NOT NULL, until bigint NOT NULL, turn_id text NOT NULL,
         PRIMARY KEY (tenant, maker)
     ) {BY_KEY}""",
     "CREATE INDEX link_requests_code ON link_requests (tenant, code)",
@@ -149,8 +149,8 @@ PEOPLE: Final = (
     f"""CREATE TABLE people_choices (
         tenant text NOT NULL, person text NOT NULL, project text NOT NULL DEFAULT '',
         shows_private boolean NOT NULL DEFAULT false, memory_off boolean NOT NULL DEFAULT false,
-        notes boolean, off_in text NOT NULL DEFAULT '[]', untold text NOT NULL DEFAULT '[]',
-        PRIMARY KEY (tenant, person)
+        notes boolean, off_in text NOT NULL DEFAULT '[]',
+        waiting_notices text NOT NULL DEFAULT '[]', PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     f"""CREATE TABLE person_tokens (
         id text PRIMARY KEY, name text NOT NULL UNIQUE, tenant text NOT NULL, person text NOT NULL,
@@ -161,7 +161,7 @@ PEOPLE: Final = (
     f"""CREATE TABLE memory_sessions (
         id text PRIMARY KEY, tenant text NOT NULL, person text NOT NULL,
         conversation text NOT NULL, at bigint NOT NULL, stores integer NOT NULL DEFAULT 0,
-        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, briefed bigint,
+        supersedes integer NOT NULL DEFAULT 0, deletes integer NOT NULL DEFAULT 0, brief_at bigint,
         UNIQUE (tenant, person, conversation)
     ) {BY_KEY}""",
     "CREATE INDEX memory_sessions_at ON memory_sessions (at)",

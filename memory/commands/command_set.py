@@ -278,8 +278,8 @@ async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
     """The outcome, where everybody reads the answer: what quotes memory waits for the person's
     next direct message."""
     asked = result.outcome is Outcome.REVIEW and not result.for_operators
-    untold = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
-    entries = entries_at(handle.request.at, [one for one in untold if one])
+    deferred = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
+    entries = entries_at(handle.request.at, [one for one in deferred if one])
     if entries:
         await handle.privacy.defer_notices(entries)
     if asked:

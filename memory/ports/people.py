@@ -16,7 +16,7 @@ class PersonChoices:
     for direct messages; `seen` says which of `persons` were seen in the project of this request
     (the room's, or the chosen one), and when last. `memory_off`: off for one of `persons` and so
     for all; `off_here`: off for this person in this conversation. `notes` is None without a choice.
-    `untold` are the notices that wait for the next direct message, oldest first.
+    `waiting_notices` are the notices that wait for the next direct message, oldest first.
     """
 
     persons: tuple[str, ...]
@@ -26,7 +26,7 @@ class PersonChoices:
     memory_off: bool = False
     off_here: bool = False
     notes: bool | None = None
-    untold: tuple[str, ...] = ()
+    waiting_notices: tuple[str, ...] = ()
 
     @property
     def remembered(self) -> bool:
@@ -36,14 +36,13 @@ class PersonChoices:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A person in a conversation until 30 minutes idle. `briefed` is the time as of which its brief
-    is frozen."""
+    """A person in a conversation until 30 minutes idle. Its brief is frozen as of `brief_at`."""
 
     id: str
     stores: int = 0
     supersedes: int = 0
     deletes: int = 0
-    briefed: datetime | None = None
+    brief_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class PeopleStore(Protocol):
         """Add waiting notices; of more than `most` the oldest are dropped."""
         ...
 
-    async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+    async def remove_notices(self, tenant: str, person: str, entries: Sequence[str]) -> None:
         """Remove waiting notices."""
         ...
 
@@ -134,7 +133,9 @@ class PeopleStore(Protocol):
         """Count one use atomically; False if the limit is already reached."""
         ...
 
-    async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
+    async def freeze_brief(
+        self, session_id: str, at: datetime, before: datetime | None
+    ) -> datetime:
         """Freeze the session's brief as of `at`, unless another process changed it from `before`;
         return the time that holds."""
         ...

@@ -136,12 +136,12 @@ class MemoryHandle:
     @property
     def brief_at(self) -> datetime | None:
         """The time as of which the session's brief is frozen; None before the first one."""
-        return self._start.session.briefed
+        return self._start.session.brief_at
 
     async def refresh_brief(self) -> datetime:
         """Freeze the session's brief as of this turn; return the time, which is another turn's if
         that was faster."""
-        return await self._parts.people.brief(self._start.session, self.request.at)
+        return await self._parts.people.freeze_brief(self._start.session, self.request.at)
 
     async def brain_parts(self) -> BrainParts:
         """Return the documents for the prompt, as of the start of the turn."""

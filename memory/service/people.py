@@ -23,7 +23,7 @@ SEEN_AGAIN: Final = timedelta(hours=12)
 """The precision of the time when somebody was last seen in a project."""
 MAX_OFF_IN: Final = 50
 """Conversations in which one person may turn memory off."""
-MAX_UNTOLD: Final = 10
+MAX_WAITING_NOTICES: Final = 10
 """Notices that wait for a person's next direct message; beyond that the oldest are dropped."""
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
 """Uses of the model's tools in one session (sources 003); people are not limited."""
@@ -127,10 +127,10 @@ class People:
         """Count one use by the model; False if the session's limit is reached."""
         return await self._store.use(session.id, what, SESSION_LIMITS[what])
 
-    async def brief(self, session: Session, at: datetime) -> datetime:
+    async def freeze_brief(self, session: Session, at: datetime) -> datetime:
         """Freeze the session's brief as of `at`, unless another process changed it; return the
         valid time."""
-        return await self._store.brief(session.id, at, session.briefed)
+        return await self._store.freeze_brief(session.id, at, session.brief_at)
 
     async def projects(self, request: RequestScope) -> list[tuple[str, str]]:
         """Return ids and titles of the projects that this person may choose."""
@@ -181,15 +181,17 @@ class People:
         """Show or hide what the assistant noted."""
         await self._store.show_notes(principal.tenant, str(principal.person), allowed)
 
-    async def tell_later(self, request: RequestScope, entries: Sequence[str]) -> None:
+    async def add_notices(self, request: RequestScope, entries: Sequence[str]) -> None:
         """Keep notices for the next direct message."""
         principal = request.principal
-        await self._store.add_notices(principal.tenant, str(principal.person), entries, MAX_UNTOLD)
+        await self._store.add_notices(
+            principal.tenant, str(principal.person), entries, MAX_WAITING_NOTICES
+        )
 
-    async def told(self, request: RequestScope, entries: Sequence[str]) -> None:
+    async def remove_notices(self, request: RequestScope, entries: Sequence[str]) -> None:
         """Remove waiting notices."""
         principal = request.principal
-        await self._store.told(principal.tenant, str(principal.person), entries)
+        await self._store.remove_notices(principal.tenant, str(principal.person), entries)
 
     def _project_in(self, caller: Caller) -> str:
         """Return the project of a room; empty for outsiders and in shared rooms."""

@@ -70,11 +70,11 @@ class MemoryPrivacy(BoundMemory):
 
     async def defer_notices(self, entries: Sequence[str]) -> None:
         """Keep these notices for the person's next direct message."""
-        await self.parts.people.tell_later(self.request, entries)
+        await self.parts.people.add_notices(self.request, entries)
 
     async def drop_notices(self, entries: Sequence[str]) -> None:
         """Remove these notices from those that wait."""
-        await self.parts.people.told(self.request, entries)
+        await self.parts.people.remove_notices(self.request, entries)
 
     # --- deletion -------------------------------------------------------------------------------
 

@@ -51,8 +51,8 @@ def duplicate_keys_of(
     if threshold is None:
         return DuplicateKeys(of, said, stored)
     lookup = tuple(
-        word_key(shelf, within, word)
-        for shelf in duplicate_partitions(access, record)
+        word_key(partition, within, word)
+        for partition in duplicate_partitions(access, record)
         for word in lookup_keys(of, threshold)
     )
     return DuplicateKeys(of, said, stored, lookup, size_bounds(len(of), threshold))

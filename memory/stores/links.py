@@ -36,10 +36,10 @@ ACTIVE: Final[tuple[LinkState, ...]] = ("redeemed", "confirmed")
 
 @dataclass(frozen=True, slots=True)
 class KeptRequest:
-    """A row of `link_requests`. `settled` is the turn that changed it last."""
+    """A row of `link_requests`. `turn_id` is the turn that changed it last."""
 
     request: LinkRequest
-    settled: str
+    turn_id: str
 
     @property
     def active(self) -> bool:
@@ -72,7 +72,7 @@ def confirming(kept: KeptRequest | None, person: str, turn_id: str, now: datetim
     """The outcome of a confirmation; `linked` still depends on `obstacle`."""
     if kept is None or kept.request.own(person) is None or kept.request.until <= now:
         return "unknown"
-    again, state = kept.settled == turn_id, kept.request.state
+    again, state = kept.turn_id == turn_id, kept.request.state
     if state == "linked":
         return "linked" if again else "unknown"
     if state not in ACTIVE:
@@ -82,7 +82,7 @@ def confirming(kept: KeptRequest | None, person: str, turn_id: str, now: datetim
     return "agreed" if state == "redeemed" or again else "waiting"
 
 
-COLUMNS: Final = "tenant, id, state, sides, until, settled"
+COLUMNS: Final = "tenant, id, state, sides, until, turn_id"
 SELECT: Final = f"SELECT {COLUMNS} FROM link_requests"  # noqa: S608 - constants
 OF_CODE: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND code = :code AND until > :now")
 OF_ID: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id AND id <> ''")
@@ -92,14 +92,14 @@ OF_PERSON: Final = Statement(f"""
     ORDER BY state = 'offered' LIMIT 1
 """)
 PUT: Final = Statement("""
-    INSERT INTO link_requests (tenant, maker, code, id, state, redeemer, sides, until, settled)
-    VALUES (:tenant, :maker, :code, :id, :state, :redeemer, :sides, :until, :settled)
+    INSERT INTO link_requests (tenant, maker, code, id, state, redeemer, sides, until, turn_id)
+    VALUES (:tenant, :maker, :code, :id, :state, :redeemer, :sides, :until, :turn_id)
     ON CONFLICT (tenant, maker) DO UPDATE SET code = excluded.code, id = excluded.id,
         state = excluded.state, redeemer = excluded.redeemer, sides = excluded.sides,
-        until = excluded.until, settled = excluded.settled
+        until = excluded.until, turn_id = excluded.turn_id
 """)
 CHANGE: Final = Statement("""
-    UPDATE link_requests SET state = :state, settled = :settled
+    UPDATE link_requests SET state = :state, turn_id = :turn_id
     WHERE tenant = :tenant AND maker = :maker
 """)
 DELETE: Final = Statement("DELETE FROM link_requests WHERE tenant = :tenant AND maker = :maker")
@@ -120,20 +120,20 @@ EXPIRE: Final = Statement(f"""
 LINKED: Final = """
     SELECT CAST(:person AS text) AS person UNION ALL
     SELECT other.person FROM people_links own
-    JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+    JOIN people_links other ON other.tenant = own.tenant AND other.link_group = own.link_group
     WHERE own.tenant = :tenant AND own.person = :person AND other.person <> own.person
 """
 """This identity and those that are linked with it, for statements of other stores."""
 GROUP: Final = Statement("""
     SELECT other.person, other.name, other.place, other.since FROM people_links own
-    JOIN people_links other ON other.tenant = own.tenant AND other.human = own.human
+    JOIN people_links other ON other.tenant = own.tenant AND other.link_group = own.link_group
     WHERE own.tenant = :tenant AND own.person = :person AND other.person <> own.person
     ORDER BY other.person
 """)
 JOIN: Final = Statement("""
-    INSERT INTO people_links AS kept (tenant, person, human, name, place, since)
-    VALUES (:tenant, :person, :human, :name, :place, :since)
-    ON CONFLICT (tenant, person) DO UPDATE SET human = excluded.human,
+    INSERT INTO people_links AS kept (tenant, person, link_group, name, place, since)
+    VALUES (:tenant, :person, :link_group, :name, :place, :since)
+    ON CONFLICT (tenant, person) DO UPDATE SET link_group = excluded.link_group,
         name = CASE WHEN excluded.place = '' THEN kept.name ELSE excluded.name END,
         place = CASE WHEN excluded.place = '' THEN kept.place ELSE excluded.place END
 """)
@@ -278,9 +278,9 @@ def _join(request: LinkRequest, now: datetime) -> Work[LinkOutcome | None]:
     problem = obstacle(everybody)
     if problem is not None:
         return problem
-    human = uuid.uuid4().hex
+    link_group = uuid.uuid4().hex
     sides = (known.get(person, LinkSide(person)) for person in everybody)
-    yield from execute(JOIN, *(_joined(tenant, side, human, now) for side in sides))
+    yield from execute(JOIN, *(_joined(tenant, side, link_group, now) for side in sides))
     of_others = {"tenant": tenant, "group": everybody, "maker": request.maker.person}
     yield from execute(DROP_OPEN, of_others)
     return None
@@ -309,21 +309,21 @@ def _linked(row: Row) -> Linked:
 
 
 def _kept(row: Row) -> KeptRequest:
-    tenant, id_, state, sides, until, settled = row
+    tenant, id_, state, sides, until, turn_id = row
     maker, redeemer = _SIDES.validate_json(sides)
     request = LinkRequest(id_, tenant, cast("LinkState", state), maker, redeemer, time_of(until))
-    return KeptRequest(request, settled)
+    return KeptRequest(request, turn_id)
 
 
 def _of_person(tenant: str, person: str, now: datetime) -> Params:
     return {"tenant": tenant, "person": person, "now": micros(now)}
 
 
-def _joined(tenant: str, side: LinkSide, human: str, now: datetime) -> Params:
+def _joined(tenant: str, side: LinkSide, link_group: str, now: datetime) -> Params:
     return {
         "tenant": tenant,
         "person": side.person,
-        "human": human,
+        "link_group": link_group,
         "name": side.name,
         "place": "" if side.place is None else STORED_PLACE.dump_json(side.place).decode(),
         "since": micros(now),
@@ -341,5 +341,5 @@ def _params(kept: KeptRequest, code: str = "") -> Params:
         "redeemer": "" if one.redeemer is None else one.redeemer.person,
         "sides": _SIDES.dump_json((one.maker, one.redeemer)).decode(),
         "until": micros(one.until),
-        "settled": kept.settled,
+        "turn_id": kept.turn_id,
     }

@@ -40,7 +40,7 @@ FORGET_OTHERS: Final = Statement(f"""
     RETURNING person, id
 """)  # noqa: S608 - constants
 TURNS: Final = Statement(f"""
-    SELECT m.seq, m.person, m.id, m.tags, m.shelves FROM memories m
+    SELECT m.seq, m.person, m.id, m.tags, m.partitions FROM memories m
     WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed {FOR_UPDATE}
 """)  # noqa: S608 - constants
 REWORD: Final = Statement(f"""
@@ -61,8 +61,8 @@ def revise(params: Params, content: str) -> Work[list[ChangedMemory]]:
     steps = (Fetch(UNASKED, params), Fetch(FORGET_OTHERS, params), Fetch(TURNS, params))
     unasked, gone, turns = yield from together(*steps)
     reworded = [
-        {"seq": seq, "content": content, **words_of(content, texts_of(tags), shelves)}
-        for seq, _, _, tags, shelves in turns
+        {"seq": seq, "content": content, **words_of(content, texts_of(tags), partitions)}
+        for seq, _, _, tags, partitions in turns
     ]
     if reworded:
         yield from execute(REWORD, *reworded)

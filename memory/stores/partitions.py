@@ -74,9 +74,9 @@ def duplicate_partitions(access: AccessScope, record: Record) -> list[str]:
     return [_name(record.tenant, "user", person) for person in persons]
 
 
-def word_key(shelf: str, within: str, word: str) -> int:
+def word_key(partition: str, within: str, word: str) -> int:
     """Return the 48-bit key of a word in a partition; the texts decide on chance collisions."""
-    text = f"{shelf}\x1f{within}\x1f{word}".encode("utf-8", "surrogatepass")
+    text = f"{partition}\x1f{within}\x1f{word}".encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=6).digest())
 
 

@@ -15,7 +15,7 @@ from memory.stores.limits import IDLE, MAX_PROJECTS, MAX_TITLE
 from memory.stores.links import LINKED
 from memory.stores.turn_start import arrival
 
-NOT_BRIEFED: Final = -1
+NO_BRIEF: Final = -1
 """Stands for a missing time in a comparison."""
 
 SEE: Final = Statement("""
@@ -80,7 +80,7 @@ def _list_in(column: str) -> tuple[Statement, Statement]:
 
 
 OFF_IN: Final = _list_in("off_in")
-UNTOLD: Final = _list_in("untold")
+WAITING_NOTICES: Final = _list_in("waiting_notices")
 USE: Final[dict[SessionUse, Statement]] = {
     "stores": Statement("""
         UPDATE memory_sessions SET stores = stores + 1 WHERE id = :id AND stores < :limit
@@ -95,8 +95,8 @@ USE: Final[dict[SessionUse, Statement]] = {
 }
 BRIEF: Final = Statement(f"""
     UPDATE memory_sessions SET
-        briefed = CASE WHEN coalesce(briefed, {NOT_BRIEFED}) = :before THEN :at ELSE briefed END
-    WHERE id = :id RETURNING briefed
+        brief_at = CASE WHEN coalesce(brief_at, {NO_BRIEF}) = :before THEN :at ELSE brief_at END
+    WHERE id = :id RETURNING brief_at
 """)  # noqa: S608 - constants
 PRUNE: Final = deleting_some("memory_sessions", "id", "at <= :idle", "at")
 PRUNE_SEEN: Final = deleting_some(
@@ -188,22 +188,24 @@ class SqlPeople:
         def changed(before: Sequence[str]) -> Sequence[str]:
             return [*before, *entries][-most:]
 
-        await self._database.run(lambda: _change_list(UNTOLD, tenant, person, changed))
+        await self._database.run(lambda: _change_list(WAITING_NOTICES, tenant, person, changed))
 
-    async def told(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+    async def remove_notices(self, tenant: str, person: str, entries: Sequence[str]) -> None:
         def changed(before: Sequence[str]) -> Sequence[str]:
             return [one for one in before if one not in entries]
 
-        await self._database.run(lambda: _change_list(UNTOLD, tenant, person, changed))
+        await self._database.run(lambda: _change_list(WAITING_NOTICES, tenant, person, changed))
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
         return await self._database.change(USE[what], {"id": session_id, "limit": limit}) == 1
 
-    async def brief(self, session_id: str, at: datetime, before: datetime | None) -> datetime:
+    async def freeze_brief(
+        self, session_id: str, at: datetime, before: datetime | None
+    ) -> datetime:
         params = {
             "id": session_id,
             "at": micros(at),
-            "before": NOT_BRIEFED if before is None else micros(before),
+            "before": NO_BRIEF if before is None else micros(before),
         }
         rows = await self._database.fetch(BRIEF, params)
         return time_of(rows[0][0]) if rows else at

@@ -21,12 +21,14 @@ from memory.stores.rows import COLUMNS
 PERSON: Final = among("person", "persons")
 TIMES: Final = frozenset(
     (
-        *("at", "since", "until", "issued_at", "briefed", "submitted_at", "decided_at"),
+        *("at", "since", "until", "issued_at", "brief_at", "submitted_at", "decided_at"),
         *("synced_at", "captured_at", "valid_until", "true_from", "true_until", "expires_at"),
         "superseded_at",
     )
 )
-LISTS: Final = frozenset(("tags", "derived_from", "passed", "failed", "record", "off_in", "untold"))
+LISTS: Final = frozenset(
+    ("tags", "derived_from", "passed", "failed", "record", "off_in", "waiting_notices")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +73,17 @@ TABLES: Final = (
     ),
     _table(
         "memory_sessions",
-        "id tenant person conversation at stores supersedes deletes briefed",
+        "id tenant person conversation at stores supersedes deletes brief_at",
     ),
-    _table("people_links", "tenant person human name place since"),
+    _table("people_links", "tenant person link_group name place since"),
     _table("people_projects", "tenant person project title at"),
     _table(
         "people_choices",
-        "tenant person project shows_private memory_off notes off_in untold",
+        "tenant person project shows_private memory_off notes off_in waiting_notices",
     ),
     _table(
         "link_requests",
-        "tenant maker code id state redeemer sides until settled",
+        "tenant maker code id state redeemer sides until turn_id",
         ASKED_FOR,
     ),
     _table("person_tokens", "id name tenant person issued_at until"),
@@ -95,11 +97,11 @@ SELECTS: Final = tuple(table.select for table in TABLES)
 THEIRS: Final = f"tenant = :tenant AND {PERSON}"
 # One who stays behind alone is linked no more.
 LEFT: Final = f"""
-    SELECT link.person FROM people_links link WHERE link.tenant = :tenant AND link.human IN (
-        SELECT human FROM people_links WHERE {THEIRS}
+    SELECT link.person FROM people_links link WHERE link.tenant = :tenant AND link.link_group IN (
+        SELECT link_group FROM people_links WHERE {THEIRS}
     ) AND 2 > (
         SELECT count(*) FROM people_links other WHERE other.tenant = :tenant
-            AND other.human = link.human AND NOT {among("other.person", "persons")}
+            AND other.link_group = link.link_group AND NOT {among("other.person", "persons")}
     )
 """  # noqa: S608 - constants
 NAMELESS: Final = f"""

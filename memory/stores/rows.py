@@ -73,9 +73,9 @@ SELECTED: Final = ", ".join(f"m.{name}" for name in COLUMNS)
 LEXEMES: Final = "array_to_tsvector(CAST(:lexemes AS text[]))"
 """The lexemes of PostgreSQL's index: words and partitions."""
 INSERT: Final = Statement(f"""
-    INSERT INTO memories ({", ".join(COLUMNS)}, owner, shelves, words, length
+    INSERT INTO memories ({", ".join(COLUMNS)}, owner, partitions, words, length
         {either(sqlite="", postgres=", lexemes")})
-    VALUES ({", ".join(f":{name}" for name in COLUMNS)}, :owner, :shelves, :words, :length
+    VALUES ({", ".join(f":{name}" for name in COLUMNS)}, :owner, :partitions, :words, :length
         {either(sqlite="", postgres=f", {LEXEMES}")})
 """)  # noqa: S608 - constants
 _TIMES: Final = tuple(name for name, shape in SHAPES.items() if shape == "time")
@@ -141,15 +141,15 @@ def values_of(record: Record) -> dict[str, object]:
         values[name] = micros(at) if isinstance(at, datetime) else None
     for name in _LISTS:
         values[name] = json.dumps(values[name], ensure_ascii=False) if values[name] else "[]"
-    shelves = partitions_of(record)
-    values["owner"], values["shelves"] = owner_of(record), shelves
-    return values | words_of(record.content, record.tags, shelves)
+    partitions = partitions_of(record)
+    values["owner"], values["partitions"] = owner_of(record), partitions
+    return values | words_of(record.content, record.tags, partitions)
 
 
-def words_of(content: str, tags: Sequence[str], shelves: str) -> dict[str, object]:
+def words_of(content: str, tags: Sequence[str], partitions: str) -> dict[str, object]:
     """Return the indexed words of a memory."""
     words = filed(content, *tags)
-    lexemes = [*words.split(), *map(partition_lexeme, shelves.split())]
+    lexemes = [*words.split(), *map(partition_lexeme, partitions.split())]
     return {
         "words": words,
         "length": words.count(" ") + 1 if words else 0,
@@ -157,9 +157,9 @@ def words_of(content: str, tags: Sequence[str], shelves: str) -> dict[str, objec
     }
 
 
-def partition_lexeme(shelf: str) -> str:
+def partition_lexeme(partition: str) -> str:
     """Return a partition as a lexeme, which no word equals."""
-    return f"~{shelf}"
+    return f"~{partition}"
 
 
 def record_from(row: Row, embedding: Embedding | None = None) -> Record:

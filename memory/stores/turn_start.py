@@ -37,8 +37,8 @@ whole table."""
 WHO: Final = Statement(f"""
     SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, false),
         coalesce(chosen.memory_off, false), chosen.notes, coalesce(chosen.off_in, '[]'),
-        coalesce(chosen.untold, '[]'), there.at,
-        here.id, here.stores, here.supersedes, here.deletes, here.briefed,
+        coalesce(chosen.waiting_notices, '[]'), there.at,
+        here.id, here.stores, here.supersedes, here.deletes, here.brief_at,
         {either(sqlite=REMEMBERS, postgres="true")}
     FROM ({LINKED}) AS one
     LEFT JOIN people_choices chosen
@@ -68,7 +68,7 @@ KEEP_SESSION: Final = Statement(f"""
         stores = CASE WHEN kept.at > :idle THEN kept.stores ELSE 0 END,
         supersedes = CASE WHEN kept.at > :idle THEN kept.supersedes ELSE 0 END,
         deletes = CASE WHEN kept.at > :idle THEN kept.deletes ELSE 0 END,
-        briefed = CASE WHEN kept.at > :idle THEN kept.briefed END
+        brief_at = CASE WHEN kept.at > :idle THEN kept.brief_at END
 """)  # noqa: S608 - constants
 """Begins or continues a session, unless its use is already noted or memory is off."""
 SHOWN: Final = f"""
@@ -137,7 +137,7 @@ def arrival(
 
 
 def _self(own: Row, rows: Sequence[Row], here: Sequence[str]) -> PersonChoices:
-    _, project, _, _, notes, off_in, untold, *_ = own
+    _, project, _, _, notes, off_in, waiting_notices, *_ = own
     return PersonChoices(
         persons=tuple(row[0] for row in rows),
         project=project,
@@ -146,16 +146,16 @@ def _self(own: Row, rows: Sequence[Row], here: Sequence[str]) -> PersonChoices:
         memory_off=any(row[3] for row in rows),
         off_here=not set(here).isdisjoint(texts_of(off_in)),
         notes=None if notes is None else bool(notes),
-        untold=texts_of(untold),
+        waiting_notices=texts_of(waiting_notices),
     )
 
 
 def _session(own: Row) -> Session:
     """The session; none where the person was erased, or turned memory off, in this moment."""
-    id_, stores, supersedes, deletes, briefed = own[8:13]
+    id_, stores, supersedes, deletes, brief_at = own[8:13]
     if id_ is None:
         return Session("")
-    return Session(id_, stores, supersedes, deletes, time_or_none(briefed))
+    return Session(id_, stores, supersedes, deletes, time_or_none(brief_at))
 
 
 def _newest(rows: Sequence[Row]) -> dict[Document, Version]:

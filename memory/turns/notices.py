@@ -22,7 +22,7 @@ MAX_NAMED: Final = 3
 """Memories that one line names."""
 MAX_CHARACTERS: Final = 80
 """Characters of each."""
-UNTOLD_FOR: Final = timedelta(days=7)
+NOTICE_WAITS_FOR: Final = timedelta(days=7)
 """The time for which a notice waits for a direct message."""
 SAID_ONCE_FOR: Final = timedelta(days=1)
 """The time for which a waiting sentence stands for further equal ones."""
@@ -95,21 +95,21 @@ def entry_of_sentence(sentence: str) -> str:
 def is_waiting_notice(handle: MemoryHandle, sentence: str) -> bool:
     """True if this sentence has waited for less than `SAID_ONCE_FOR`, so it is not added again."""
     now, wanted = handle.request.at, entry_of_sentence(sentence)
-    for entry in handle.choices.untold:
+    for entry in handle.choices.waiting_notices:
         seconds, _, what = entry.partition("|")
         if what == wanted and now - datetime.fromtimestamp(int(seconds), UTC) < SAID_ONCE_FOR:
             return True
     return False
 
 
-def entries_at(at: datetime, untold: Sequence[str]) -> list[str]:
+def entries_at(at: datetime, notices: Sequence[str]) -> list[str]:
     """Return entries with their time, as they are stored."""
-    return [f"{int(at.timestamp())}|{one}" for one in untold]
+    return [f"{int(at.timestamp())}|{one}" for one in notices]
 
 
 async def deliver_notices(handle: MemoryHandle) -> tuple[str, ...]:
     """Return the waiting lines for a direct message, and remove them. Raises `StoreUnavailable`."""
-    kept = handle.choices.untold
+    kept = handle.choices.waiting_notices
     if not kept:
         return ()
     now, lines = handle.request.at, []
@@ -117,7 +117,7 @@ async def deliver_notices(handle: MemoryHandle) -> tuple[str, ...]:
     for entry in kept:
         seconds, _, what = entry.partition("|")
         age = now - datetime.fromtimestamp(int(seconds), UTC)
-        line = await _line(handle, what, waiting, age) if age <= UNTOLD_FOR else ""
+        line = await _line(handle, what, waiting, age) if age <= NOTICE_WAITS_FOR else ""
         lines.append(line)
     await handle.privacy.drop_notices(kept)
     return tuple(dict.fromkeys(filter(None, lines)))

@@ -28,7 +28,7 @@ MAX_COUNTED: Final = 20_000
 """Memories of which the usual length is taken."""
 ASKED: Final = """
     SELECT CAST(1 AS bigint) << CAST(place - 1 AS integer) AS bit, place,
-        CAST(:shelves AS tsquery) && CAST(term AS tsquery) AS query
+        CAST(:partitions AS tsquery) && CAST(term AS tsquery) AS query
     FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS t (term, place)
 """
 COUNTS: Final = Statement(f"""
@@ -39,7 +39,7 @@ HITS: Final = f"""
     WITH asked AS MATERIALIZED ({ASKED})
     SELECT m.seq, (SELECT CAST(sum(bit) AS bigint) FROM asked WHERE m.lexemes @@ query)
     FROM memories m
-    WHERE m.lexemes @@ (CAST(:shelves AS tsquery) && CAST(:first AS tsquery)) AND
+    WHERE m.lexemes @@ (CAST(:partitions AS tsquery) && CAST(:first AS tsquery)) AND
 """  # noqa: S608 - constants
 HITS_ORDER: Final = f" ORDER BY m.seq DESC LIMIT {MAX_WEIGHED}"
 CLOSELY: Final = Statement(
@@ -101,8 +101,10 @@ class PostgresWords:
         if not terms:
             return [], []
         queries = [_query(term) for term in terms]
-        shelves = " | ".join(_quoted(partition_lexeme(shelf)) for shelf in within(access))
-        looked_for = values | {"terms": queries, "shelves": f"({shelves})"}
+        partitions = " | ".join(
+            _quoted(partition_lexeme(partition)) for partition in within(access)
+        )
+        looked_for = values | {"terms": queries, "partitions": f"({partitions})"}
         counts = [int(count) for (count,) in await self._database.fetch(COUNTS, looked_for)]
         first = " | ".join(queries[place] for place in chosen(counts))
         if not first:

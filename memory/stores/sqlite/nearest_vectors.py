@@ -67,7 +67,7 @@ class NearestVectors:
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Do `RecallStore.nearest`."""
-        matrices = [await self._current(partition) for partition in _shelves(access, query)]
+        matrices = [await self._current(partition) for partition in _partitions(access, query)]
         self._matrices.trim(len(matrices))
         portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
         found: list[tuple[str, float]] = []
@@ -82,7 +82,7 @@ class NearestVectors:
         return found[:limit]
 
     async def _current(self, partition: Partition) -> Matrix:
-        """The matrix of a shelf with everything that is in the file by now."""
+        """The matrix of a partition with all vectors that the file holds by now."""
         matrix = self._matrices.get(partition)
         if matrix is None:
             matrix = await self._begun(partition)
@@ -136,10 +136,10 @@ def _named(partition: Partition) -> dict[str, object]:
     return {"name": partition.name, "model": partition.model}
 
 
-def _shelves(access: AccessScope, query: Embedding) -> list[Partition]:
+def _partitions(access: AccessScope, query: Embedding) -> list[Partition]:
     model, dimension = storable(query.model), query.dimension
-    shelves = [Partition("owner", name, model, dimension) for name in owners_within(access)]
+    partitions = [Partition("owner", name, model, dimension) for name in owners_within(access)]
     if access.room:
         room = room_key(storable(access.tenant), storable(access.room))
-        shelves.append(Partition("room", room, model, dimension))
-    return shelves
+        partitions.append(Partition("room", room, model, dimension))
+    return partitions

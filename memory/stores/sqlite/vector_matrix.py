@@ -1,4 +1,4 @@
-"""Vectors of one shelf and model as a matrix in memory, and the most recently used of them.
+"""Vectors of one partition and model as a matrix in memory, and the most recently used of them.
 
 Nothing here decides what may be shown: a matrix orders numbers of vectors by similarity, and the
 query in `nearest.py` says which of them are still there, for whom, and under which filter.
@@ -111,16 +111,16 @@ class Matrices:
         """Vectors that one matrix holds at most."""
         return max(FIRST_ROWS, self._max_bytes // (dimension * 4 + 8))
 
-    def get(self, shelf: Partition) -> Matrix | None:
-        """The matrix of a shelf, None when it is not in memory."""
-        matrix = self._kept.get(shelf)
+    def get(self, partition: Partition) -> Matrix | None:
+        """The matrix of a partition, None when it is not in memory."""
+        matrix = self._kept.get(partition)
         if matrix is not None:
-            self._kept.move_to_end(shelf)
+            self._kept.move_to_end(partition)
         return matrix
 
-    def put(self, shelf: Partition, matrix: Matrix) -> None:
+    def put(self, partition: Partition, matrix: Matrix) -> None:
         """Keep a matrix."""
-        self._kept[shelf] = matrix
+        self._kept[partition] = matrix
 
     def trim(self, in_use: int) -> None:
         """Let go of what was used longest ago, but of none of the `in_use` latest."""

@@ -39,11 +39,11 @@ READ_WHOLE: Final = 200
 """Partitions of at most so many memories are read whole, which is cheaper than looking up common
 words."""
 WORDS: Final = Statement(
-    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'shelves')}"  # noqa: S608 - constants
+    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'partitions')}"  # noqa: S608 - constants
 )
 PARTITIONS: Final = Statement(f"""
-    SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_shelves
-    WHERE {among("shelf", "shelves")}
+    SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_partitions
+    WHERE {among("name", "partitions")}
 """)  # noqa: S608 - constants
 MERGE_PAGES: Final = 200
 """Pages of the full-text index that one maintenance step rewrites: some milliseconds."""
@@ -126,20 +126,20 @@ def _having(
     """Return matches of the words with their shares, best first, and the statistics of the
     partitions. If the rarest words already match `enough` memories, common words are not searched
     while another is left."""
-    shelves = within(access)
-    ((memories, words),) = yield from fetch(PARTITIONS, {"shelves": shelves})
+    partitions = within(access)
+    ((memories, words),) = yield from fetch(PARTITIONS, {"partitions": partitions})
     if memories <= READ_WHOLE and not access.room:
-        hits, counts = yield from _read_whole(shelves, terms, enough)
+        hits, counts = yield from _read_whole(partitions, terms, enough)
     else:
-        hits, counts = yield from _looked_up(shelves, terms, enough)
+        hits, counts = yield from _looked_up(partitions, terms, enough)
     return ranked(hits, counts), Statistics(int(memories), int(words), tuple(counts))
 
 
 def _looked_up(
-    shelves: Sequence[str], terms: Sequence[Term], enough: int
+    partitions: Sequence[str], terms: Sequence[Term], enough: int
 ) -> Work[tuple[dict[int, int], list[int]]]:
     """Numbers of memories with the words that are in them, as bits, and how many have each word."""
-    queries = [{"query": _query(term, shelves)} for term in terms]
+    queries = [{"query": _query(term, partitions)} for term in terms]
     found = yield from together(*(Fetch(COUNT, query) for query in queries))
     counts = [int(count) for ((count,),) in found]
     hits: dict[int, int] = {}
@@ -152,10 +152,10 @@ def _looked_up(
 
 
 def _read_whole(
-    shelves: Sequence[str], terms: Sequence[Term], enough: int
+    partitions: Sequence[str], terms: Sequence[Term], enough: int
 ) -> Work[tuple[dict[int, int], list[int]]]:
     """Return the result of `_looked_up` by reading all memories."""
-    rows = yield from fetch(WORDS, {"shelves": shelves})
+    rows = yield from fetch(WORDS, {"partitions": partitions})
     texts = [(seq, f" {words} ") for seq, words in rows]
     bits = [(1 << place, term) for place, term in enumerate(terms)]
     masks = {seq: sum(bit for bit, term in bits if term.stands_in(padded)) for seq, padded in texts}
@@ -178,9 +178,9 @@ def _merge() -> Work[int]:
     return 1
 
 
-def _query(term: Term, shelves: Sequence[str]) -> str:
-    """A word on any of the shelves, as it is indexed there: behind the shelf's name."""
+def _query(term: Term, partitions: Sequence[str]) -> str:
+    """Return the query of a word in any of the partitions, whose names precede it in the index."""
     more = " *" if term.prefix else ""
-    written = [f'"{shelf}{term.text}"{more}' for shelf in shelves]
-    written += [f'"{shelf}{word}"' for shelf in shelves for word in term.also]
+    written = [f'"{partition}{term.text}"{more}' for partition in partitions]
+    written += [f'"{partition}{word}"' for partition in partitions for word in term.also]
     return " OR ".join(written)

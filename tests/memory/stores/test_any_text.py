@@ -12,7 +12,7 @@ ANY_TEXT = st.text(max_size=60)
 SYNTAX = st.lists(
     st.sampled_from(
         ['"', "'", "*", "^", ":", "(", ")", "{", "}", "-", "+", "NEAR(", "AND", "OR", "NOT", "&",
-         "|", "!", "<->", "content", "shelves", "tea", "\\", "\0", "%", "½", "⑴", "ŉ", "\ud800"]
+         "|", "!", "<->", "content", "partitions", "tea", "\\", "\0", "%", "½", "⑴", "ŉ", "\ud800"]
     ),
     max_size=12,
 ).map(" ".join)  # fmt: skip
@@ -25,7 +25,7 @@ CONTROLLED = settings(
 
 @CONTROLLED
 @given(text=ANY_TEXT | SYNTAX)
-@example(text="shelves : x")
+@example(text="partitions : x")
 @example(text='" OR "a')
 async def test_any_text_can_be_searched(memories: MemoryStore, text: str) -> None:
     await memories.find(access(), Filter(text=text, tags=(text,), after_id=text))

@@ -17,7 +17,7 @@ async def remembered(people: PeopleStore, person: str, *here: str) -> bool:
 
 async def test_without_a_choice_memory_is_on_and_nothing_waits(people: PeopleStore) -> None:
     ada = await known(people, "t", ADA)
-    assert (ada.remembered, ada.notes, ada.untold) == (True, None, ())
+    assert (ada.remembered, ada.notes, ada.waiting_notices) == (True, None, ())
 
 
 async def test_memory_that_is_off_for_one_identity_is_off_for_all_that_are_linked(
@@ -79,13 +79,13 @@ async def test_what_waits_to_be_told_is_bounded_and_goes_when_it_was_told(
 ) -> None:
     await people.add_notices("t", ADA, ["1", "2"], 3)
     await people.add_notices("t", ADA, ["3", "4"], 3)
-    assert (await known(people, "t", ADA)).untold == ("2", "3", "4")
-    assert (await known(people, "t", BOB)).untold == ()
-    await people.told("t", ADA, ["3", "unknown"])
-    await people.told("t", BOB, ["2"])
-    assert (await known(people, "t", ADA)).untold == ("2", "4")
+    assert (await known(people, "t", ADA)).waiting_notices == ("2", "3", "4")
+    assert (await known(people, "t", BOB)).waiting_notices == ()
+    await people.remove_notices("t", ADA, ["3", "unknown"])
+    await people.remove_notices("t", BOB, ["2"])
+    assert (await known(people, "t", ADA)).waiting_notices == ("2", "4")
     await people.add_notices("t", BOB, [str(number) for number in range(9)], 3)
-    assert (await known(people, "t", BOB)).untold == ("6", "7", "8")
+    assert (await known(people, "t", BOB)).waiting_notices == ("6", "7", "8")
 
 
 async def test_what_waits_is_added_to_by_many_at_once_and_nothing_is_lost(
@@ -97,7 +97,7 @@ async def test_what_waits_is_added_to_by_many_at_once_and_nothing_is_lost(
         *(people.add_notices("t", ADA, [entry], 20) for entry in added),
         *(people.turn_memory_in("t", ADA, place, False, 20) for place in places),
     )
-    assert sorted((await known(people, "t", ADA)).untold) == sorted(added)
+    assert sorted((await known(people, "t", ADA)).waiting_notices) == sorted(added)
     assert not any([await remembered(people, ADA, place) for place in places])
 
 
@@ -110,4 +110,4 @@ async def test_one_choice_changes_no_other(people: PeopleStore) -> None:
     await people.turn_memory("t", ADA, True)
     ada = (await people.start_turn("t", ADA, "c", AT, None, HERE)).who
     assert (ada.shows_private, ada.memory_off, ada.off_here) == (True, False, True)
-    assert (ada.notes, ada.untold) == (False, ("1",))
+    assert (ada.notes, ada.waiting_notices) == (False, ("1",))

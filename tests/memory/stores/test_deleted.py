@@ -57,7 +57,7 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
     assert await texts(memories, text=SECRET) == []
     if isinstance(engine, SqliteDatabase):
         assert await indexed(engine, f"{owner_of(kept)}{SECRET}") == 0
-        assert await rows(engine, "memory_shelves") == 0
+        assert await rows(engine, "memory_partitions") == 0
         check = "INSERT INTO memories_text (memories_text, rank) VALUES ('integrity-check', 1)"
         await engine.run_job(lambda db: db.execute(check))
 

@@ -199,8 +199,8 @@ async def test_what_was_linked_meanwhile_counts_when_the_last_one_confirms(
 async def force(engine: Engine, links: LinkStore, one: str, other: str) -> int:
     """Put an identity into the links of another one, past all rules."""
     sql = Statement("""
-        INSERT INTO people_links (tenant, person, human)
-        SELECT tenant, :other, human FROM people_links WHERE person = :one
+        INSERT INTO people_links (tenant, person, link_group)
+        SELECT tenant, :other, link_group FROM people_links WHERE person = :one
     """)
     await engine.change(sql, {"one": one, "other": other})
     return len(await links.linked("t", other))

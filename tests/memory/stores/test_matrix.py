@@ -72,14 +72,14 @@ def test_what_is_gone_takes_no_room_for_long() -> None:
     assert matrix.size < before / 2
 
 
-def test_shelves_that_are_not_used_are_let_go() -> None:
+def test_the_least_recently_used_matrices_are_removed() -> None:
     matrices = Matrices(max_bytes=FIRST_ROWS * (2 * 4 + 8) * 3)
-    shelves = [Partition("owner", name, "m", 2) for name in "abcde"]
-    for shelf in shelves:
-        matrices.put(shelf, Matrix(2, 100))
-        matrices.get(shelves[0])
+    partitions = [Partition("owner", name, "m", 2) for name in "abcde"]
+    for partition in partitions:
+        matrices.put(partition, Matrix(2, 100))
+        matrices.get(partitions[0])
         matrices.trim(1)
-    kept = [shelf.name for shelf in shelves if matrices.get(shelf) is not None]
+    kept = [partition.name for partition in partitions if matrices.get(partition) is not None]
     assert kept == ["a", "d", "e"]
     matrices.trim(3)
     assert matrices.size <= FIRST_ROWS * (2 * 4 + 8) * 3

@@ -136,15 +136,15 @@ async def test_a_session_keeps_of_when_its_brief_is_and_the_first_one_decides(
     people: PeopleStore,
 ) -> None:
     first = await session(people, "t", ADA, "c", AT)
-    assert first.briefed is None
+    assert first.brief_at is None
     later = AT + timedelta(minutes=5, microseconds=7)
-    assert await people.brief(first.id, AT, None) == AT
-    assert await people.brief(first.id, later, None) == AT, "another process was faster"
-    assert (await session(people, "t", ADA, "c", later)).briefed == AT
-    assert await people.brief(first.id, later, AT) == later
-    assert (await session(people, "t", ADA, "c", later)).briefed == later
-    assert (await session(people, "t", ADA, "c", later + timedelta(hours=1))).briefed is None
-    assert await people.brief("ses-none", AT, None) == AT
+    assert await people.freeze_brief(first.id, AT, None) == AT
+    assert await people.freeze_brief(first.id, later, None) == AT, "another process was faster"
+    assert (await session(people, "t", ADA, "c", later)).brief_at == AT
+    assert await people.freeze_brief(first.id, later, AT) == later
+    assert (await session(people, "t", ADA, "c", later)).brief_at == later
+    assert (await session(people, "t", ADA, "c", later + timedelta(hours=1))).brief_at is None
+    assert await people.freeze_brief("ses-none", AT, None) == AT
 
 
 async def test_sessions_are_forgotten(people: PeopleStore) -> None:

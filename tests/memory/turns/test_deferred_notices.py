@@ -53,7 +53,7 @@ async def test_repeated_it_leaves_room_for_what_else_waits(rig: Rig) -> None:
     for _ in range(20):
         turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
         await turn.tell_later(SENTENCE)
-    assert len((await rig.handle()).choices.untold) == 1
+    assert len((await rig.handle()).choices.waiting_notices) == 1
     await rig.clock.advance(2 * 86_400)
     turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
     await turn.tell_later(SENTENCE)

@@ -14,7 +14,7 @@ from gateway.people import Role
 from gateway.ports.memory import AnswerFooter
 from memory.model.outcome import Outcome
 from memory.ports.memories import Filter
-from memory.service.people import MAX_UNTOLD
+from memory.service.people import MAX_WAITING_NOTICES
 from memory.turns.notices import UNDO
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of
@@ -180,12 +180,12 @@ async def test_in_a_group_what_was_noted_waits_for_a_direct_message() -> None:
 async def test_what_waits_is_bounded_expires_and_goes_with_what_it_names() -> None:
     async with memory_rig() as rig:
         here = replace(DIRECT, platform=ROOM.platform, account=ROOM.account)
-        for number in range(MAX_UNTOLD + 3):
+        for number in range(MAX_WAITING_NOTICES + 3):
             await after(rig, f"I own boat number {number}{number}", at=ROOM, alone=False)
         gone = (await rig.commands.run("undo", "", rig.caller(at=ROOM))).markdown
         assert "deleted" in gone
         told = (await after(rig, at=here)).note
-        assert told.count("Noted in a group") == MAX_UNTOLD - 1
+        assert told.count("Noted in a group") == MAX_WAITING_NOTICES - 1
         assert "number 00" not in told
         await after(rig, "I live in Bern", at=ROOM, alone=False)
         await rig.clock.advance(WEEK + 1)
@@ -198,7 +198,7 @@ async def test_what_waits_is_no_text_in_the_store() -> None:
         caller = rig.caller(at=ROOM)
         person = str(caller.principal.person)
         arrival = await rig.stores.people.start_turn("default", person, "c", rig.clock.now())
-        (entry,) = arrival.who.untold
+        (entry,) = arrival.who.waiting_notices
         assert "tabs" not in entry
 
 
@@ -268,7 +268,7 @@ async def test_choices_and_what_waits_go_with_everything_else_of_a_person() -> N
             row for row in await handle.privacy.export_all() if row["table"] == "people_choices"
         ]
         assert len(rows) == 1
-        assert "untold" in json.dumps(rows[0])
+        assert "waiting_notices" in json.dumps(rows[0])
         await handle.privacy.erase_all()
         again = await rig.handle(at=ROOM)
-        assert (again.choices.notes, again.choices.untold) == (None, ())
+        assert (again.choices.notes, again.choices.waiting_notices) == (None, ())
