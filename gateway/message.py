@@ -363,10 +363,10 @@ class Outbound:
     for platforms that need it.
 
     `key` is the same on every attempt and unique among all sends, so that a platform with nonces
-    can recognise a repetition. `reply_to_id` is the answered message; `private_to` requests an
-    ephemeral message; `reply_handle` answers a command or a button. `replaces` is the handle of the
-    live message that this one replaces. `person` is the `str(PersonId)` of the person it answers.
-    The buttons expire at `buttons_until`.
+    can recognise a repetition: see `send_key`. `reply_to_id` is the answered message; `private_to`
+    requests an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the
+    handle of the live message that this one replaces. `person` is the `str(PersonId)` of the person
+    it answers. The buttons expire at `buttons_until`.
     """
 
     key: str
@@ -383,9 +383,29 @@ class Outbound:
     buttons_until: datetime | None = None
 
     @property
+    def turn_id(self) -> str:
+        """The id of the turn that made the send."""
+        return turn_id_of(self.key)
+
+    @property
+    def group(self) -> str:
+        """The part of the key that the sends of one reply have in common."""
+        return self.key.rpartition(":")[0]
+
+    @property
     def is_empty(self) -> bool:
         """True if it shows nothing: it ends a command's waiting sign, or removes buttons."""
         return bool(self.clears) or (self.part is None and self.file is None)
+
+
+def send_key(group: str, index: int) -> str:
+    """Return the key of a send of a reply; `group` begins with the id of the turn."""
+    return f"{group}:{index}"
+
+
+def turn_id_of(key: str) -> str:
+    """Return the id of the turn with which the key of a send begins."""
+    return key.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from adapters.discord.socket import GatewayConnection
 from adapters.shared.connection import AccountAdapter
 from adapters.shared.json_readers import as_mapping, identifier, integer, iso_time
 from gateway.errors import Ambiguous, Permanent, Transient
-from gateway.message import Attachment, Outbound, Part, Place, Receipt
+from gateway.message import Attachment, Outbound, Place, Receipt
 from gateway.people import Audience
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
 
@@ -72,11 +72,6 @@ class DiscordAdapter(AccountAdapter[DiscordSettings]):
             if filled is not None:
                 return _receipt(filled)
         return await self._post(connection.rest, outbound)
-
-    async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of a message of the bot. Raises a `DeliveryError`."""
-        route = message_route("PATCH", place, message_id)
-        await self._connected().rest.call(route, json=edit_body(part))
 
     async def clear_buttons(self, outbound: Outbound) -> None:
         """Remove the buttons of a message of the bot. Raises a `DeliveryError`."""

@@ -64,7 +64,7 @@ class Sender(ABC):
                 raise
             return await self._respond(outbound, body, private=private)
 
-    async def edit(
+    async def _edit(
         self, place: Place, message_id: str, part: Part, buttons: tuple[Button, ...] = ()
     ) -> None:
         """Replace the content of a message of the bot. Raises a `DeliveryError`."""
@@ -82,7 +82,7 @@ class Sender(ABC):
         if outbound.private_to and outbound.place.audience is not Audience.DIRECT:
             return
         if outbound.part is not None:
-            await self.edit(outbound.place, outbound.clears, outbound.part)
+            await self._edit(outbound.place, outbound.clears, outbound.part)
         elif outbound.reply_handle:
             await self._post_response(outbound.reply_handle, {"delete_original": True})
 
@@ -124,7 +124,7 @@ class Sender(ABC):
         """Show the answer as far as it is written. Raises a `DeliveryError`."""
         if view.handle:
             if not streams(view.place) or not await self._append(view):
-                await self.edit(view.place, view.handle, view.part)
+                await self._edit(view.place, view.handle, view.part)
             return view.handle
         if not streams(view.place):
             first = Outbound(view.key, view.place, view.part, reply_to_id=view.reply_to_id)
@@ -145,7 +145,7 @@ class Sender(ABC):
         if streams(place):
             with delivery_errors(sends=False, accept=_STREAM_ENDED):
                 await self._connected().web.chat_stopStream(channel=place.channel_id, ts=ts)
-        await self.edit(place, ts, outbound.part, outbound.buttons)
+        await self._edit(place, ts, outbound.part, outbound.buttons)
         return Receipt(ts)
 
     async def _append(self, view: LiveView) -> bool:

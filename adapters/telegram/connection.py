@@ -22,7 +22,7 @@ from adapters.telegram.receive import Receiver
 from adapters.telegram.webhook import SECRET_HEADER, WebhookReceiver
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent, StartError, Transient
-from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
+from gateway.message import Attachment, Button, Outbound, Place, Receipt
 from gateway.ports import Check, EventSink, Liveness, LiveStyle, LiveView
 
 log = structlog.get_logger(__name__)
@@ -139,11 +139,6 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
     async def send(self, outbound: Outbound) -> Receipt:
         """Send one part (HTML) or one file. Raises a `DeliveryError`."""
         return await send.send(self._connected(), outbound)
-
-    async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of a message; the same text again is accepted. Raises a
-        `DeliveryError`."""
-        await send.edit(self._connected(), place, message_id, part)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
         """Remove the buttons of a message of the bot. Raises a `DeliveryError`."""

@@ -141,14 +141,6 @@ class WebAdapter:
         self._conversation(outbound.place).put(line)
         return Receipt(line_id, now)
 
-    async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of an answer."""
-        self._require_sink()
-        html, text = _markup(part)
-        line = self._answer(place, message_id)
-        if (line.html, line.text) != (html, text):
-            self._conversation(place).put(replace(line, html=html, text=text, edited=True))
-
     async def clear_buttons(self, outbound: Outbound) -> None:
         """Take the buttons away from under an answer."""
         self._require_sink()

@@ -21,6 +21,7 @@ from gateway.message import (
     InlineQueried,
     Outbound,
     Reply,
+    send_key,
 )
 from gateway.people import Audience, KnownIds, PersonId, Principal
 from gateway.policy.decision import Decision
@@ -94,7 +95,7 @@ class CommandHandler:
         turn = self._pipeline.open(entry)
         if not await self._pipeline.admit(turn, ENTRY):
             return
-        stopped = stop_running(entry.lane)
+        stopped = stop_running(entry.conversation)
         if not stopped and not await self._pipeline.admit(turn, LIMITS):
             return
         text = "Stopped." if stopped else "There is nothing to stop."
@@ -261,7 +262,7 @@ def buttons_gone(turn: TurnContext, press: ButtonPressed) -> tuple[Outbound, ...
         return ()
     return (
         Outbound(
-            f"{turn.id}:pressed:0",
+            send_key(f"{turn.id}:pressed", 0),
             press.place,
             press.shown,
             reply_handle=press.reply_handle,

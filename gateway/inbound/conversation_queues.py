@@ -114,10 +114,10 @@ class ConversationQueues:
         if self._closed:
             self._leave([entry])
             return
-        queue = self._queues.get(entry.lane)
+        queue = self._queues.get(entry.conversation)
         if queue is None:
-            queue = self._queues[entry.lane] = _Queue()
-            self._ready.append(entry.lane)
+            queue = self._queues[entry.conversation] = _Queue()
+            self._ready.append(entry.conversation)
         elif self._overlap == "drop" and isinstance(entry.event, MessageReceived):
             self._tasks.spawn(self._dropped([entry]))
             return
@@ -173,7 +173,7 @@ class ConversationQueues:
         for entry in entries:
             message = entry.message
             if message is not None:
-                self._left.add((entry.lane, message.id))
+                self._left.add((entry.conversation, message.id))
 
     def _count(self, entries: Collection[InboxEntry], by: int) -> None:
         """Count entries that begin (1) or end (-1) to wait, in all and by person."""

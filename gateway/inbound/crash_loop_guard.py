@@ -321,7 +321,7 @@ def owner_of(entry: InboxEntry) -> Owner:
     place, author = place_of(entry.event), author_of(entry.event)
     person = PersonId(place.platform, place.account, author.id) if author else ""
     channel = f"{place.platform}:{place.account}:{place.channel_id}"
-    return Owner(ConversationKey.of(entry.lane).tenant, str(person), channel)
+    return Owner(ConversationKey.of(entry.conversation).tenant, str(person), channel)
 
 
 class OneByOne:

@@ -103,9 +103,9 @@ class LocalDispatcher:
                 command = self._control.command
                 self._controls.spawn(self._guard.run([entry], lambda _: command(entry, event)))
 
-    async def holds(self, lane: str, place: Place, message_ids: Collection[str]) -> bool:
+    async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
         """True when one of these messages is accepted and may not be answered yet."""
-        return self.queues.holds(lane, message_ids)
+        return self.queues.holds(conversation, message_ids)
 
     def answer_inline(self, event: InlineQueried) -> bool:
         """Offer completions while a person types; nothing of it is stored. False without room."""
@@ -164,7 +164,7 @@ class SharedDispatcher:
         if message is not None:
             await self._held.put(_name(message.place, message.id), "1", HELD_FOR)
 
-    async def holds(self, lane: str, place: Place, message_ids: Collection[str]) -> bool:
+    async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
         """True when one of these messages is noted."""
         for message_id in message_ids:
             if await self._held.get(_name(place, message_id)):

@@ -1,8 +1,7 @@
 """Reactions under answers: a thumb is stored as feedback, any other one is ignored."""
 
 from gateway.inbound.screening import Screening
-from gateway.message import ReactionChanged
-from gateway.observe.correlation import turn_id_of
+from gateway.message import ReactionChanged, turn_id_of
 from gateway.people import KnownIds, PersonId, Principal
 from gateway.policy.roles import role_of
 from gateway.ports.feedback import Feedback, rating_of, stands_at

@@ -52,7 +52,7 @@ async def revise_stored(
     entry: InboxEntry, event: MessageEdited | MessageDeleted, services: Services
 ) -> None:
     """Let the stored conversation, and what memory took from it, follow an edit or a deletion."""
-    place, tenant = place_of(event), ConversationKey.of(entry.lane).tenant
+    place, tenant = place_of(event), ConversationKey.of(entry.conversation).tenant
     conversations = services.stores.conversations
     if isinstance(event, MessageDeleted):
         await conversations.delete(tenant, place, event.message_ids)

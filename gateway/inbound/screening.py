@@ -73,7 +73,7 @@ class Screening:
         services.count("turn", trace.outcome)
         services.observe(trace)
         now = services.clock.monotonic()
-        services.observer.answered(FinishedTurn(trace, (), (), now, now, ""))
+        services.observer.answered(FinishedTurn(trace, (), (), now, now, "", trace.decisions[-1]))
         author, place = author_of(event) or MessageAuthor(""), place_of(event)
         person = PersonId(place.platform, place.account, author.id)
         sender = _sender(person, author, place, tenant)

@@ -21,11 +21,6 @@ def correlation_id(inbox_id: str) -> str:
     return hashlib.blake2b(inbox_id.encode(), digest_size=8).hexdigest()
 
 
-def turn_id_of(outbound_key: str) -> str:
-    """Return the id of the turn of a send; its key is "<turn id>:<index>"."""
-    return outbound_key.partition(":")[0]
-
-
 def current_turn_id() -> str:
     """Return the id of the turn of the running task, empty for none."""
     return _TURN_ID.get()

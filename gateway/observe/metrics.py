@@ -121,11 +121,10 @@ class Metrics:
     def answered(self, answered: FinishedTurn) -> None:
         trace, model = answered.trace, 0.0
         platform = self._platform.of(trace.platform)
-        outcome, _, stage = trace.outcome.partition(":")
-        self._turns.add(platform, self._outcome.of(outcome))
-        if stage and trace.decisions:
-            reason = self._reason.of(trace.decisions[-1].reason)
-            self._refusals.add(self._stage.of(stage), reason)
+        refusal = answered.refusal
+        self._turns.add(platform, self._outcome.of("refused" if refusal else trace.outcome))
+        if refusal is not None:
+            self._refusals.add(self._stage.of(refusal.stage), self._reason.of(refusal.reason))
         self._stages.add(max(0.0, answered.began - answered.stored), "queue")
         for timing in answered.timings:
             if timing.kind == "model":

@@ -84,16 +84,15 @@ class OtelTracing:
 
     def attempted(self, attempt: SendAttempt) -> None:
         outbound = attempt.outbound
-        turn_id, _, index = outbound.key.partition(":")
         self._span(
             "send",
-            context_of(turn_id),
+            context_of(outbound.turn_id),
             attempt.began,
             attempt.began + attempt.seconds,
             {
                 "parley.platform": outbound.place.platform,
                 "parley.account": outbound.place.account,
-                "parley.part": index,
+                "parley.part": outbound.key.partition(":")[2],
                 "parley.ended": attempt.failed or "ok",
             },
             failed=bool(attempt.failed),

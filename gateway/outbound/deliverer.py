@@ -15,7 +15,7 @@ from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Transient, WindowClosed
 from gateway.message import Outbound, Part, Place
-from gateway.observe.correlation import correlated, turn_id_of
+from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
 from gateway.outbound.pacing import Pacer
@@ -195,7 +195,7 @@ class Deliverer:
         try:
             while waiting and not self._closed:
                 try:
-                    with correlated(turn_id_of(waiting[0].outbound.key)):
+                    with correlated(waiting[0].outbound.turn_id):
                         await self._deliver(waiting[0], waiting)
                 except StoreUnavailable:
                     raise
@@ -375,8 +375,7 @@ class Deliverer:
 
     async def _give_up(self, outbound: Outbound, waiting: deque[OutboxEntry], reason: str) -> None:
         """Give up a send with the remaining parts of the same reply."""
-        group = outbound.key.rpartition(":")[0]
-        rest = [e for e in list(waiting)[1:] if e.outbound.key.rpartition(":")[0] == group]
+        rest = [e for e in list(waiting)[1:] if e.outbound.group == outbound.group]
         for entry in rest:
             waiting.remove(entry)
         keys = [outbound.key, *(entry.outbound.key for entry in rest)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import DeliveryError
-from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply
+from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply, send_key
 from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
@@ -91,7 +91,7 @@ def address(
     buttons: tuple[Button, ...] = reply.buttons
     return tuple(
         Outbound(
-            key=f"{reply_id}:{index}",
+            key=send_key(reply_id, index),
             place=place,
             part=part,
             file=file,

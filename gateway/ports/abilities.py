@@ -3,13 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
-from gateway.message import Attachment, Button, Outbound, Part, Place
-
-
-@runtime_checkable
-class CanEdit(Protocol):
-    async def edit(self, place: Place, message_id: str, part: Part) -> None:
-        """Replace the text of a sent message. Raises a `DeliveryError`."""
+from gateway.message import Attachment, Button, Outbound, Place
 
 
 @runtime_checkable

@@ -20,7 +20,7 @@ class Dispatcher(Protocol):
     async def accept(self, entry: InboxEntry) -> None:
         """Take over an event that the inbox holds."""
 
-    async def holds(self, lane: str, place: Place, message_ids: Collection[str]) -> bool:
+    async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
         """Return True when one of these messages is accepted and may not be answered yet."""
 
     def answer_inline(self, event: InlineQueried) -> bool:

@@ -10,12 +10,12 @@ from gateway.message import ChatMessage, CommandInvoked, InboundEvent, MessageRe
 
 @dataclass(frozen=True, slots=True)
 class InboxEntry:
-    """An accepted event that waits for its answer. `lane` is its conversation, a
+    """An accepted event that waits for its answer. `conversation` is a
     `str(ConversationKey)`; `reason` says why it addresses the assistant, empty where its kind says
     so. A message's content is the author's own text, without a prefix."""
 
     id: str
-    lane: str
+    conversation: str
     event: InboundEvent
     received_at: datetime
     reason: str = ""

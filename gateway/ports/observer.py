@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from gateway.message import Outbound
+from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
 
@@ -26,7 +27,8 @@ class Timing(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class FinishedTurn:
     """A finished turn. Its (last) event was `stored`, and it `began`, at these monotonic
-    seconds; `last_key` is the send that ends it, empty if nothing is sent."""
+    seconds; `last_key` is the send that ends it, empty if nothing is sent. `refusal` is the
+    decision of the stage that refused it."""
 
     trace: Trace
     timings: Sequence[Timing]
@@ -34,6 +36,7 @@ class FinishedTurn:
     stored: float
     began: float
     last_key: str
+    refusal: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)

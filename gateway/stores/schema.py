@@ -13,9 +13,9 @@ from db.migrations import Schema
 # a temporary table at every check.
 HOT: Final = (
     """CREATE TABLE inbox (
-        arrival INTEGER PRIMARY KEY AUTOINCREMENT, id text NOT NULL UNIQUE, lane text NOT NULL,
-        event blob NOT NULL, received_at real NOT NULL, expires_at real NOT NULL,
-        reason text NOT NULL DEFAULT '', done integer NOT NULL DEFAULT 0
+        arrival INTEGER PRIMARY KEY AUTOINCREMENT, id text NOT NULL UNIQUE,
+        conversation text NOT NULL, event blob NOT NULL, received_at real NOT NULL,
+        expires_at real NOT NULL, reason text NOT NULL DEFAULT '', done integer NOT NULL DEFAULT 0
     )""",
     "CREATE INDEX inbox_open ON inbox (arrival) WHERE done = 0",
     "CREATE INDEX inbox_expiry ON inbox (expires_at) WHERE done = 1",

@@ -159,7 +159,7 @@ class Pipeline:
         """Be done with entries without an answer: turned away by the overlap, or stopped."""
         for entry in entries:
             turn = self.open(entry)
-            turn.note(Decision("lane", False, "dropped"))
+            turn.note(Decision("queue", False, "dropped"))
             turn.memory = self._unkept.pop(entry.id, None)
             shown = self._broken_off.pop(entry.id, None)
             if shown is not None:
@@ -181,13 +181,13 @@ class Pipeline:
         """Be done with entries whose messages were deleted before their turn."""
         for entry in entries:
             turn = self.open(entry)
-            turn.note(Decision("lane", False, "deleted"))
+            turn.note(Decision("queue", False, "deleted"))
             await self._finish(turn, "deleted")
 
     def open(self, entry: InboxEntry) -> TurnContext:
         """The context of a turn that an entry begins. The conversation, the author's own words and
         the reason why they are meant for the assistant were decided when the entry was stored."""
-        services, event, key = self._services, entry.event, ConversationKey.of(entry.lane)
+        services, event, key = self._services, entry.event, ConversationKey.of(entry.conversation)
         now, began = services.clock.now(), services.clock.monotonic()
         message, handle = question_of(event, entry.received_at)
         message = with_kept_names(message)
@@ -238,7 +238,7 @@ class Pipeline:
         return True
 
     async def _refuse(self, turn: TurnContext, decision: Decision) -> None:
-        turn.refused = True
+        turn.refusal = decision
         outcome = f"refused:{decision.stage}"
         if decision.reason != FAILED:
             await audit(f"{decision.stage}_denied", turn, self._services, decision)

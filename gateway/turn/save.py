@@ -12,7 +12,7 @@ from dataclasses import replace
 import structlog
 
 from gateway.extensions import EXTENSION_SECONDS
-from gateway.message import Outbound
+from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
@@ -36,7 +36,7 @@ async def save(turn: TurnContext, services: Services) -> Decision:
 
 async def _save(turn: TurnContext, services: Services) -> None:
     for other in turn.collected:
-        other.note(Decision("lane", True, "collected", turn.id))
+        other.note(Decision("queue", True, "collected", turn.id))
         other.inbox_ids, other.memory, other.outcome = (), turn.memory, "collected"
         await _keep(other, services)
         report(other, services)
@@ -77,6 +77,7 @@ def report(turn: TurnContext, services: Services) -> None:
             turn.stored_monotonic,
             turn.started_monotonic,
             last_key,
+            turn.refusal,
         )
     )
 
@@ -114,7 +115,7 @@ def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
     waits = turn.connected.manifest.capabilities.commands_wait
     if turn.kind != "command" or not (waits and turn.reply_handle):
         return ()
-    return (Outbound(f"{turn.id}:0", turn.place, reply_handle=turn.reply_handle),)
+    return (Outbound(send_key(turn.id, 0), turn.place, reply_handle=turn.reply_handle),)
 
 
 def completed(turn: TurnContext, services: Services) -> CompletedTurn:

@@ -84,12 +84,17 @@ class TurnContext:
     mended: tuple[str, str] | None = None
     redacted: dict[str, str] = field(default_factory=dict)
     outbound: tuple[Outbound, ...] = ()
-    refused: bool = False
+    refusal: Decision | None = None
     forgets: bool = False
     outcome: str = ""
     completed: CompletedTurn | None = None
     decisions: list[Decision] = field(default_factory=list)
     timings: list[Timing] = field(default_factory=list)
+
+    @property
+    def refused(self) -> bool:
+        """True once a stage refused the turn."""
+        return self.refusal is not None
 
     @property
     def last(self) -> ChatMessage:

@@ -33,7 +33,7 @@ class HealthSources:
     what waits where several processes share the work, `quarantined` the entries in quarantine;
     `tool_servers` has the state of each MCP server."""
 
-    lanes: ConversationQueues
+    queues: ConversationQueues
     deliverer: Deliverer
     supervisor: Supervisor
     webhooks: WebhookListener
@@ -115,9 +115,9 @@ class HealthMonitor:
         state = self.readiness()
         accounts = dict(parts.supervisor.states)
         return GaugeReadings(
-            waiting=parts.lanes.waiting,
-            running=parts.lanes.running,
-            aside=parts.lanes.aside,
+            waiting=parts.queues.waiting,
+            running=parts.queues.running,
+            aside=parts.queues.aside,
             unsent=parts.deliverer.waiting,
             unwritten=parts.unwritten(),
             loop_lag=self._loop.lag,

@@ -10,7 +10,6 @@ from gateway.ports import (
     CanCheckMembership,
     CanClearButtons,
     CanDelete,
-    CanEdit,
     CanFetchFiles,
     CanMarkRead,
     CanReact,
@@ -19,7 +18,6 @@ from gateway.ports import (
 )
 
 PROTOCOLS: Final[Mapping[str, type]] = {
-    "edits": CanEdit,
     "deletes": CanDelete,
     "typing": CanType,
     "read_marks": CanMarkRead,

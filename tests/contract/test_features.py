@@ -13,7 +13,6 @@ from gateway.message import (
 from gateway.ports import (
     CanCheckMembership,
     CanDelete,
-    CanEdit,
     CanFetchFiles,
     CanMarkRead,
     CanReact,
@@ -29,16 +28,6 @@ PNG: Final = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360"
     "f8ffff3f0005fe02fea7356981d20000000049454e44ae426082"
 )
-
-
-@proves("edits")
-async def test_a_message_of_ours_is_changed_in_place(stage: Stage) -> None:
-    place = (await stage.hear()).place
-    receipt = await stage.send("first", place)
-    assert isinstance(stage.adapter, CanEdit)
-    await stage.adapter.edit(place, receipt.message_id, Part("second", "second"))
-    (seen,) = await stage.shown(stage.room, lambda said: [one.text for one in said] == ["second"])
-    assert seen.id == receipt.message_id
 
 
 @proves("deletes")

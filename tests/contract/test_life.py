@@ -11,7 +11,6 @@ from gateway.people import Audience
 from gateway.ports import (
     CanCheckLiveness,
     CanDelete,
-    CanEdit,
     CanFetchFiles,
     CanMarkRead,
     CanReact,
@@ -35,8 +34,6 @@ async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[Base
     """What each of its abilities raises."""
     part = Part("hi", "hi")
     tries = [adapter.send(Outbound("k:0", place, part))]
-    if isinstance(adapter, CanEdit):
-        tries.append(adapter.edit(place, "1", part))  # type: ignore[arg-type]  # nothing is returned
     if isinstance(adapter, CanDelete):
         tries.append(adapter.delete(place, "1"))  # type: ignore[arg-type]
     if isinstance(adapter, CanType):

@@ -37,7 +37,7 @@ if known then
   return 0
 end
 local id = redis.call('XADD', stream, '*',
-                      'id', ARGV[5], 'lane', ARGV[6], 'event', ARGV[7], 'at', ARGV[8],
+                      'id', ARGV[5], 'conversation', ARGV[6], 'event', ARGV[7], 'at', ARGV[8],
                       'reason', ARGV[9])
 redis.call('SET', event, 'open ' .. hold .. ' ' .. partition .. ' ' .. id .. ' ' .. token)
 local owner = redis.call('GET', lease)
@@ -104,7 +104,7 @@ class RedisInbox:
         self._keys = Keys(client)
 
     async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
-        partition = partition_of(entry.lane)
+        partition = partition_of(entry.conversation)
         added = await self._client.run(
             ADD,
             [
@@ -118,7 +118,7 @@ class RedisInbox:
                 partition,
                 self._keys.wakeup(WORK),
                 entry.id,
-                entry.lane,
+                entry.conversation,
                 event_to_json(entry.event),
                 repr(entry.received_at.timestamp()),
                 entry.reason,
@@ -173,7 +173,7 @@ def parse_entry(fields: dict[bytes, bytes]) -> InboxEntry:
     received_at = datetime.fromtimestamp(float(fields[b"at"]), UTC)
     return InboxEntry(
         fields[b"id"].decode(),
-        fields[b"lane"].decode(),
+        fields[b"conversation"].decode(),
         event_from_json(fields[b"event"]),
         received_at,
         fields[b"reason"].decode(),

@@ -18,9 +18,9 @@ end
 """Lua: notify a process that blocks on a list; one entry is enough."""
 
 
-def partition_of(lane: str) -> int:
+def partition_of(conversation: str) -> int:
     """Return the partition of a conversation; the same in every process."""
-    return zlib.crc32(lane.encode()) % PARTITIONS
+    return zlib.crc32(conversation.encode()) % PARTITIONS
 
 
 class Keys:

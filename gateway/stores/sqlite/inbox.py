@@ -48,7 +48,7 @@ class SqliteInbox:
         received = entry.received_at.timestamp()
         row = (
             entry.id,
-            entry.lane,
+            entry.conversation,
             event_to_json(entry.event),
             received,
             received + hold.total_seconds(),
@@ -60,7 +60,8 @@ class SqliteInbox:
                 "DELETE FROM inbox WHERE id = ? AND done AND expires_at <= ?", (row[0], row[3])
             )
             added = db.execute(
-                "INSERT OR IGNORE INTO inbox (id, lane, event, received_at, expires_at, reason)"
+                "INSERT OR IGNORE INTO inbox"
+                " (id, conversation, event, received_at, expires_at, reason)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 row,
             )
@@ -70,7 +71,7 @@ class SqliteInbox:
 
     async def unfinished(self, limit: int) -> list[InboxEntry]:
         query = (
-            "SELECT id, lane, event, received_at, reason FROM inbox WHERE done = 0"
+            "SELECT id, conversation, event, received_at, reason FROM inbox WHERE done = 0"
             " ORDER BY arrival LIMIT ?"
         )
         rows = await self._database.run_job(lambda db: db.execute(query, (limit,)).fetchall())
@@ -99,5 +100,7 @@ class SqliteInbox:
         return finished + left
 
 
-def _entry(id_: str, lane: str, event: bytes, at: float, reason: str) -> InboxEntry:
-    return InboxEntry(id_, lane, event_from_json(event), datetime.fromtimestamp(at, UTC), reason)
+def _entry(id_: str, conversation: str, event: bytes, at: float, reason: str) -> InboxEntry:
+    return InboxEntry(
+        id_, conversation, event_from_json(event), datetime.fromtimestamp(at, UTC), reason
+    )

@@ -7,7 +7,7 @@ const WORDS = {
   loop: "Two bots talking?", access: "May they?", limits: "Within the limits?",
   budget: "Within the budget?", context: "What was said before", attachments: "Files",
   model: "The model", tool: "A tool", response_filter: "Nothing secret?", render: "Rendered for",
-  memory: "Memory", "context blocks": "What the model reads", save: "Kept", lane: "Its turn", confirmation: "Confirmed?",
+  memory: "Memory", "context blocks": "What the model reads", save: "Kept", queue: "Its turn", confirmation: "Confirmed?",
 };
 let openCalls = new Set();
 

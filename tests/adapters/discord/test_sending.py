@@ -129,7 +129,9 @@ async def test_a_large_file_goes_out_as_well(rig: Rig, room: SimRoom) -> None:
 async def test_own_messages_can_be_edited_and_deleted(rig: Rig, room: SimRoom) -> None:
     place = rig.place(room)
     receipt = await rig.adapter.send(text("k", place, "draft"))
-    await rig.adapter.edit(place, receipt.message_id, Part("final", "final"))
+    await rig.adapter.end_live(
+        Outbound("k", place, Part("final", "final"), replaces=receipt.message_id)
+    )
     shown = rig.sim.shown(room)[-1]
     assert (shown.text, shown.edited) == ("final", True)
     await rig.adapter.delete(place, receipt.message_id)
@@ -328,7 +330,7 @@ async def test_no_access_and_no_such_place_are_permanent(rig: Rig, room: SimRoom
     with pytest.raises(Permanent, match="10003"):
         await rig.adapter.send(text("k", nowhere, "x"))
     with pytest.raises(Permanent):
-        await rig.adapter.edit(nowhere, "55", Part("x", "x"))
+        await rig.adapter.end_live(Outbound("k", nowhere, Part("x", "x"), replaces="55"))
 
 
 async def test_a_part_of_another_platform_is_refused(rig: Rig, room: SimRoom) -> None:

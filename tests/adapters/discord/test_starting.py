@@ -12,7 +12,6 @@ from gateway.message import MessageReceived
 from gateway.ports import (
     CanDelete,
     CanDiagnose,
-    CanEdit,
     CanFetchFiles,
     CanReact,
     CanType,
@@ -41,7 +40,6 @@ def test_the_adapter_is_what_its_manifest_says(sim: DiscordSimulator) -> None:
     adapter = Rig(sim).adapter
     for ability in (
         PlatformAdapter,
-        CanEdit,
         CanDelete,
         CanType,
         CanReact,

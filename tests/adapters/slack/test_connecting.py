@@ -16,7 +16,6 @@ from gateway.ports import (
     AdapterContext,
     CanDelete,
     CanDiagnose,
-    CanEdit,
     CanFetchFiles,
     CanReact,
     CanShowLive,
@@ -52,7 +51,7 @@ async def slack() -> AsyncIterator[SlackSimulator]:
 def test_the_adapter_has_what_its_capabilities_declare(slack: SlackSimulator) -> None:
     adapter = an_adapter(slack)
     assert isinstance(adapter, PlatformAdapter)
-    for ability in (CanEdit, CanDelete, CanReact, CanFetchFiles, CanDiagnose, CanType, CanShowLive):
+    for ability in (CanDelete, CanReact, CanFetchFiles, CanDiagnose, CanType, CanShowLive):
         assert isinstance(adapter, ability)
     assert adapter.capabilities == MANIFEST.capabilities
 

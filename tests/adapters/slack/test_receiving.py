@@ -160,7 +160,9 @@ async def test_the_bots_own_messages_are_not_events(rig: Rig) -> None:
     room = rig.slack.direct(anna)
     place = Place("slack", "main", room.id, Audience.DIRECT)
     receipt = await rig.adapter.send(Outbound("k", place, Part("hi", "hi")))
-    await rig.adapter.edit(place, receipt.message_id, Part("hello", "hello"))
+    await rig.adapter.end_live(
+        Outbound("k", place, Part("hello", "hello"), replaces=receipt.message_id)
+    )
     await rig.slack.say(anna, room, "thanks")
     await rig.sink.first(MessageReceived)
     assert [event.message.content for event in rig.sink.of(MessageReceived)] == ["thanks"]

@@ -197,7 +197,7 @@ async def test_edit_delete_and_react(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     there = place(rig, room)
     receipt = await rig.adapter.send(Outbound("k", there, Part(dict(LONG_ANSWER), "Totals")))
-    await rig.adapter.edit(there, receipt.message_id, text("short"))
+    await rig.adapter.end_live(Outbound("k", there, text("short"), replaces=receipt.message_id))
     (shown,) = rig.slack.shown(room)
     assert (shown.text, shown.edited) == ("short", True)
     asked = await rig.slack.say(anna, room, "nice")
@@ -215,7 +215,9 @@ async def test_the_message_of_somebody_else_cannot_be_changed(socket_rig: Rig) -
     anna, room = socket_rig.slack.person("Anna"), socket_rig.slack.room("general")
     sent = await socket_rig.slack.say(anna, room, "mine")
     with pytest.raises(Permanent, match="cant_update_message"):
-        await socket_rig.adapter.edit(place(socket_rig, room), sent, text("yours"))
+        await socket_rig.adapter.end_live(
+            Outbound("k", place(socket_rig, room), text("yours"), replaces=sent)
+        )
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,12 @@ async def test_we_edit_delete_and_react() -> None:
         said = await bench.sim.say(ann, room, "hi")
         place = place_in(room)
         sent = await bench.adapter.send(text(place, "one"))
-        await bench.adapter.edit(place, sent.message_id, Part("<i>two</i>", "two"))
-        await bench.adapter.edit(place, sent.message_id, Part("<i>two</i>", "two"))
+        await bench.adapter.end_live(
+            Outbound("k", place, Part("<i>two</i>", "two"), replaces=sent.message_id)
+        )
+        await bench.adapter.end_live(
+            Outbound("k", place, Part("<i>two</i>", "two"), replaces=sent.message_id)
+        )
         assert bench.sim.shown(room)[-1].html == "<i>two</i>"
         await bench.adapter.react(place, said, "❤️")
         assert bench.sim.sending.reactions[int(said)] == ("❤",)
@@ -63,7 +67,9 @@ async def test_we_edit_delete_and_react() -> None:
         await bench.adapter.delete(place, sent.message_id)
         assert bench.sim.shown(room)[-1].deleted
         with pytest.raises(Permanent):
-            await bench.adapter.edit(place, sent.message_id, Part("three", "three"))
+            await bench.adapter.end_live(
+                Outbound("k", place, Part("three", "three"), replaces=sent.message_id)
+            )
 
 
 @MODES

@@ -47,7 +47,7 @@ class Echo:
                 )
             )
             [part] = render(ANSWER.format(said=event.message.content), "web")
-            await self.adapter.edit(place, sent.message_id, part)
+            await self.adapter.end_live(Outbound("k", place, part, replaces=sent.message_id))
         elif isinstance(event, ButtonPressed):
             [part] = render(f"Pressed {event.label}", "web")
             await self.adapter.send(Outbound(event.event_id, place, part))

@@ -20,7 +20,7 @@ from gateway.message import (
     Place,
 )
 from gateway.people import Audience
-from gateway.ports import CanDelete, CanEdit, CanFetchFiles, CanType, PlatformAdapter
+from gateway.ports import CanDelete, CanFetchFiles, CanType, PlatformAdapter
 from tests.adapters.web.conftest import Inbox, answer, context
 from tests.support.patience import PATIENCE
 
@@ -43,7 +43,7 @@ def test_the_page_is_off_until_it_is_switched_on() -> None:
 
 def test_it_is_what_its_manifest_says(adapter: WebAdapter) -> None:
     assert isinstance(adapter, PlatformAdapter)
-    for ability in (CanEdit, CanDelete, CanType, CanFetchFiles):
+    for ability in (CanDelete, CanType, CanFetchFiles):
         assert isinstance(adapter, ability)
     assert adapter.capabilities == MANIFEST.capabilities
     assert MANIFEST.load == f"{WebAdapter.__module__}:{WebAdapter.__name__}"
@@ -62,21 +62,18 @@ async def test_the_same_send_twice_is_one_message(adapter: WebAdapter) -> None:
 
 async def test_an_answer_can_grow_and_go(adapter: WebAdapter) -> None:
     sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
-    await adapter.edit(PLACE, sent.message_id, Part("<p>Hi there</p>", "Hi there"))
+    await adapter.end_live(
+        Outbound("k", PLACE, Part("<p>Hi there</p>", "Hi there"), replaces=sent.message_id)
+    )
     [line] = adapter.conversations.of(ADA).lines()
-    assert (line.html, line.edited) == ("<p>Hi there</p>", True)
+    assert line.html == "<p>Hi there</p>"
     await adapter.delete(PLACE, sent.message_id)
     [line] = adapter.conversations.of(ADA).lines()
     assert (line.html, line.deleted) == ("", True)
     with pytest.raises(Permanent):
-        await adapter.edit(PLACE, sent.message_id, Part("<p>back</p>", "back"))
-
-
-async def test_an_edit_that_changes_nothing_wakes_nobody(adapter: WebAdapter) -> None:
-    sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
-    version = adapter.conversations.of(ADA).version
-    await adapter.edit(PLACE, sent.message_id, Part("<p>Hi</p>", "plain"))
-    assert adapter.conversations.of(ADA).version == version
+        await adapter.end_live(
+            Outbound("k", PLACE, Part("<p>back</p>", "back"), replaces=sent.message_id)
+        )
 
 
 async def test_typing_ends_with_the_answer(adapter: WebAdapter) -> None:

@@ -12,7 +12,8 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError, Permanent, StartError
-from gateway.observe.correlation import correlated, correlation_id, turn_id_of
+from gateway.message import turn_id_of
+from gateway.observe.correlation import correlated, correlation_id
 from gateway.observe.log_redaction import MAX_VALUE, REDACTED, error_text, failure, redacted
 from gateway.observe.logs import LogFormat, configure_logs
 

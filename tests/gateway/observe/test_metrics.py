@@ -37,13 +37,13 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 def answered(
     *timings: Timing,
     outcome: str = "answered",
-    decisions: tuple[Decision, ...] = (),
+    refusal: Decision | None = None,
     platform: str = "slack",
     key: str = "r1:0",
     usage: tuple[UsageRow, ...] = (),
 ) -> FinishedTurn:
-    trace = Trace("r1", "m1", platform, "main", "c", "message", AT, decisions, outcome, 1.0)
-    return FinishedTurn(trace, timings, usage, stored=10.0, began=10.5, last_key=key)
+    trace = Trace("r1", "m1", platform, "main", "c", "message", AT, (), outcome, 1.0)
+    return FinishedTurn(trace, timings, usage, 10.0, 10.5, key, refusal)
 
 
 def attempt(key: str = "r1:0", failed: str = "", began: float = 12.0) -> SendAttempt:
@@ -105,7 +105,7 @@ def test_a_repeated_send_is_a_retry_and_the_answer_counts_once(metrics: Metrics)
 
 def test_a_refusal_has_its_stage_and_reason(metrics: Metrics) -> None:
     denied = Decision("limits", False, "user_limit")
-    metrics.answered(answered(outcome="refused:limits", decisions=(denied,), key=""))
+    metrics.answered(answered(outcome="refused:limits", refusal=denied, key=""))
     assert value(metrics, "refusals_total", stage="limits", reason="user_limit") == 1
     assert value(metrics, "turns_total", platform="slack", outcome="refused") == 1
 

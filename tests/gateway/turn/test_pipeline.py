@@ -75,7 +75,7 @@ async def test_what_was_decided_at_intake_is_not_decided_again(later: Policies) 
         turn = Pipeline(replace(g.services, policies=later)).open(entry)
         assert (turn.contents, turn.place.thread_id) == (("hello",), "T1")
         assert [(d.stage, d.reason) for d in turn.decisions] == [("invocation", "prefix")]
-        assert turn.key == turn.key.of(entry.lane)
+        assert turn.key == turn.key.of(entry.conversation)
 
 
 async def test_an_edit_is_stored_without_the_prefix() -> None:

@@ -46,7 +46,7 @@ async def test_conversations_keep_their_order_within_a_partition(state: RedisHot
     for number in range(200):
         await state.inbox.add(entry(number, 7), DAY)
     left = await state.inbox.unfinished(200)
-    for lane in range(7):
-        mine = [item.id for item in left if item.lane == f"lane-{lane}"]
-        assert mine == [f"id-{number}" for number in range(lane, 200, 7)]
+    for conversation in range(7):
+        mine = [item.id for item in left if item.conversation == f"conversation-{conversation}"]
+        assert mine == [f"id-{number}" for number in range(conversation, 200, 7)]
     assert len(await state.inbox.unfinished(50)) == 50

@@ -30,7 +30,9 @@ async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hi
     assert two.won
     assert in_order(one.won)
     assert in_order(two.won)
-    assert {item.lane for item in one.taken}.isdisjoint(item.lane for item in two.taken)
+    assert {item.conversation for item in one.taken}.isdisjoint(
+        item.conversation for item in two.taken
+    )
 
 
 async def test_an_event_is_handed_on_at_once(
@@ -130,14 +132,16 @@ async def test_who_loses_a_lease_reads_nothing_more(another: Open, hire: Hire) -
     worker = hire(await another())
     await eventually(lambda: worker.state.work.partitions == PARTITIONS)
     client = worker.state.client
-    stolen = partition_of("lane-0")
+    stolen = partition_of("conversation-0")
     lease = client.key("lease", "work", str(stolen))
     await client.command("SET", lease, "somebody-else", "PX", 60_000)
     await feed(worker.state, range(300), lanes=300)
-    elsewhere = {f"lane-{n}" for n in range(300) if partition_of(f"lane-{n}") != stolen}
+    elsewhere = {
+        f"conversation-{n}" for n in range(300) if partition_of(f"conversation-{n}") != stolen
+    }
     await eventually(lambda: len(worker.won) >= len(elsewhere))
     await eventually(lambda: worker.state.work.partitions == PARTITIONS - 1)
-    assert {item.lane for item in worker.taken} == elsewhere
+    assert {item.conversation for item in worker.taken} == elsewhere
     await client.command("DEL", lease)
     await all_answered(worker.state, 300)
     assert len(worker.taken) == 300
@@ -204,7 +208,7 @@ async def test_an_event_that_cannot_be_read_does_not_stop_the_others(
 ) -> None:
     inbox_key = state.client.key("inbox", "0")
     await state.client.command(
-        "XADD", inbox_key, "*", "id", "x", "lane", "l", "event", "{}", "at", "1"
+        "XADD", inbox_key, "*", "id", "x", "conversation", "l", "event", "{}", "at", "1"
     )
     worker = hire(state)
     await feed(state, range(100))

@@ -1,4 +1,4 @@
-"""A worker for tests: takes events, and finishes each in order within its lane."""
+"""A worker for tests: takes events, and finishes each in order within its conversation."""
 
 import asyncio
 from collections import defaultdict
@@ -16,7 +16,7 @@ DAY = timedelta(days=1)
 
 def entry(number: int, lanes: int) -> InboxEntry:
     message = received(message_id=f"m{number}")
-    return InboxEntry(f"id-{number}", f"lane-{number % lanes}", message, AT)
+    return InboxEntry(f"id-{number}", f"conversation-{number % lanes}", message, AT)
 
 
 def number_of(item: InboxEntry) -> int:
@@ -24,7 +24,7 @@ def number_of(item: InboxEntry) -> int:
 
 
 async def feed(state: RedisHotState, numbers: Sequence[int], lanes: int = 50) -> int:
-    """Add events, those of a lane in order; returns how many were new."""
+    """Add events, those of a conversation in order; returns how many were new."""
     by_lane: dict[int, list[int]] = defaultdict(list)
     for number in numbers:
         by_lane[number % lanes].append(number)
@@ -36,10 +36,10 @@ async def feed(state: RedisHotState, numbers: Sequence[int], lanes: int = 50) ->
 
 
 def in_order(items: Sequence[InboxEntry]) -> bool:
-    """True when the events of each lane stand in the order they were added."""
+    """True when the events of each conversation stand in the order they were added."""
     lanes: dict[str, list[int]] = defaultdict(list)
     for item in items:
-        lanes[item.lane].append(number_of(item))
+        lanes[item.conversation].append(number_of(item))
     return all(numbers == sorted(numbers) for numbers in lanes.values())
 
 
@@ -100,12 +100,12 @@ class Worker:
 
     def _take(self, item: InboxEntry) -> None:
         self.taken.append(item)
-        self._lanes[item.lane].put_nowait(item)
-        if item.lane not in self._tasks:
-            self._tasks[item.lane] = asyncio.create_task(self._serve(item.lane))
+        self._lanes[item.conversation].put_nowait(item)
+        if item.conversation not in self._tasks:
+            self._tasks[item.conversation] = asyncio.create_task(self._serve(item.conversation))
 
-    async def _serve(self, lane: str) -> None:
-        queue = self._lanes[lane]
+    async def _serve(self, conversation: str) -> None:
+        queue = self._lanes[conversation]
         while True:
             item = await queue.get()
             await self.gate.wait()
