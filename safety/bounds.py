@@ -161,7 +161,7 @@ def _items(container: _Container, budget: _Budget) -> list[tuple[str | int, obje
         pairs = list(source.copy().items())
         return [(_name(key, path, bounds), value) for key, value in pairs]
     if not isinstance(source, list | tuple):
-        raise OutOfBounds("is no object and no array", path)
+        raise OutOfBounds("is neither an object nor an array", path)
     if len(source) > bounds.elements:
         raise OutOfBounds(f"{len(source)} values, at most {bounds.elements}", path)
     return list(enumerate(tuple(source)))
@@ -192,7 +192,7 @@ def _scalar(value: object, budget: _Budget, path: str) -> Frozen:
             raise OutOfBounds("not a finite number", path)
         budget.spend(len(repr(value)), path)
         return value
-    raise OutOfBounds(f"{type(value).__name__} is no JSON value", path)
+    raise OutOfBounds(f"{type(value).__name__} is not a JSON value", path)
 
 
 def _freeze(container: _Container) -> Frozen:

@@ -85,7 +85,8 @@ def start_error(error: BaseException) -> StartError:
     if code == NEEDS_SHARDING:
         return StartError(
             "The bot is in more servers than one connection may serve.",
-            "Parley does not shard; remove the bot from servers until fewer than 2,500 are left.",
+            "Parley uses one connection per bot; remove the bot from servers until fewer than "
+            "2,500 are left.",
             permanent=True,
         )
     if isinstance(error, discord.RateLimited):

@@ -36,7 +36,7 @@ def named_files(files: FileStore, person: str, ids: object) -> list[dict[str, ob
     for file_id in ids:
         stored = files.get(file_id, person) if isinstance(file_id, str) else None
         if stored is None:
-            raise BadInput("a file is not there any more: attach it again")
+            raise BadInput("a file is no longer stored: attach it again")
         named.append(
             {
                 "ref": f"{person}/{stored.id}",
@@ -68,7 +68,7 @@ def pressed_label(conversation: Conversation, payload: Mapping[str, object]) -> 
     for button in line.buttons if line else ():
         if button.value == payload.get("value"):
             return button.label
-    raise BadInput("this button is not there any more")
+    raise BadInput("this button no longer exists")
 
 
 def show(conversation: Conversation, event: InboundEvent) -> Undo:
@@ -118,5 +118,5 @@ def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
 def _own(conversation: Conversation, line_id: str) -> PageMessage:
     line = conversation.line(line_id)
     if line is None or line.by != "person" or line.deleted:
-        raise BadInput("only a message of your own can be changed")
+        raise BadInput("you can change only your own messages")
     return line

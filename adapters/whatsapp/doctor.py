@@ -27,8 +27,8 @@ async def diagnose(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
         _present(
             "app secret",
             bool(settings.app_secret),
-            "Copy it from App settings > Basic. Without it anyone could write in Meta's name, so "
-            "WhatsApp does not start.",
+            "Copy it from App settings > Basic. Without it, anyone could send events in the name "
+            "of Meta, so WhatsApp does not start.",
         ),
         _present(
             "verify token",

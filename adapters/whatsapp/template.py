@@ -102,7 +102,9 @@ def _check_values(values: Mapping[str, str]) -> None:
         raise ValueError(f"needs {{{TEXT}}} in exactly one variable, where the answer goes")
     for name, value in values.items():
         if not value.strip():
-            raise ValueError(f"has nothing for the variable {name}; WhatsApp takes no empty one")
+            raise ValueError(
+                f"has no value for the variable {name}; WhatsApp accepts no empty value"
+            )
 
 
 def _check_body(body: str, values: Mapping[str, str], max_chars: int) -> None:

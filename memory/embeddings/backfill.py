@@ -144,7 +144,7 @@ class EmbeddingBackfill:
         self._not_before = self._clock.monotonic() + seconds
         if problem != self._failing:
             self._failing = problem
-            log.warning("vectors_not_made", problem=problem, hint="words are found all the same")
+            log.warning("vectors_not_made", problem=problem, hint="memories are found by words")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ EMBEDDING: Final = LocalModel(
 )
 RERANKING: Final = LocalModel(
     "ms-marco-MiniLM-L-6-v2",
-    "a second look at what was found",
+    "a second ranking of the found memories",
     "Xenova/ms-marco-MiniLM-L-6-v2",
     "Xenova/ms-marco-MiniLM-L-6-v2",
     ("onnx/model.onnx", *TOKENIZER),

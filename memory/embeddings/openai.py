@@ -113,7 +113,7 @@ def _rows(answer: Any, count: int) -> list[tuple[float, ...]]:
 def _unit(row: tuple[float, ...]) -> tuple[float, ...]:
     length = math.hypot(*row)
     if not (math.isfinite(length) and length > 0):
-        raise ModelRefused("the embedding server sent a vector without a direction")
+        raise ModelRefused("the embedding server sent a vector of length zero")
     return tuple(number / length for number in row)
 
 

@@ -27,7 +27,7 @@ class LocalReranker:
         """One score per text, in their order; higher is better. Raises `ValueError` for more than
         200 texts."""
         if len(texts) > MAX_TEXTS:
-            raise ValueError(f"at most {MAX_TEXTS} texts are judged at once, not {len(texts)}")
+            raise ValueError(f"at most {MAX_TEXTS} texts are ranked at once, not {len(texts)}")
         if not texts:
             return []
         asked = [text[:MAX_TEXT] or " " for text in texts]

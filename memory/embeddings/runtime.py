@@ -51,7 +51,7 @@ class Runtime(Generic[Loaded]):
         """The result of `work(model)`. Raises `ModelRefused` where the model or its libraries are
         not there or cannot be loaded, `ModelUnavailable` where too much waits."""
         if self._waiting >= MAX_WAITING:
-            raise ModelUnavailable(f"too much waits for {self._model.name}")
+            raise ModelUnavailable(f"too many texts wait for {self._model.name}")
         self._waiting += 1
         try:
             pool = self._behind if background else self._asked

@@ -83,7 +83,9 @@ class Weights:
 
     def __post_init__(self) -> None:
         if max(len(self.after), len(self.before)) > MAX_SPREAD:
-            raise ValueError(f"a turn lends its score {MAX_SPREAD} turns far at most")
+            raise ValueError(
+                f"a turn shares its score with at most {MAX_SPREAD} turns on each side"
+            )
         if not 0 <= self.recency <= 1 or not 0 <= self.question <= 1:
             raise ValueError("recency and question must be 0 to 1")
 

@@ -48,7 +48,7 @@ class TopicMatch:
         if self.record is not None:
             return self.record.provenance.at
         if self.spoken is None:
-            raise ValueError("an item is a memory, or the text of a conversation")
+            raise ValueError("an item is a memory or a text of a conversation")
         return self.spoken.at
 
 

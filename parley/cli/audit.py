@@ -40,7 +40,8 @@ class ChainReport:
 
 def verify(
     begin: Annotated[
-        int, typer.Option("--from", min=1, help="Begin with this entry and trust those before it.")
+        int,
+        typer.Option("--from", min=1, help="Start at this entry and trust the entries before it."),
     ] = 1,
     config: Config = None,
     as_json: AsJson = False,
@@ -65,7 +66,10 @@ def verify(
 
 def show(
     person: Annotated[
-        str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="Of this person only.")
+        str,
+        typer.Option(
+            "--person", metavar="PLATFORM:ACCOUNT:ID", help="Only entries of this person."
+        ),
     ] = "",
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="Number of entries.")] = 50,
     config: Config = None,
@@ -93,7 +97,7 @@ async def walk(trail: AuditTrail, key: bytes, begin: int = 1, page: int = PAGE) 
     if after:
         before = await trail.links(after - 1, 1)
         if not before or before[0].number != after:
-            raise BadInput(f"The audit has no entry {after} to begin after.")
+            raise BadInput(f"The audit has no entry {after} to start from.")
         previous = before[0].hash
     count, first, last = 0, None, None
     async for links in pages(trail, after, page):
@@ -127,7 +131,7 @@ def _as_text(report: ChainReport) -> str:
     return (
         f"{report.entries:,} entries, {since} to {until}: none of them was changed.\n"
         f"The last is number {report.last}, {report.hash}.\n"
-        "Keep this line elsewhere: only it shows that entries at the end were removed."
+        "Store this line in another place: only it can prove that entries at the end were removed."
     )
 
 

@@ -27,7 +27,7 @@ NO_KEY: Final = (
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The copy to write.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
     config: Config = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an older copy.")] = False,
 ) -> int:
@@ -46,9 +46,9 @@ def backup(
 
 
 def restore_backup(
-    file: Annotated[Path, typer.Argument(help="A copy that `parley backup` made.")],
+    file: Annotated[Path, typer.Argument(help="A copy made by `parley backup`.")],
     config: Config = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the present database.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the existing database.")] = False,
 ) -> int:
     """Restore copies, once all of them are checked."""
     settings = load(config_path(config), os.environ)

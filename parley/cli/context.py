@@ -23,7 +23,7 @@ def context(
     prompts = [(trace, figures) for trace in traces for figures in figures_of(trace)]
     if not prompts:
         reason = "no model answered it: see `parley why`" if traces else "see `parley why`"
-        sys.stderr.write(f"No prompt is known for message {message_id}: {reason}.\n")
+        sys.stderr.write(f"Message {message_id} has no stored prompt: {reason}.\n")
         return 1
     sys.stdout.write("\n\n".join(describe(*prompt) for prompt in prompts) + "\n")
     return 0
@@ -58,12 +58,12 @@ def _row(block: BlockFigures) -> str:
     row = f"  {block.kind:<10} {block.tokens:>7} {block.budget:>7} {block.percent:>4}%"
     if block.needed > block.tokens:
         return f"{row}  of {block.needed} needed, {block.allotted} allotted"
-    return f"{row}  with what others left" if block.tokens > block.budget else row
+    return f"{row}  including unused budget of other blocks" if block.tokens > block.budget else row
 
 
 def _missing(loss: Loss) -> str:
     words = {
-        "left_out": "left out, it did not fit",
+        "left_out": "omitted, it did not fit",
         "cut": "cut at a sentence",
         "summarised": "now in the summary",
     }

@@ -22,38 +22,41 @@ REFUSED: Final = 3
 
 COMMANDS: Final = {
     "run": ("run:run", "Connect every platform and answer, until SIGTERM."),
-    "init": ("wizard:init", "Write a configuration, platform by platform."),
-    "doctor": ("doctor.command:doctor", "Check everything that Parley needs, with advice."),
-    "check-config": ("check:check_config", "Load the configuration; contact nobody."),
+    "init": ("wizard:init", "Create a configuration, platform by platform."),
+    "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
+    "check-config": ("check:check_config", "Check the configuration without a network connection."),
     "why": ("why:why", "Show the decisions about a message, with their reasons."),
     "context": ("context:context", "Show how full the blocks of a prompt were."),
-    "recall": ("recall:recall", "Show the memories that a question finds, arm by arm."),
+    "recall": ("recall:recall", "Show the memories that a question finds, and why."),
     "sync": ("sync:sync", "Fetch a project's figures now and print its status."),
     "token": ("token:token", "Print, list or revoke people's tokens for HTTP."),
     "backup": ("backup:backup", "Copy the database, also while Parley runs."),
     "restore": ("backup:restore_backup", "Restore a copy of the database; Parley must not run."),
-    "render": ("render:render_file", "Print exactly what is sent for a Markdown text."),
-    "manifest": ("slack_app:manifest", "Print the app manifest to paste at Slack."),
-    "usage": ("usage:usage", "Show the cost of answers, and what is left of budgets."),
+    "render": ("render:render_file", "Show how a platform receives a Markdown text."),
+    "manifest": ("slack_app:manifest", "Print the app manifest for Slack."),
+    "usage": ("usage:usage", "Show the cost of answers and the used part of budgets."),
 }
 """By name: the function, in a module of this package, and one line of help."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
     "outbox": (
-        "Answers that could not be sent.",
+        "Answers that could not be delivered.",
         {
-            "list": ("outbox:show", "List the answers that were given up, without their text."),
+            "list": (
+                "outbox:show",
+                "List answers that could not be delivered, without their text.",
+            ),
             "resend": ("outbox:resend", "Send answers again, also while Parley runs."),
-            "drop": ("outbox:drop", "Delete answers that were given up."),
+            "drop": ("outbox:drop", "Delete answers that could not be delivered."),
         },
     ),
     "quarantine": (
-        "Work that stopped the program again and again.",
+        "Work that stopped the program repeatedly.",
         {
             "list": ("quarantine:show", "List the entries without their content."),
             "show": ("quarantine:explain", "Show one entry, its meaning and the next commands."),
             "retry": (
                 "quarantine:retry",
-                "Try entries again, within five minutes: for after an update.",
+                "Retry entries within five minutes, for example after an update.",
             ),
             "discard": (
                 "quarantine:discard",
@@ -74,10 +77,13 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             "forget": ("memory_actions:forget", "Delete memories about a topic."),
             "export": ("memory_files:export_memories", "Write a person's memories to a file."),
             "import": ("memory_files:import_memories", "Add the memories of a file."),
-            "review": ("memory_review:review", "Decide which pending memories are kept."),
+            "review": (
+                "memory_review:review",
+                "Approve or reject the memories that wait for review.",
+            ),
             "validate": (
                 "memory_validate:validate",
-                "Show whether a text would be stored, and why; nothing is stored.",
+                "Show the decision about a text without storing it.",
             ),
         },
     ),
@@ -85,7 +91,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         "The record of changes to memory, without content.",
         {
             "verify": ("audit:verify", "Check that no entry was changed, removed or added."),
-            "show": ("audit:show", "Show the latest entries, the oldest of them first."),
+            "show": ("audit:show", "Show the latest entries, oldest first."),
         },
     ),
     "models": (

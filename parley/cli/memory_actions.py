@@ -33,14 +33,17 @@ Superseded = Annotated[
 Yes = Annotated[
     int,
     typer.Option(
-        "--yes", "-y", count=True, help="Do not ask; twice where there are two questions."
+        "--yes",
+        "-y",
+        count=True,
+        help="Do not ask for confirmation; give it twice for two questions.",
     ),
 ]
 
 
 def people(
     tenant: Annotated[
-        str, typer.Option(help="Of this tenant only, where one program serves several.")
+        str, typer.Option(help="Only this tenant, if the program serves several.")
     ] = "",
     config: Config = None,
     as_json: AsJson = False,
@@ -56,7 +59,7 @@ def list_newest(
     superseded: Superseded = False,
     tier: Annotated[
         Literal["working", "episodic", "semantic"] | None,
-        typer.Option("--tier", help="Of this tier only; working: current conversations."),
+        typer.Option("--tier", help="Only this tier; `working` is the current conversations."),
     ] = None,
     config: Config = None,
     as_json: AsJson = False,
@@ -94,7 +97,7 @@ def search(
     records = [one.record for one in recollection.results]
     show_records(records, as_json=as_json, nothing="No memory matches.")
     if recollection.left_out and not as_json:
-        sys.stdout.write(f"and {recollection.left_out} more that match less\n")
+        sys.stdout.write(f"and {recollection.left_out} more with weaker matches\n")
     return 0
 
 

@@ -38,7 +38,7 @@ def export_memories(
     ] = False,
     key_file: KeyFile = None,
     embeddings: Annotated[
-        bool, typer.Option("--with-embeddings", help="With the vectors, where there are any.")
+        bool, typer.Option("--with-embeddings", help="Include the vectors, if there are any.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an older file.")] = False,
     config: Config = None,
@@ -66,7 +66,7 @@ def export_memories(
 
 
 def import_memories(
-    file: Annotated[Path, typer.Argument(help="A file that `parley memory export` wrote.")],
+    file: Annotated[Path, typer.Argument(help="A file written by `parley memory export`.")],
     person: Person = "",
     key_file: KeyFile = None,
     config: Config = None,

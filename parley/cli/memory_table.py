@@ -55,7 +55,7 @@ def show_people(people: Sequence[PersonCount], *, as_json: bool) -> None:
         for one in people
     ]
     values = [{name: getattr(one, name) for name in names} for one in people] if as_json else None
-    _show(names, rows, values, "Nobody has memories yet.")
+    _show(names, rows, values, "No person has memories yet.")
 
 
 def _decided_values(pending: ReviewItem) -> dict[str, object]:

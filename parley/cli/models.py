@@ -23,7 +23,7 @@ from parley.config import Settings, SettingsError, load
 from parley.wiring.recall_models import models_folder
 
 Folder = Annotated[
-    Path | None, typer.Option("--folder", help="Instead of the configured folder of models.")
+    Path | None, typer.Option("--folder", help="A folder to use instead of the configured one.")
 ]
 
 
@@ -115,7 +115,7 @@ def _progress_line(vectors: _Vectors) -> str:
     if vectors.problem:
         return f"Vectors: {vectors.problem}\n"
     if not vectors.model:
-        return "Vectors: none are made; memories are found by their words.\n"
+        return "Vectors: none; memories are found by their words.\n"
     share = 100 * vectors.made // max(vectors.of, 1)
     return f"Vectors of {vectors.model}: {vectors.made:,} of {vectors.of:,} memories ({share} %).\n"
 

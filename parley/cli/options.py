@@ -16,15 +16,19 @@ Config = Annotated[
         help=f"The configuration. Default: {DEFAULT_CONFIG}, if it exists.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object per line, for scripts.")
+]
 Person = Annotated[
     str,
     typer.Option(
-        "--person", metavar="PLATFORM:ACCOUNT:ID", help="As `parley memory people` shows it."
+        "--person",
+        metavar="PLATFORM:ACCOUNT:ID",
+        help="A person as `parley memory people` shows them.",
     ),
 ]
 SearchLimit = Annotated[int, typer.Option("--limit", min=1, max=100, help="Maximum of results.")]
-QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A question, or words.")]
+QueryText = Annotated[str, typer.Argument(metavar="QUERY", help="A question or words.")]
 
 
 def config_path(config: Path | None) -> Path | None:

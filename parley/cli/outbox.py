@@ -18,8 +18,8 @@ from parley.wiring.storage import Storage
 MAX_AT_ONCE: Final = 10_000
 """Dead letters that `--all` takes."""
 
-Keys = Annotated[list[str] | None, typer.Argument(help="As `parley outbox list` shows them.")]
-All = Annotated[bool, typer.Option("--all", help="Everything that was given up.")]
+Keys = Annotated[list[str] | None, typer.Argument(help="Keys as `parley outbox list` shows them.")]
+All = Annotated[bool, typer.Option("--all", help="All answers that could not be delivered.")]
 
 
 def show(
@@ -34,7 +34,7 @@ def show(
         return letters + [describe_question(trace) for trace in traces]
 
     lines = with_storage(settings_with_database(config, hot=True), job)
-    sys.stdout.write("\n".join(lines or ["Nothing was given up."]) + "\n")
+    sys.stdout.write("\n".join(lines or ["Every answer was delivered."]) + "\n")
     return 0
 
 
@@ -67,7 +67,7 @@ def describe_question(trace: Trace) -> str:
     at = trace.at.strftime("%Y-%m-%d %H:%M:%S UTC")
     return (
         f"question  {at}  {trace.platform}{account} {trace.kind} {printable(trace.message_id)}\n"
-        f"    never answered: the program died at each attempt (turn {trace.id})"
+        f"    never answered: the program crashed at each attempt (turn {trace.id})"
     )
 
 
@@ -79,7 +79,7 @@ def _change(
     result: str,
 ) -> int:
     if bool(keys) == every:
-        raise typer.BadParameter("name keys, or --all", param_hint="KEY")
+        raise typer.BadParameter("name the keys to change, or use --all", param_hint="KEY")
 
     async def job(storage: Storage) -> tuple[int, int]:
         outbox = _outbox_of(storage)
@@ -93,11 +93,11 @@ def _change(
     named, changed = with_storage(settings_with_database(config, hot=True), job)
     sys.stdout.write(f"{changed} {result}.\n")
     if changed < named:
-        sys.stderr.write(f"{named - changed} were not among the dead letters.\n")
+        sys.stderr.write(f"{named - changed} keys are not dead letters.\n")
     return int(changed < named)
 
 
 def _outbox_of(storage: Storage) -> DeadLetters:
     if storage.hot.dead is None:
-        raise BadInput("This storage.url keeps no dead letters.")
+        raise BadInput("This storage.url stores no dead letters.")
     return storage.hot.dead

@@ -15,15 +15,15 @@ from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 from parley.wiring.storage import Storage
 
-Key = Annotated[str, typer.Argument(help="As `parley quarantine list` shows it.")]
-Keys = Annotated[list[str], typer.Argument(help="As `parley quarantine list` shows them.")]
+Key = Annotated[str, typer.Argument(help="A key as `parley quarantine list` shows it.")]
+Keys = Annotated[list[str], typer.Argument(help="Keys as `parley quarantine list` shows them.")]
 
 MEANINGS: Final[Mapping[WorkKind, str]] = {
     "message": "A message. Its author was notified if possible, and its text is deleted.",
     "waiting_turn": "A turn that memory could not store. The conversation itself holds it.",
     "send": "An answer that could not be sent. `parley outbox list` shows it too.",
-    "chore": "A task of the housekeeping. It is tried again after a day.",
-    "heartbeat": "The figures of a project. They are tried again after a day.",
+    "chore": "A housekeeping task. It is tried again after a day.",
+    "heartbeat": "The figures of a project. They are fetched again after a day.",
     "embedding": "The vector of a memory, or the model for it. It is tried again after a day.",
     "payload": "A delivery of a platform. It was acknowledged without being read.",
 }

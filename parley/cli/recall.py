@@ -18,7 +18,7 @@ NOTES: Final[Mapping[str, str]] = {
     "model_failed": "by words only: the model for vectors failed, see above",
     "model_slow": "by words only: the model for vectors took too long",
     "model_resting": "by words only: the model for vectors is paused after a failure",
-    "exact": "by words only: the question asks for these very words",
+    "exact": "by words only: the question asks for exact words",
     "reranker_failed": "without the reranker, which failed",
 }
 
@@ -85,5 +85,5 @@ def _candidates(recollection: Recollection) -> str:
     if recollection.left_out:
         text += f", {recollection.left_out} beyond the limits"
     if recollection.repeats:
-        text += f", {recollection.repeats} only repeat the question or another one"
+        text += f", {recollection.repeats} only repeat a question"
     return text

@@ -16,7 +16,7 @@ from parley.runtime.gc_and_heap import collect_rarely
 def run(
     config: Config = None,
     role: Annotated[
-        Role, typer.Option(help="What this process does, where several share a storage.url.")
+        Role, typer.Option(help="The role of this process, if several share a storage.url.")
     ] = "all",
     platform: Annotated[
         str, typer.Option(help="With --role adapter: connect to this platform only.")

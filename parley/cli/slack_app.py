@@ -11,7 +11,7 @@ from parley.wiring.accounts import offered_commands
 
 
 def manifest(
-    platform: Annotated[str, typer.Argument(help="slack: no other platform has a manifest.")],
+    platform: Annotated[str, typer.Argument(help="`slack`, the only platform with a manifest.")],
     name: Annotated[str, typer.Option(help="The app's name.")] = "Parley",
     url: Annotated[
         str, typer.Option(help="HTTP mode: the public https address of /webhook/slack.")

@@ -18,8 +18,8 @@ from parley.wiring.storage import Storage
 
 IN_MEMORY: Final = "The database is in the memory of the running program: only that can read it."
 NO_DATABASE: Final = (
-    "There is no database at {file} yet. Name the configuration with --config, or start Parley"
-    " once."
+    "There is no database at {file} yet. Give the configuration with --config, or start Parley "
+    "once."
 )
 
 T = TypeVar("T")

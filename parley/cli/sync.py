@@ -18,7 +18,9 @@ from parley.wiring.storage import Storage
 
 
 def sync(
-    project: Annotated[str, typer.Argument(help="As under heartbeat.sources: slack:main:T0123.")],
+    project: Annotated[
+        str, typer.Argument(help="A project as under heartbeat.sources: slack:main:T0123.")
+    ],
     config: Config = None,
 ) -> int:
     """Fetch the project's figures now, also while Parley runs, and print the status."""
@@ -36,7 +38,7 @@ async def _sync(settings: Settings, project: str) -> str:
     memory = wire_memory(settings, storage.memory, storage.personal, states, storage.history, clock)
     heartbeats = wire_heartbeats(settings, storage, memory.sync, load_extensions(settings), clock)
     if heartbeats is None:
-        raise BadInput("There is no memory to write a status to.")
+        raise BadInput("Memory is off, so no status can be written.")
     heartbeats.check(project)
     async with opened(storage):
         return await heartbeats.sync_site(project)

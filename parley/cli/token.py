@@ -27,8 +27,8 @@ MAX_DAYS: Final = 365
 ID_BYTES: Final = 6
 NO_LIST: Final = "The database is in the memory of the running program: it keeps no list of tokens."
 NOT_SEEN: Final = (
-    "No person with the id {person} has written to the assistant yet, and this platform gives"
-    " people several ids. Let the person write once, then try again."
+    "No person with the id {person} has written to the assistant yet, and this platform uses "
+    "several ids for a person. Ask the person to write once, then try again."
 )
 COLUMNS: Final = "{:<20} {:<40} {:<17} {}\n"
 
@@ -41,7 +41,7 @@ def token(
         typer.Argument(help="PLATFORM:ACCOUNT:ID, such as telegram:main:123; or list, or revoke."),
     ] = "",
     revoked: Annotated[str, typer.Argument(metavar="NAME", help="The token to revoke.")] = "",
-    name: Annotated[str, typer.Option(help="The token's name, by which it can be revoked.")] = "",
+    name: Annotated[str, typer.Option(help="The name of the token, which `revoke` needs.")] = "",
     days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="Days until it expires.")] = 30,
     revoke_all: Annotated[
         bool, typer.Option("--revoke-all", help="Revoke every token instead.")
@@ -87,8 +87,8 @@ def _issue(settings: Settings, person: str, name: str, days: int) -> None:
     sys.stdout.write(f"{issue(key, TokenClaims(known, tenant, until, id_))}\n")
     advice = f" `parley token revoke {name}` revokes it." if name else ""
     sys.stderr.write(
-        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone who holds this token acts as this"
-        f" person.{advice}\n"
+        f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone with this token can act as this "
+        f"person.{advice}\n"
     )
 
 

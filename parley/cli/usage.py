@@ -33,9 +33,11 @@ def usage(
     person: Annotated[
         str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="One person only.")
     ] = "",
-    days: Annotated[int, typer.Option(min=1, max=MAX_DAYS, help="Of the last days.")] = 30,
+    days: Annotated[
+        int, typer.Option(min=1, max=MAX_DAYS, help="Number of days, the last one today.")
+    ] = 30,
     tenant: Annotated[
-        str, typer.Option(help="Of this tenant, where one program serves several.")
+        str, typer.Option(help="Only this tenant, if the program serves several.")
     ] = "",
     config: Config = None,
     as_json: AsJson = False,

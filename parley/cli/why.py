@@ -14,10 +14,10 @@ from parley.wiring.storage import Storage
 
 NEXT: Final[Mapping[str, str]] = {
     "access": "The section `access` of the configuration decides on this.",
-    "intake": "More was sent than is stored at once: docs/operations.md gives these bounds.",
+    "intake": "More messages waited than the limit allows: docs/operations.md lists the limits.",
     "limits": "The section `limits` of the configuration sets this limit.",
     "budget": "The section `budgets` of the configuration decides on this.",
-    "takeover": "The program stopped whenever it worked on this: `parley quarantine list`.",
+    "takeover": "The program stopped each time it processed this: `parley quarantine list`.",
 }
 """The next step of an operator, by the stage that refused."""
 
@@ -35,9 +35,9 @@ def why(
     traces, thumbs = with_storage(settings_with_database(config), job)
     if not traces:
         sys.stderr.write(
-            f"Message {message_id} has no trace. Messages that are not addressed to the assistant"
-            " leave none; the id is the platform's own. Of a person's refused messages the latest"
-            " four are kept, for a day.\n"
+            f"Message {message_id} has no trace. Messages that are not addressed to the assistant "
+            "have none. The id is the id on the platform. For refused messages, only the latest "
+            "four of a person are stored, for one day.\n"
         )
         return 1
     texts = (describe(trace, thumbs.get(trace.id, Thumbs())) for trace in traces)

@@ -55,19 +55,22 @@ def init(
         Path, typer.Option("--config", "-c", help="The file to write.")
     ] = DEFAULT_CONFIG,
     platform: Annotated[
-        list[str] | None, typer.Option("--platform", help="Set up this one; can be repeated.")
+        list[str] | None,
+        typer.Option("--platform", help="The platform to set up; can be repeated."),
     ] = None,
     assign: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A further value; can be repeated."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A value to set, KEY=VALUE; can be repeated."
+        ),
     ] = None,
     yes: Annotated[
         bool,
-        typer.Option("--yes", "-y", help="Ask nothing; read credentials from the environment."),
+        typer.Option("--yes", "-y", help="Do not ask; read credentials from the environment."),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Try each credential on its platform.")
+        bool, typer.Option("--check/--no-check", help="Check each credential on its platform.")
     ] = True,
 ) -> int:
     """Ask, check, write; 1 when something was refused or does not work."""
@@ -120,7 +123,7 @@ def _chosen_platforms(session: Session) -> list[str]:
             _say(f"No platform is set up: none of {', '.join(first)} is set.")
         return ready
     titles = ", ".join(manifests[name].title for name in askable)
-    _say(f"Parley supports {titles}. Answer yes for those to set up now.\n")
+    _say(f"Parley supports {titles}. Answer yes for each platform to set up now.\n")
     return [n for n in askable if typer.confirm(f"Set up {manifests[n].title}?", default=False)]
 
 

@@ -98,9 +98,9 @@ class Overlay:
         if item_of(shape) is not None and isinstance(parent, list) and raw.isdecimal():
             if int(raw[:6]) <= len(parent):
                 return int(raw[:6])
-            self._problem(name, f"counts beyond the end of {dotted(path)}.", "The first one is 0.")
+            self._problem(name, f"is beyond the end of {dotted(path)}.", "The first one is 0.")
             return None
-        self._problem(name, f"goes too deep: {dotted(path)} has no keys below it.", "")
+        self._problem(name, f"is too deep: {dotted(path)} has no keys below it.", "")
         return None
 
     def _enter(self, parent: Value, step: str | int, shape: Shape | None) -> Value:

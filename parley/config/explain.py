@@ -157,7 +157,7 @@ def _has_more_below(place: KeyPath, places: Sequence[KeyPath]) -> bool:
 def _form(pattern: str) -> str:
     """The required form of a text that does not match."""
     if pattern == NAME_PATTERN:
-        return "is not a name: lower-case letters, digits, - and _, a letter first."
+        return "is not a valid name: use lower-case letters, digits, - and _, with a letter first."
     for scheme in ("http", "ws"):
         if f"{scheme}s?://" in pattern:
             return f"should be an address that begins with {scheme}s:// (or {scheme}://)."

@@ -70,7 +70,7 @@ class Recall(Section):
     @model_validator(mode="after")
     def _something_counts(self) -> Self:
         if self.bm25_weight + self.vector_weight == 0:
-            raise ValueError("bm25_weight or vector_weight: one has to be above 0")
+            raise ValueError("bm25_weight or vector_weight: at least one must be above 0")
         return self
 
 

@@ -68,7 +68,7 @@ class Resolver:
             return (
                 "",
                 "has a ${…} that is neither ${NAME} nor ${file:PATH}.",
-                "Write $${ for a text.",
+                "Write $${ for a literal ${.",
             )
         text = self._env.get(name)
         if text is None:
@@ -90,7 +90,7 @@ class Resolver:
             text = raw.decode("utf-8").strip("\r\n")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            return "", f"{problem} cannot be read: {reason}.", "Check its path and who may read it."
+            return "", f"{problem} cannot be read: {reason}.", "Check its path and permissions."
         if len(raw) > MAX_SECRET_FILE:
             return "", f"{problem} is larger than {MAX_SECRET_FILE // 1024} KiB.", ""
         if not text.strip():

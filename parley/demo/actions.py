@@ -203,7 +203,7 @@ def find(world: World, where: Where, message_id: str) -> Seen:
 
 def _own(world: World, where: Where, message_id: str) -> None:
     if find(world, where, message_id).author != where.person:
-        raise Refused("only one's own messages can be changed")
+        raise Refused("you can change only your own messages")
 
 
 async def _make_trouble(world: World, action: Trouble) -> None:

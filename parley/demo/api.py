@@ -149,7 +149,7 @@ class DemoPages:
         except Refused as problem:
             return error_response(404, str(problem))
         except NotSupported as problem:
-            return error_response(409, str(problem) or "this platform has no such thing")
+            return error_response(409, str(problem) or "this platform does not support this")
 
     async def _look(self, where: Where) -> dict[str, object]:
         return room_view(self._world, where, await self._gateway.decisions(TRACES))

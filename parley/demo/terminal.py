@@ -54,7 +54,7 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
             panel = Panel(_content(answer), title=f"{assistant}, as shown", title_align="left")
             console.print(Padding(panel, (0, 0, 0, INDENT)))
     if not outcome.ok:
-        console.print(f"[bold red]This was to be {scene.expect.value}, and is not.[/]")
+        console.print(f"[bold red]Expected: {scene.expect.value}. This did not happen.[/]")
 
 
 def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:

@@ -316,11 +316,12 @@ def _refused(entry: AccessDecision) -> web.Response:
         "Authorization: Bearer.",
         "token_wrong": "The token or login link is wrong, used or too old.",
         "forwarded_without_token": "Requests through a proxy need server.token.",
-        "bad_host": "A request names a path, and this host in one Host header.",
-        "strange_host": "Ask for this machine as localhost, or set server.token.",
+        "bad_host": "Send a path, and this host in one Host header.",
+        "strange_host": "Use the host name localhost, or set server.token.",
         "too_many_requests": "Too many requests from this address at once; try again.",
         "compressed": "Send the body without Content-Encoding.",
-        "strange_origin": "Another site's page may not do this; a proxy has to pass Host on.",
+        "strange_origin": "Requests from pages of other sites are refused. A proxy must pass the "
+        "Host header on.",
     }.get(entry.reason, "")
     headers = {"WWW-Authenticate": "Bearer"} if entry.status == 401 else None
     answer = web.json_response(

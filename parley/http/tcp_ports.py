@@ -19,7 +19,7 @@ def unusable(listener: str, section: str, host: str, port: int, error: OSError) 
     """The error of a listener that does not get its port; `section` of the configuration has it."""
     return StartError(
         f"{listener}: {refusal(host, port, error)}.",
-        f"Choose another {section}.port, or stop the program that has it.",
+        f"Choose another {section}.port, or stop the program that uses it.",
     )
 
 

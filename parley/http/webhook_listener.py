@@ -90,7 +90,7 @@ class WebhookListener:
             raise ConfigurationError(f"webhook path {path[:80]!r}: write it as /webhook/<platform>")
         if path in self._routes:
             raise ConfigurationError(
-                f"webhook path {path}: two accounts want it; give each account its own name"
+                f"webhook path {path}: two accounts use it; give each account its own name"
             )
         self._routes[path] = _Route(handler, min(max_body, self._max_body), proof)
 

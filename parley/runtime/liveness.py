@@ -46,7 +46,9 @@ async def wait_until_deaf(
             )
             await _revive(name, adapter)
         elif clock.monotonic() - deaf_since >= RESTART_AFTER:
-            return StartError(f"The connection is deaf: {liveness.detail}.", "It is restarted.")
+            return StartError(
+                f"The connection receives no events: {liveness.detail}.", "It is restarted."
+            )
 
 
 def look(name: str, adapter: CanCheckLiveness) -> Liveness:

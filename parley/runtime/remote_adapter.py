@@ -87,7 +87,7 @@ class RemoteAdapter:
 
     async def send(self, outbound: Outbound) -> Receipt:
         """Always raises `Permanent`: a worker's sends go through the outbox."""
-        raise Permanent("a worker does not send by itself")
+        raise Permanent("a worker does not send messages itself")
 
     async def typing(self, place: Place, message_id: str) -> None:
         """Show that an answer is being written."""
@@ -132,7 +132,7 @@ class RemoteAdapter:
 
     async def end_live(self, outbound: Outbound) -> Receipt:
         """Always raises `Permanent`: the final answer goes through the outbox."""
-        raise Permanent("a worker does not send by itself")
+        raise Permanent("a worker does not send messages itself")
 
     async def _deliver(self, method: str, payload: bytes, seconds: float) -> bytes:
         try:

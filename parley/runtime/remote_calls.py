@@ -125,10 +125,10 @@ async def shown(view: LiveView, connected: ConnectedAccount, deliverer: Delivere
     sender, shower = deliverer.sender_for(view.place), connected.live
     style = shower.live_style(view.place) if shower is not None else None
     if sender is None or shower is None or style is None:
-        raise Permanent("nothing can be shown live there")
+        raise Permanent("this chat cannot show live answers")
     pacer = sender.pacer
     if not (sender.connected.is_set() and deliverer.quiet(view.place)):
-        raise Busy("something else is on its way to this chat")
+        raise Busy("another message is being sent to this chat")
     if pacer.penalised(view.place) or (style.costs and not pacer.spare(view.place)):
         raise Busy("the chat's send budget is used up")
     try:

@@ -17,7 +17,7 @@ def stop_on_signals(stopping: asyncio.Event) -> None:
 
     def end() -> None:
         if stopping.is_set():
-            sys.stderr.write("ended at once; remaining work continues at the next start\n")
+            sys.stderr.write("stopped at once; remaining work continues at the next start\n")
             sys.stderr.flush()
             os._exit(STATUS_ENDED_AT_ONCE)
         stopping.set()

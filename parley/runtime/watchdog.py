@@ -140,7 +140,7 @@ class Watchdog:
                 seconds=self._seconds,
                 ran=" ".join(item.key for item in ran),
                 in_work=" ".join(item.key for item in self._record.in_work()),
-                hint="The stacks are above. The process ends, so that its supervisor restarts it.",
+                hint="The stacks are above. The process exits, so that its supervisor restarts it.",
             )
             self._errors.flush()
         finally:

@@ -85,7 +85,7 @@ def read_host(host: str) -> tuple[str, Address | None]:
         try:
             return name, IPv4Address(name)
         except AddressValueError:
-            raise ValueError("is an odd spelling of an IPv4 address") from None
+            raise ValueError("is an unusual notation of an IPv4 address") from None
     if not all(_LABEL.match(label) for label in labels):
         raise ValueError("is not a host name")
     return name, None
@@ -128,7 +128,7 @@ class HostRule:
             raise ValueError("should be a host such as docs.example.org or *.example.org")
         name, address = read_host(host)
         if below and (address is not None or "." not in name):
-            raise ValueError("should name a domain behind the star, such as *.example.org")
+            raise ValueError("should have a domain after the star, such as *.example.org")
         if port is not None and not 1 <= int(port) <= 65_535:
             raise ValueError("names a port outside 1 to 65535")
         return cls(name, below, None if port is None else int(port))

@@ -41,7 +41,7 @@ _AUTHORITY: Final = re.compile(
 )
 _UNSAFE: Final = re.compile(r"[\x00-\x20\x7f\\\ud800-\udfff]")
 
-_NOT_PUBLIC: Final = "a name leads to an address that is not public"
+_NOT_PUBLIC: Final = "the host name resolves to an address that is not public"
 
 
 class OutboundError(Exception):
@@ -117,7 +117,7 @@ def read_target(url: str, policy: OutboundPolicy) -> Target:
         raise Forbidden("not an http or https address without spaces, 2,048 characters at most")
     authority = _AUTHORITY.fullmatch(match["authority"])
     if authority is None:
-        raise Forbidden("the address names no plain host (user names are not allowed)")
+        raise Forbidden("the address has no plain host (user names are not allowed)")
     try:
         host, address = read_host(authority["v6"] or authority["name"])
     except ValueError as error:
@@ -125,7 +125,7 @@ def read_target(url: str, policy: OutboundPolicy) -> Target:
     scheme = match["scheme"].lower()
     port = int(authority["port"] or (443 if scheme == "https" else 80))
     if not any(rule.covers(host, port) for rule in policy.hosts):
-        raise Forbidden(f"{host}:{port} is not among the hosts that may be asked")
+        raise Forbidden(f"{host}:{port} is not one of the allowed hosts")
     if address is not None and not may_connect(address, policy.allow_private):
         raise Forbidden(f"{host} is not a public address")
     parsed = _canonical(scheme, host, port, match["rest"] or "/")
@@ -138,9 +138,9 @@ def _canonical(scheme: str, host: str, port: int, rest: str) -> URL:
     try:
         url = URL(f"{scheme}://{shown}:{port}{rest.partition('#')[0]}")
     except ValueError:
-        raise Forbidden("the address cannot be read") from None
+        raise Forbidden("the address is invalid") from None
     if (url.scheme, url.host, url.port, url.user) != (scheme, host, port, None):
-        raise Forbidden("the address can be read in two ways")
+        raise Forbidden("the address is ambiguous")
     return url
 
 
@@ -218,7 +218,7 @@ class GuardedClient:
 
     def _redirected(self, target: Target, location: str) -> Target:
         if len(location) > MAX_URL or _UNSAFE.search(location):
-            raise Forbidden("a redirect to an address that cannot be read")
+            raise Forbidden("a redirect to an invalid address")
         onward = read_target(urljoin(str(target.url), location), self._policy)
         if (target.url.scheme, onward.url.scheme) == ("https", "http"):
             raise Forbidden("a redirect from https to http")
@@ -262,7 +262,7 @@ def _check_address(text: str, allowed: frozenset[Network]) -> None:
     try:
         address = ip_address(text)
     except ValueError:
-        raise Forbidden("a name leads to what is no address") from None
+        raise Forbidden("the host name resolves to an invalid address") from None
     if not may_connect(address, allowed):
         raise Forbidden(_NOT_PUBLIC)
 
@@ -295,7 +295,7 @@ def _unpacked(unpack: "zlib._Decompress", chunk: bytes, room: int) -> bytes:
     try:
         return unpack.decompress(chunk, room)
     except zlib.error:
-        raise Unreachable("the answer cannot be unpacked") from None
+        raise Unreachable("the response cannot be decompressed") from None
 
 
 def _unpacker(encoding: str) -> "zlib._Decompress | None":
@@ -307,4 +307,4 @@ def _unpacker(encoding: str) -> "zlib._Decompress | None":
         case "deflate":
             return zlib.decompressobj()
         case _:
-            raise Unreachable("the answer is packed in a way that was not asked for")
+            raise Unreachable("the response has an unrequested encoding")

@@ -35,7 +35,7 @@ async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -
             await telegram.wait_for(other, lambda seen: bool(by_bot(seen)), LAUNCH)
             listed = await parley("outbox", "list", "--config", config, cwd=tmp_path)
         assert len(model.requests) == MAX_REDELIVERIES + 2
-    assert "never answered: the program died at each attempt" in listed.out
+    assert "never answered: the program crashed at each attempt" in listed.out
     assert "the end of you" not in listed.out
 
 

@@ -140,4 +140,4 @@ async def test_the_command_line_takes_either(tmp_path: Path) -> None:
                 assert "zebra stamps" in listed.out
             nobody = await parley("token", "whatsapp:main:4915550999999", cwd=tmp_path)
             assert nobody.status == 1
-            assert "Let the person write once" in nobody.err
+            assert "Ask the person to write once" in nobody.err

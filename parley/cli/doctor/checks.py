@@ -64,7 +64,7 @@ def secrets_file(config: Path | None) -> list[Finding]:
         return []
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         return [Finding("note", "secrets", f"{path} can be read by others", f"chmod 600 {path}")]
-    return [Finding("ok", "secrets", f"{path} is readable to you alone")]
+    return [Finding("ok", "secrets", f"{path} is readable by you alone")]
 
 
 def stores(settings: Settings) -> list[Finding]:
@@ -75,7 +75,7 @@ def stores(settings: Settings) -> list[Finding]:
 
 def _store(url: str) -> Finding | None:
     if url == MEMORY:
-        return Finding("note", "database", f"{url} keeps nothing over a restart")
+        return Finding("note", "database", f"{url} loses everything at a restart")
     file = sqlite_file(url)
     if not file:
         return None

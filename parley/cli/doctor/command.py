@@ -27,7 +27,7 @@ def doctor(config: Config = None) -> int:
     except SettingsError as error:
         findings += checks.refused(error.problems)
     else:
-        detail = f"{path} is fine" if path else "none; the environment alone"
+        detail = f"{path} is fine" if path else "none; only the environment"
         findings.append(Finding("ok", "configuration", detail))
         findings += checks.secrets_file(path)
         findings += checks.stores(settings)

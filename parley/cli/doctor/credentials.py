@@ -78,7 +78,7 @@ async def diagnose(
     try:
         adapter = build(account, manifest, assistant_name, commands)
         if not isinstance(adapter, CanDiagnose):
-            return [Check("credentials", True, "set; this adapter has no check of its own")]
+            return [Check("credentials", True, "set; this adapter has no check")]
         try:
             async with asyncio.timeout(SECONDS):
                 return await adapter.diagnose()
@@ -90,7 +90,7 @@ async def diagnose(
     except ParleyError as error:
         return [Check("adapter", False, str(error))]
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-        detail = f"the check itself failed: {type(error).__name__}"
+        detail = f"the check failed: {type(error).__name__}"
         return [Check("adapter", False, detail, "Report it to the authors of the adapter.")]
 
 

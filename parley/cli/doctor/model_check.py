@@ -77,5 +77,5 @@ def _finding(name: str, model: str, status: int) -> Finding:
         return Finding("broken", name, f"there is no model {model}", "Correct model.name.")
     if status == 200:
         return Finding("ok", name, f"the key is accepted, for {model}")
-    advice = "Try again later; if it stays, check model.base_url."
+    advice = "Try again later; if the error persists, check model.base_url."
     return Finding("note", name, f"the service answers with HTTP {status}", advice)

@@ -40,12 +40,12 @@ def _not_running(settings: Settings, detail: str) -> list[Finding]:
     local, public = settings.server, settings.webhooks
     conflict = tried(local.host, local.port)
     if conflict:
-        advice = "Choose another server.port, or stop the program that has it."
+        advice = "Choose another server.port, or stop the program that uses it."
         return [Finding("broken", NAME, f"{detail}, and {conflict}", advice)]
     findings = [Finding("ok", NAME, detail)]
     conflict = tried(public.host, public.port)
     if conflict:
-        advice = "Webhooks need another webhooks.port, or the program that has it must stop."
+        advice = "Choose another webhooks.port, or stop the program that uses it."
         findings.append(Finding("note", "public listener", conflict, advice))
     return findings
 
@@ -67,7 +67,12 @@ def _notes(problems: object) -> list[Finding]:
     """Problems that do not stop the program, such as work in quarantine."""
     named = problems if isinstance(problems, dict) else {}
     return [
-        Finding("note", f"{NAME}: {part}", str(problem), "See docs/operations.md, and its log.")
+        Finding(
+            "note",
+            f"{NAME}: {part}",
+            str(problem),
+            "See docs/operations.md and the log of the program.",
+        )
         for part, problem in named.items()
     ]
 
@@ -76,7 +81,9 @@ def _unready(state: Mapping[str, object]) -> list[Finding]:
     parts, problems = state.get("parts"), state.get("problems")
     if not isinstance(parts, dict):
         advice = "Something else may use server.port, or server.token differs from the running one."
-        return [Finding("note", NAME, "the program on server.port does not tell its state", advice)]
+        return [
+            Finding("note", NAME, "the program on server.port does not report its state", advice)
+        ]
     texts = problems if isinstance(problems, dict) else {}
     return [
         Finding(

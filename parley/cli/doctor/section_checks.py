@@ -32,7 +32,7 @@ from safety.http.addresses import HostRule, may_connect
 
 RESOLVE_SECONDS: Final = 3.0
 """Time limit for the address of one host."""
-REVIEW: Final = "Until then claims that cite it go to review."
+REVIEW: Final = "Until then, claims that cite it wait for review."
 BY_WORDS: Final = "memories are found by their words"
 MAX_TOOLS: Final = 20
 
@@ -77,7 +77,7 @@ async def tool_servers(settings: Settings) -> list[Finding]:
 def _tool_server(name: str, probed: Probed) -> Finding:
     title = f"tools: {name}"
     if probed.problem:
-        advice = f"Correct mcp.servers.{name}, or start what it names; its log may say more."
+        advice = f"Correct mcp.servers.{name}, or start the server; its log may have details."
         return Finding("broken", title, probed.problem, advice)
     count, seconds = len(probed.tools), f"{probed.seconds:.1f} s"
     detail = f"{count} tool{'' if count == 1 else 's'}, answers in {seconds}"
@@ -85,7 +85,7 @@ def _tool_server(name: str, probed: Probed) -> Finding:
         advice = "The log of `parley run` names them, with the reason."
         return Finding("note", title, f"{detail}, {probed.left_out} cannot be used", advice)
     if not count:
-        return Finding("note", title, detail, "It offers nothing: is it the right server?")
+        return Finding("note", title, detail, "It offers no tools: is it the right server?")
     return Finding("ok", title, detail)
 
 
@@ -169,21 +169,23 @@ async def _folder(folder: Path) -> Finding:
     if not known:
         advice = f"Name the folder that holds .git. {REVIEW}"
         return Finding("note", name, "it is not a git repository: no commit is found", advice)
-    return Finding("ok", name, "commits and decision records can be looked up")
+    return Finding("ok", name, "commits and decision records can be checked")
 
 
 async def _host(host: str, name: str, sources: GroundingSources, resolve: Resolve) -> Finding:
     rule = HostRule.parse(host)
     if rule.below:
-        return Finding("ok", name, "every host below it; not looked up")
+        return Finding("ok", name, "all hosts below it; not resolved")
     advice = f"Correct grounding.hosts or grounding.trackers, or the network. {REVIEW}"
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
             addresses = await resolve(rule.name)
     except (OSError, TimeoutError):
-        return Finding("note", name, "it has no address here", advice)
+        return Finding("note", name, "it does not resolve to an address", advice)
     refused = [each for each in addresses if not may_connect(ip_address(each), sources.networks)]
     if refused:
         networks = "List its network under grounding.networks if it is meant to be internal."
-        return Finding("note", name, f"{refused[0]} is no public address", f"{networks} {REVIEW}")
+        return Finding(
+            "note", name, f"{refused[0]} is not a public address", f"{networks} {REVIEW}"
+        )
     return Finding("ok", name, "its address is public, or in a listed network")

@@ -115,7 +115,7 @@ def _prices(settings: Settings) -> list[Problem]:
     return [
         Problem(
             "budgets.prices",
-            f"has no {model}, which is not called while a budget is set.",
+            f"has no price for {model}, which is not called while a budget is set.",
             "Add its price in dollars per million tokens, or remove the budgets.",
         )
         for model in sorted(assistant_of(settings).models)

@@ -89,14 +89,14 @@ def _persistence(is_on: bool, fsync: str) -> Finding:
     if not is_on:
         return Finding("broken", name, "appendonly is off: a restart deletes waiting work", advice)
     costs = {
-        "always": "a power cut costs nothing that was accepted",
-        "everysec": "a power cut costs the last second, at worst two",
+        "always": "a power failure loses no accepted message",
+        "everysec": "a power failure loses the last second, at most two",
     }
     if fsync == "no":
-        detail = "appendfsync no: a power cut costs half a minute or more"
+        detail = "appendfsync no: a power failure loses half a minute or more"
         return Finding("note", name, detail, advice)
     if fsync not in costs:
-        return Finding("ok", name, "appendonly is on; this server does not tell appendfsync")
+        return Finding("ok", name, "appendonly is on; this server does not report appendfsync")
     return Finding("ok", name, f"appendonly, appendfsync {fsync}: {costs[fsync]}")
 
 
@@ -128,8 +128,10 @@ def _tables(state: "PostgresStatus") -> Finding:
         return Finding("broken", name, "it is read-only", advice)
     if state.missing and not state.may_create:
         advice = "GRANT CREATE ON SCHEMA public TO the user of database.url."
-        return Finding("broken", name, "some are missing, and this user may not make them", advice)
-    return Finding("ok", name, "made at the next start" if state.missing else "up to date")
+        return Finding(
+            "broken", name, "some are missing, and this user may not create them", advice
+        )
+    return Finding("ok", name, "created at the next start" if state.missing else "up to date")
 
 
 def _vectors(*, is_there: bool) -> Finding:
@@ -144,12 +146,14 @@ def _vectors(*, is_there: bool) -> Finding:
 def _commits(synchronous: str, *, is_on: bool) -> Finding:
     name = "PostgreSQL: fsync"
     if not is_on:
-        detail = "fsync is off: a power cut can cost the whole database"
+        detail = "fsync is off: a power failure can destroy the database"
         return Finding("broken", name, detail, "Set fsync on.")
     if synchronous == "off":
-        detail = "synchronous_commit is off: a power cut costs the last moments of conversations"
+        detail = (
+            "synchronous_commit is off: a power failure loses the last moments of conversations"
+        )
         return Finding("note", name, detail, "Set synchronous_commit on where that matters.")
-    return Finding("ok", name, f"synchronous_commit {synchronous}: a power cut costs nothing")
+    return Finding("ok", name, f"synchronous_commit {synchronous}: a power failure loses nothing")
 
 
 def _texts(answer: Any) -> dict[str, str]:

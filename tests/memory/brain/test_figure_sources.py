@@ -81,7 +81,7 @@ async def test_a_redirect_to_another_host_is_not_followed() -> None:
             raise web.HTTPFound(other)
 
         async with served(redirect) as url:
-            with pytest.raises(SourceFailed, match="not among the hosts"):
+            with pytest.raises(SourceFailed, match="not one of the allowed hosts"):
                 await HttpSource(url, "token", allow_private=True).figures()
     assert asked == []
 

@@ -70,9 +70,9 @@ def test_the_blocks_are_shown_with_what_is_missing_and_what_to_look_at() -> None
         "  total         3372    5000",
         "  reserved for question, answer and safety: 3192; left beside the blocks: 4820",
         "  missing in project: bible, 390 tokens: cut at a sentence",
-        "  missing in history: turns, 840 tokens: left out, it did not fit",
-        "  missing in knowledge: mem-1, 700 tokens: left out, it did not fit",
-        "  missing in knowledge: mem-2, 10 tokens: left out, it did not fit",
+        "  missing in history: turns, 840 tokens: omitted, it did not fit",
+        "  missing in knowledge: mem-1, 700 tokens: omitted, it did not fit",
+        "  missing in knowledge: mem-2, 10 tokens: omitted, it did not fit",
         "  [WARNING] History block is very short - context may be lost",
         (
             "  [WARNING] Older turns were dropped without a summary: raise context.max_tokens, "
@@ -96,4 +96,4 @@ async def test_it_finds_the_figures_in_the_database(tmp_path: Path) -> None:
 
     assert (known.status, known.out) == (0, describe(ANSWERED, figures_of(ANSWERED)[0]) + "\n")
     assert unknown.status == 1
-    assert "No prompt is known for message 4712" in unknown.err
+    assert "Message 4712 has no stored prompt" in unknown.err

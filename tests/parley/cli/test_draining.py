@@ -127,7 +127,7 @@ async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: To
         async with asyncio.timeout(DRAIN_BOUND):  # its status tells how it ended
             _, err = await process.communicate()
     assert process.returncode == 130
-    assert "ended at once" in err.decode()
+    assert "stopped at once" in err.decode()
     town.model.faults.clear()
     async with started(*arguments, cwd=town.folder) as process:
         await read_until(process.stdout, "ready gateway")

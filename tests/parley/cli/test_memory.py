@@ -321,7 +321,7 @@ async def test_the_key_of_a_sealed_file_has_to_be_there_and_right(small: Path) -
     wrong = await parley_alone(
         "memory", "import", "a", *MINE, cwd=small, env={"PARLEY_EXPORT_KEY": KEY + "!"}
     )
-    assert (wrong.status, "does not open the file" in wrong.err) == (1, True)
+    assert (wrong.status, "does not decrypt the file" in wrong.err) == (1, True)
 
 
 async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: Path) -> None:
@@ -331,7 +331,7 @@ async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: P
     )
     ended = await parley("memory", "import", str(file), *MINE, cwd=small)
     assert ended.status == 1
-    assert ended.out.splitlines()[0].startswith("line 2: stored: Nothing proves where")
+    assert ended.out.splitlines()[0].startswith("line 2: stored: Nothing proves its origin")
     assert ended.out.splitlines()[1].startswith("line 3: unreadable: content: ")
     assert ended.out.splitlines()[2] == "2 memories: 1 stored, 1 unreadable."
 

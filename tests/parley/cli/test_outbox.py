@@ -48,10 +48,10 @@ async def test_it_forgets_what_it_is_told_to(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "b:0", "c:0")
     one = await parley("outbox", "drop", "a:0", "unknown", cwd=tmp_path)
     assert (one.status, one.out) == (1, "1 deleted.\n")
-    assert "1 were not among" in one.err
+    assert "1 keys are not dead letters" in one.err
     rest = await parley("outbox", "drop", "--all", cwd=tmp_path)
     assert (rest.status, rest.out) == (0, "2 deleted.\n")
-    assert (await parley("outbox", "list", cwd=tmp_path)).out == "Nothing was given up.\n"
+    assert (await parley("outbox", "list", cwd=tmp_path)).out == "Every answer was delivered.\n"
 
 
 @pytest.mark.parametrize("arguments", [("resend",), ("drop",), ("resend", "a:0", "--all")])
@@ -92,7 +92,7 @@ async def test_the_running_gateway_sends_again_what_is_queued_again(tmp_path: Pa
         await telegram.wait_for(
             room, lambda shown: all(any(key in m.text for m in shown) for key in keys), 30
         )
-        assert (await parley("outbox", "list", cwd=tmp_path)).out == "Nothing was given up.\n"
+        assert (await parley("outbox", "list", cwd=tmp_path)).out == "Every answer was delivered.\n"
         process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE):
             _, err = await process.communicate()

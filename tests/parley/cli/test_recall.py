@@ -63,7 +63,7 @@ async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
     by_meaning = await parley(*own, "--limit", "1", cwd=folder, env=with_models)
     best, more = by_meaning.out.splitlines()
     assert "ada has a dog named Rex" in best
-    assert more.endswith("more that match less")
+    assert more.endswith("more with weaker matches")
     assert (await parley(*own, cwd=folder)).out == "No memory matches.\n"
     assert "candidates from bm25 and vector" in shown.out
     assert "by words only" not in shown.out

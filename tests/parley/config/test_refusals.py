@@ -73,7 +73,7 @@ def test_a_half_set_account_is_named_beside_other_problems(tmp_path: Path) -> No
         ("model: {base_url: localhost:8080}", "model.base_url", "begins with https://"),
         ("mcp: {servers: {a: {}}}", "mcp.servers.a", "either command"),
         ("mcp: {servers: {a: {command: x, url: 'http://x'}}}", "mcp.servers.a", "not both"),
-        ("mcp: {servers: {A b: {command: x}}}", "mcp.servers.A b", "is not a name"),
+        ("mcp: {servers: {A b: {command: x}}}", "mcp.servers.A b", "is not a valid name"),
         ("platforms: {pigeon: {loft: a}}", "platforms.pigeon.ring_number", "is missing."),
         (
             "platforms: {pigeon: {accounts: {two: {loft: a}}}}",
@@ -112,7 +112,7 @@ def test_a_reference_that_leads_nowhere_is_found_in_its_own_line(tmp_path: Path)
         ({"PARLEY_LIMITS__USER_PER_MINUTE": ""}, "PARLEY_LIMITS__USER_PER_MINUTE", "empty"),
         ({"PARLEY_LIMITS__USER_PER_MINUTE": "5.0"}, "limits.user_per_minute", "whole number"),
         ({"PARLEY_LIMITS__USER_PER_MINUTE__X": "5"}, None, "has no keys below it"),
-        ({"PARLEY_MODEL__FALLBACKS__3__NAME": "5"}, None, "counts beyond the end"),
+        ({"PARLEY_MODEL__FALLBACKS__3__NAME": "5"}, None, "is beyond the end"),
         ({"PARLEY___X": "5"}, "PARLEY___X", "does not name a key"),
         ({"PARLEY_BUDGETS__PRICES": "{oops"}, "budgets.prices", "should be a section"),
         ({"PARLEY_ACCESS__OWNERS": "[oops"}, "access.owners", "should be a list"),

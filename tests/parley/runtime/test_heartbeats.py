@@ -168,8 +168,8 @@ def test_the_configuration_names_the_sources() -> None:
 @pytest.mark.parametrize(
     ("sources", "words"),
     [
-        ({"slack": {}}, "no project"),
-        ({"slack::T1": {}}, "no project"),
+        ({"slack": {}}, "not a project"),
+        ({"slack::T1": {}}, "not a project"),
         ({"slack:main:T1": {"kind": "http"}}, "url"),
         ({"slack:main:T1": {"kind": "sql", "query": "SELECT 1"}}, "database"),
         (

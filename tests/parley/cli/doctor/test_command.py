@@ -186,7 +186,7 @@ async def test_secrets_that_others_can_read_are_noted(tmp_path: Path) -> None:
     secrets.chmod(0o644)
     assert "chmod 600 config/.env" in (await parley("doctor", cwd=tmp_path)).out
     secrets.chmod(0o600)
-    assert "readable to you alone" in (await parley("doctor", cwd=tmp_path)).out
+    assert "readable by you alone" in (await parley("doctor", cwd=tmp_path)).out
 
 
 async def test_a_database_that_cannot_be_written_is_broken(tmp_path: Path) -> None:

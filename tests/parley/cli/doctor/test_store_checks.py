@@ -59,8 +59,8 @@ async def test_servers_that_are_well(
         *("version", "persistence", "eviction"),
         *("version", "tables", "connections", "fsync", "vectors"),
     ]
-    assert "appendfsync everysec: a power cut costs the last second" in lines[1]
-    assert "made at the next start" in lines[4]
+    assert "appendfsync everysec: a power failure loses the last second" in lines[1]
+    assert "created at the next start" in lines[4]
 
 
 async def test_servers_that_do_not_answer(tmp_path: Path) -> None:
