@@ -106,8 +106,8 @@ class Brain:
         """The newest version; a BIBLE there always is. Raises `BadInput` where the document cannot
         be had here."""
         _check_place(access, document)
-        found = await self._store.read(access, document)
-        return await self._first_bible(access) if found is None and document == "bible" else found
+        newest = await self._store.read(access, document)
+        return await self._first_bible(access) if newest is None and document == "bible" else newest
 
     async def versions(self, access: AccessScope, document: Document) -> list[Version]:
         """All versions that are kept, newest first."""

@@ -84,12 +84,12 @@ class HttpSource:
         if answer.status != 200:
             raise SourceFailed(f"{self._host} answered with status {answer.status}")
         try:
-            told = json.loads(answer.body, parse_constant=_refuse)
+            values = json.loads(answer.body, parse_constant=_refuse)
         except (ValueError, RecursionError):
             raise SourceFailed(f"{self._host} did not answer with JSON") from None
-        if not isinstance(told, dict):
+        if not isinstance(values, dict):
             raise SourceFailed(f"{self._host} answered with JSON that is not an object")
-        return told
+        return values
 
 
 class SqliteSource:
@@ -139,8 +139,8 @@ class PostgresSource:
         except TimeoutError:
             raise SourceFailed(f"PostgreSQL: no answer within {self._seconds:g} seconds") from None
         except (psycopg.Error, OSError) as error:
-            told = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-            raise SourceFailed(f"PostgreSQL: {told or type(error).__name__}") from error
+            message = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+            raise SourceFailed(f"PostgreSQL: {message or type(error).__name__}") from error
 
     async def _read(self) -> Mapping[str, object]:
         from psycopg import AsyncConnection  # noqa: PLC0415 - as above
@@ -174,14 +174,16 @@ class GatewaySource:
     async def figures(self) -> Mapping[str, object]:
         """Messages answered, people, tokens, cost. Raises `SourceFailed`."""
         try:
-            found = await self.log.of_project(self.tenant, self.project, self.clock.now() - PERIOD)
+            activity = await self.log.of_project(
+                self.tenant, self.project, self.clock.now() - PERIOD
+            )
         except (ParleyError, StoreUnavailable) as error:
             raise SourceFailed(str(error)) from error
         return {
-            "messages answered in 7 days": found.answered,
-            "people asking in 7 days": found.people,
-            "tokens in 7 days": found.tokens,
-            "cost in 7 days usd": round(found.micros / 1_000_000, 2),
+            "messages answered in 7 days": activity.answered,
+            "people asking in 7 days": activity.people,
+            "tokens in 7 days": activity.tokens,
+            "cost in 7 days usd": round(activity.micros / 1_000_000, 2),
         }
 
 

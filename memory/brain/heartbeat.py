@@ -60,15 +60,15 @@ def read_figures(raw: Mapping[str, object], at: datetime) -> Sample:
     Numbers, booleans and short texts count; lists, deeper objects and empty values do not. At most
     `MAX_FIGURES` are kept. Raises `ValueError` if there is none.
     """
-    found: dict[str, Figure] = {}
+    figures: dict[str, Figure] = {}
     for name, value in _flat(raw):
         readable, figure = readable_name(name), _figure(value)
         if readable and figure is not None and figure != "":
-            found.setdefault(readable, figure)
-    if not found:
+            figures.setdefault(readable, figure)
+    if not figures:
         raise ValueError("it contains no figures")
-    kept = tuple(found.items())[:MAX_FIGURES]
-    return Sample(at, kept, len(found) - len(kept))
+    kept = tuple(figures.items())[:MAX_FIGURES]
+    return Sample(at, kept, len(figures) - len(kept))
 
 
 def narrative(now: Sample, before: Sample | None = None) -> str:
@@ -80,13 +80,13 @@ def narrative(now: Sample, before: Sample | None = None) -> str:
     span = spoken_span(now.at - before.at) if before else ""
     sentences = [_sentence(name, value, known.get(name), span) for name, value in now.figures]
     left_out, room = now.left_out, MAX_NARRATIVE - len(_and_more(MAX_LOOKED_AT)) - 1
-    told: list[str] = []
+    kept: list[str] = []
     for sentence in sentences:
-        if sum(map(len, told)) + len(told) + len(sentence) > room:
+        if sum(map(len, kept)) + len(kept) + len(sentence) > room:
             left_out += 1
         else:
-            told.append(sentence)
-    return " ".join([*told, _and_more(left_out)] if left_out else told)
+            kept.append(sentence)
+    return " ".join([*kept, _and_more(left_out)] if left_out else kept)
 
 
 def readable_name(name: str) -> str:

@@ -126,9 +126,9 @@ class MemoryCommands:
         handle = await self._memory.for_principal(caller)
         reply = await self._commands[name](handle, caller, arguments.strip())
         direct = caller.place.audience is Audience.DIRECT
-        told = (*request_notice(handle), *(await deliver_notices(handle) if direct else ()))
-        noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in told)))
-        return replace(reply, markdown=noted) if told else reply
+        notices = (*request_notice(handle), *(await deliver_notices(handle) if direct else ()))
+        noted = "\n\n".join((reply.markdown, *(f"_{line}_" for line in notices)))
+        return replace(reply, markdown=noted) if notices else reply
 
     def owns(self, value: str) -> bool:
         """True for the value of a button of ours."""
@@ -153,8 +153,8 @@ class MemoryCommands:
         """Yes or no to an open question."""
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
         person, channel = str(caller.principal.person), answered_in(caller.place)
-        asked = await self._questions.find(question_id)
-        if asked is not None and not asked.is_of(person, channel):
+        open_question = await self._questions.find(question_id)
+        if open_question is not None and not open_question.is_of(person, channel):
             return Reply(texts.NOT_ASKED, leaves_buttons=True)
         question = await self._questions.take(question_id, person, channel)
         if question is None:
@@ -234,8 +234,8 @@ class MemoryCommands:
             f"{number}. {one_line(title)}{' ← now' * (project == handle.access.project)}"
             for number, (project, title) in enumerate(known, 1)
         ]
-        asked = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
-        return Reply("\n\n".join(filter(None, (asked, await self._documents.figures(handle)))))
+        choices = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
+        return Reply("\n\n".join(filter(None, (choices, await self._documents.figures(handle)))))
 
     async def _link(self, _handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         return await self._linking.run(caller, text)
@@ -277,15 +277,18 @@ class MemoryCommands:
 async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
     """The outcome, where everybody reads the answer: what quotes memory waits for the person's
     next direct message."""
-    asked = result.outcome is Outcome.REVIEW and not result.for_operators
-    deferred = [result.memory_id if result.told_replaced else "", result.review_id if asked else ""]
+    waits = result.outcome is Outcome.REVIEW and not result.for_operators
+    deferred = [
+        result.memory_id if result.replacement_notice else "",
+        result.review_id if waits else "",
+    ]
     entries = entries_at(handle.request.at, [one for one in deferred if one])
     if entries:
         await handle.privacy.defer_notices(entries)
-    if asked:
+    if waits:
         return Reply(texts.ASKED_ALONE)
-    said = tuple(one for one in result.notices if one != result.told_replaced)
-    return Reply(reviewing.kept(replace(result, notices=said)))
+    notices = tuple(one for one in result.notices if one != result.replacement_notice)
+    return Reply(reviewing.kept(replace(result, notices=notices)))
 
 
 _FORMS: Final[tuple[tuple[Kind, str], ...]] = (

@@ -66,12 +66,12 @@ async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
 
 
 async def _shown(handle: MemoryHandle, document: Writable) -> Reply:
-    found = await handle.documents.read(document)
-    if found is None:
+    version = await handle.documents.read(document)
+    if version is None:
         return Reply(texts.NO_DOCUMENT.format(label=LABELS[document], name=document))
-    ways = texts.DOCUMENT_WAYS.format(number=found.number, at=found.at.date(), name=document)
-    parts = [quoted(found.content), ways]
-    if warning := nearly_full(found.content):
+    ways = texts.DOCUMENT_WAYS.format(number=version.number, at=version.at.date(), name=document)
+    parts = [quoted(version.content), ways]
+    if warning := nearly_full(version.content):
         parts.append(f"_{warning}_")
     return Reply("\n\n".join(parts))
 

@@ -48,14 +48,14 @@ class ForgetCommands:
         topic = text[:MAX_TOPIC].strip()
         if not topic:
             raise BadInput(texts.WHAT_TO_FORGET)
-        found = await reader(handle, caller).privacy.matches(topic)
-        if not found.items:
+        matches = await reader(handle, caller).privacy.matches(topic)
+        if not matches.items:
             several = len(topic.split()) > 1
             nothing = texts.NOTHING_WITH_ALL if several else texts.NOTHING_TO_FORGET
             parts = filter(None, (nothing, await _in_soul(handle, caller, topic)))
             return Reply(_with_aside(handle, caller, "\n\n".join(parts)))
-        most = fitting([item.refs for item in found.items])
-        items = found.items[:most]
+        most = fitting([item.refs for item in matches.items])
+        items = matches.items[:most]
         bound = [item.refs for item in items]
         person = str(caller.principal.person)
         question = Question(
@@ -64,11 +64,11 @@ class ForgetCommands:
             handle.privacy.sealed(topic),
             channel_of(caller.place),
             await self._questions.keep_list(caller.id, person, bound),
-            found.beyond + len(found.items) - most,
+            matches.beyond + len(matches.items) - most,
         )
         buttons = await self._questions.ask(caller.id, question, f"Forget {len(items)}")
         reply = _shown(handle, caller, question, page_of(items, 1), caller.id, buttons)
-        further = (texts.UNREAD * found.unread, await _in_soul(handle, caller, topic))
+        further = (texts.UNREAD * matches.unread, await _in_soul(handle, caller, topic))
         return replace(reply, markdown="\n\n".join(filter(None, (reply.markdown, *further))))
 
     def owns(self, value: str) -> bool:
@@ -77,7 +77,7 @@ class ForgetCommands:
 
     async def turn(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         """Another page of what was found, as it is now."""
-        question_id, _, wanted = value.removeprefix(PAGE_PREFIX).partition(":")
+        question_id, _, number = value.removeprefix(PAGE_PREFIX).partition(":")
         question = await self._questions.find(question_id)
         if question is None:
             return Reply(texts.CLOSED)
@@ -86,7 +86,7 @@ class ForgetCommands:
         bound = await self._questions.list_of(question_id, question)
         if not bound:
             return Reply(texts.CLOSED)
-        page = page_of(bound, int(wanted) if wanted.isdecimal() and len(wanted) < 4 else 1)
+        page = page_of(bound, int(number) if number.isdecimal() and len(number) < 4 else 1)
         items = await reader(handle, caller).privacy.current(page.items)
         shown = Page(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
@@ -153,13 +153,13 @@ def _line(item: TopicMatch) -> str:
     if item.record is not None:
         line = texts.memory_line(item.record)
         return f"{line} {texts.WAITS}" if item.waits else line
-    said = item.spoken
-    if said is None:
+    message = item.spoken
+    if message is None:
         return texts.CHANGED_ITEM
-    if said.kind == "summary":
-        return f"{texts.SUMMARY} _({said.at.date()})_"
-    text = redact_secrets(said.text).text
-    return f"{one_line(text)} _({KINDS[said.kind]}, {said.at.date()})_"
+    if message.kind == "summary":
+        return f"{texts.SUMMARY} _({message.at.date()})_"
+    text = redact_secrets(message.text).text
+    return f"{one_line(text)} _({KINDS[message.kind]}, {message.at.date()})_"
 
 
 def _with_aside(handle: MemoryHandle, caller: Caller, text: str) -> str:

@@ -39,8 +39,8 @@ class MemoryLists:
 
     async def press(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         """The page that a button stands for."""
-        list_id, _, wanted = value.removeprefix(PREFIX).partition(":")
-        name, number = _LETTERS.get(wanted[:1]), wanted[1:]
+        list_id, _, requested = value.removeprefix(PREFIX).partition(":")
+        name, number = _LETTERS.get(requested[:1]), requested[1:]
         shown = await self._questions.pages_of(list_id)
         if shown is None or name is None or not (number.isascii() and number.isdigit()):
             return Reply(texts.OLD_LIST)

@@ -23,10 +23,10 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 async def review(handle: MemoryHandle, caller: Caller) -> Reply:
     """The first of what waits here, or where else something does."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
-    asked = await _asked(waiting)
-    parts = [asked.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
+    question = await _asked(waiting)
+    parts = [question.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
     parts += [texts.WAITS_PRIVATELY] * hidden
-    return replace(asked, markdown="\n\n".join((*parts, *await _elsewhere(handle))))
+    return replace(question, markdown="\n\n".join((*parts, *await _elsewhere(handle))))
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
@@ -44,9 +44,9 @@ async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
         parts = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(parts)
-    asked = await _asked(following)
-    text = "\n\n".join(filter(None, (parts, asked.markdown)))
-    return replace(asked, markdown=text or texts.NOTHING_WAITS)
+    question = await _asked(following)
+    text = "\n\n".join(filter(None, (parts, question.markdown)))
+    return replace(question, markdown=text or texts.NOTHING_WAITS)
 
 
 def kept(result: WriteResult) -> str:
@@ -55,8 +55,8 @@ def kept(result: WriteResult) -> str:
         case Outcome.STORED:
             text = "I will remember that."
         case Outcome.REVIEW:
-            asked = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
-            text = f"{result.reason}\n\n{asked}\n\n> {one_line(result.content)}"
+            question = "Replace the old memory, or keep both?" if result.replaces else "Keep it?"
+            text = f"{result.reason}\n\n{question}\n\n> {one_line(result.content)}"
         case Outcome.BLOCKED if result.code == "duplicate":
             text = texts.KNOWN
         case _:

@@ -191,8 +191,8 @@ def planned(use: PlanUse) -> str:
     """Return the used part of a plan; empty without a limit."""
     if use.limit is None:
         return ""
-    told = f"{use} memories of your plan are used."
-    return told if use.count < use.limit else f"{told} Delete one to make room: `/forget …`."
+    text = f"{use} memories of your plan are used."
+    return text if use.count < use.limit else f"{text} Delete one to make room: `/forget …`."
 
 
 def page(shown: Page) -> str:
@@ -219,8 +219,8 @@ def page(shown: Page) -> str:
 
 
 def _entry(record: Record, grouped: bool) -> str:
-    at, told = record.provenance.at.date(), "" if grouped else f"{_kind(record)}, "
-    return f"- {one_line(record.content)} _({told}{at})_ `{short_id(record.id)}`"
+    at, kind = record.provenance.at.date(), "" if grouped else f"{_kind(record)}, "
+    return f"- {one_line(record.content)} _({kind}{at})_ `{short_id(record.id)}`"
 
 
 def _other(shown: Page) -> str:
@@ -248,8 +248,8 @@ def _empty(shown: Page) -> str:
 
 def memory_line(record: Record) -> str:
     """A memory in one line, with its kind, its date and the id that `/forget` takes."""
-    told = f"{_kind(record)}, {record.provenance.at.date()}"
-    return f"{one_line(record.content)} _({told})_ `{short_id(record.id)}`"
+    details = f"{_kind(record)}, {record.provenance.at.date()}"
+    return f"{one_line(record.content)} _({details})_ `{short_id(record.id)}`"
 
 
 def forgotten(count: int) -> str:
@@ -265,9 +265,9 @@ def _kind(record: Record) -> str:
 def question(pending: ReviewItem, others: int) -> str:
     """One memory, or document, that waits for a decision. A document is shown whole."""
     record = pending.record
-    asked = f"Replace the {LABELS[pending.target]} with this?" if pending.target else "Keep this?"
+    heading = f"Replace the {LABELS[pending.target]} with this?" if pending.target else "Keep this?"
     shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"
-    text = f"{asked}\n\n{shown}\n\n_{pending.reason}_"
+    text = f"{heading}\n\n{shown}\n\n_{pending.reason}_"
     if not others:
         return text
     return f"{text}\n\n{others} more {'is' if others == 1 else 'are'} waiting."

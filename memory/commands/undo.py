@@ -35,13 +35,13 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
         if await handle.documents.take_back(which, number):
             return Reply(DOCUMENT.format(name=which.upper()))
         return Reply(NO_DOCUMENT.format(name=which))
-    wanted = f"{ID_PREFIX}{name}" if name and not name.startswith(ID_PREFIX) else name
-    result = await handle.write.undo(wanted)
+    memory_id = f"{ID_PREFIX}{name}" if name and not name.startswith(ID_PREFIX) else name
+    result = await handle.write.undo(memory_id)
     quiet = caller.place.audience is not Audience.DIRECT and not caller.alone
-    return Reply(TAKEN_BACK if quiet else told(result))
+    return Reply(TAKEN_BACK if quiet else undo_text(result))
 
 
-def told(result: UndoResult) -> str:
+def undo_text(result: UndoResult) -> str:
     """Return what was taken back and what is valid again."""
     gone = [f"- {one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
     more = len(result.gone) - MAX_SHOWN

@@ -47,11 +47,12 @@ class LocalEmbedder:
         self._runtime.close()
 
     async def _embed(self, texts: Sequence[str], *, background: bool) -> list[Embedding]:
-        asked = [text[:MAX_TEXT] or " " for text in texts]
-        if not asked:
+        shortened = [text[:MAX_TEXT] or " " for text in texts]
+        if not shortened:
             return []
         rows = await self._runtime.run(
-            lambda model: floats(list(model.embed(asked, batch_size=BATCH))), background=background
+            lambda model: floats(list(model.embed(shortened, batch_size=BATCH))),
+            background=background,
         )
         return [Embedding(self.model, row) for row in rows]
 

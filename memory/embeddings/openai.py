@@ -70,7 +70,7 @@ class OpenAiEmbedder:
 
     async def _embed(self, texts: Sequence[str], seconds: float) -> list[Embedding]:
         sdk, client = await self._load()
-        found: list[Embedding] = []
+        embeddings: list[Embedding] = []
         for begin in range(0, len(texts), BATCH):
             some = [text[:MAX_TEXT] or " " for text in texts[begin : begin + BATCH]]
             try:
@@ -80,8 +80,8 @@ class OpenAiEmbedder:
                 rows = _rows(answer, len(some))
             except Exception as error:
                 raise _model_error(error, sdk) from error
-            found += [Embedding(self.model, row) for row in rows]
-        return found
+            embeddings += [Embedding(self.model, row) for row in rows]
+        return embeddings
 
     async def _load(self) -> "tuple[ModuleType, AsyncOpenAI]":
         if self._loading is None:
@@ -102,8 +102,8 @@ class OpenAiEmbedder:
 
 def _rows(answer: Any, count: int) -> list[tuple[float, ...]]:
     """Unit vectors in the order of what was asked. Raises `ModelRefused` for anything else."""
-    found = {int(item.index): tuple(map(float, item.embedding)) for item in answer.data}
-    rows = [found.get(place, ()) for place in range(count)]
+    by_index = {int(item.index): tuple(map(float, item.embedding)) for item in answer.data}
+    rows = [by_index.get(place, ()) for place in range(count)]
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or not 0 < lengths.pop() <= MAX_DIMENSION:
         raise ModelRefused("the embedding server did not send one vector for each text")

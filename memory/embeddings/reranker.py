@@ -30,10 +30,10 @@ class LocalReranker:
             raise ValueError(f"at most {MAX_TEXTS} texts are ranked at once, not {len(texts)}")
         if not texts:
             return []
-        asked = [text[:MAX_TEXT] or " " for text in texts]
+        shortened = [text[:MAX_TEXT] or " " for text in texts]
 
         def work(model: "TextCrossEncoder") -> list[float]:
-            return [float(s) for s in model.rerank(query[:MAX_TEXT], asked, batch_size=BATCH)]
+            return [float(s) for s in model.rerank(query[:MAX_TEXT], shortened, batch_size=BATCH)]
 
         return await self._runtime.run(work)
 

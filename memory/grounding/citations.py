@@ -18,21 +18,21 @@ MAX_URL: Final = 2_048
 def find_citations(text: str) -> tuple[Citation, ...]:
     """Return up to `MAX_CITATIONS` distinct citations in order; linear in the length of the
     text."""
-    found: list[Citation] = []
+    citations: list[Citation] = []
     rest = text
     for find in (_urls, _adrs, _issues, _commits):
         for citation in find(rest):
-            if len(found) == MAX_CITATIONS:
+            if len(citations) == MAX_CITATIONS:
                 break
-            found.append(citation)
-        rest = _blanked(rest, found)
-    unique = {(c.kind, c.id, c.repository): c for c in reversed(found)}
+            citations.append(citation)
+        rest = _blanked(rest, citations)
+    unique = {(c.kind, c.id, c.repository): c for c in reversed(citations)}
     return tuple(sorted(unique.values(), key=lambda citation: citation.start))
 
 
-def _blanked(text: str, found: list[Citation]) -> str:
+def _blanked(text: str, citations: list[Citation]) -> str:
     """The text without what was found, at the same positions: a path in a URL is no commit."""
-    for citation in found:
+    for citation in citations:
         gap = " " * (citation.end - citation.start)
         text = text[: citation.start] + gap + text[citation.end :]
     return text

@@ -45,8 +45,8 @@ class Claim:
 
     `confirmed`: its owner approved this text. `external`: it was stored in a turn with external
     text, and the person's own words do not prove it. `supersedes` is the id of the memory that it
-    replaces. `brought`: it comes from a file; "restored" if a signature proves that it was stored
-    here, else "imported".
+    replaces. `import_state` is set for a text from a file: "restored" if a signature proves that
+    it was stored here, else "imported".
     """
 
     content: str
@@ -58,7 +58,7 @@ class Claim:
     external: bool = False
     supersedes: str = ""
     valid_until: datetime | None = None
-    brought: ImportState = ""
+    import_state: ImportState = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,9 @@ def determine_tier(
     """The first rule that applies, strictest first."""
     asked_for = claim.confirmed or claim.source is SourceType.EXPLICIT_SAVE
     opened = policy is WritePolicy.OPEN
-    if findings.hedges.action is HedgeAction.BLOCK and not (asked_for or opened or claim.brought):
+    if findings.hedges.action is HedgeAction.BLOCK and not (
+        asked_for or opened or claim.import_state
+    ):
         return _blocked(Code.SPECULATION)
     if findings.duplicate is not None and findings.duplicate.id != claim.supersedes:
         return _blocked(Code.DUPLICATE)
@@ -106,8 +108,8 @@ def determine_tier(
         return _flagged(Code.INJECTION)
     if findings.duplicate_unchecked:
         return _flagged(Code.DUPLICATE_UNCHECKED)
-    if claim.brought:
-        return _brought(claim, policy)
+    if claim.import_state:
+        return _imported(claim, policy)
     if asked_for:
         return _approved(Code.EXPLICIT)
     if claim.external:
@@ -121,9 +123,9 @@ def determine_tier(
     return _grounded(claim, findings.citations, auto_approve_ai_synthesis)
 
 
-def _brought(claim: Claim, policy: WritePolicy) -> GroundingDecision:
+def _imported(claim: Claim, policy: WritePolicy) -> GroundingDecision:
     """Store unproven imports as such, except those that would change the assistant's behaviour."""
-    if claim.brought == "restored":
+    if claim.import_state == "restored":
         return _approved(Code.RESTORED)
     if claim.kind.behavioral:
         return _flagged(Code.EXTERNAL)

@@ -41,9 +41,9 @@ def analyze_hedges(text: str) -> HedgeResult:
     """The strictest action that any wording of `text` asks for; takes time linear in its length."""
     read = [_without_nouns(_without_mentions(folded)).lower() for folded in _readings(text)]
     for action, pattern in ((HedgeAction.BLOCK, _BLOCK), (HedgeAction.REVIEW, _REVIEW)):
-        found = [word for reading in read for word in _found(pattern, reading)]
-        if found:
-            return HedgeResult(action, tuple(dict.fromkeys(found))[:MAX_WORDS])
+        words = [word for reading in read for word in _found(pattern, reading)]
+        if words:
+            return HedgeResult(action, tuple(dict.fromkeys(words))[:MAX_WORDS])
     return HedgeResult(HedgeAction.NONE)
 
 

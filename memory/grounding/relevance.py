@@ -28,8 +28,8 @@ _EMPTY: Final = frozenset(
 
 def shared_words(claim: str, material: str) -> float:
     """The share of the claim's content words that occur in the material, 0 to 1; 1 without any."""
-    wanted = _content(claim)
-    return len(wanted & _content(material)) / len(wanted) if wanted else 1.0
+    words = _content(claim)
+    return len(words & _content(material)) / len(words) if words else 1.0
 
 
 def _content(text: str) -> frozenset[str]:

@@ -81,7 +81,7 @@ class Trackers:
         for tracker, client in self._trackers:
             url = tracker.url(citation)
             headers = {"Authorization": f"Bearer {tracker.token}"} if tracker.token else {}
-            found = await look(client, url, headers, excerpts=self._excerpts) if url else None
-            if found is not None:
-                return found
+            text = await look(client, url, headers, excerpts=self._excerpts) if url else None
+            if text is not None:
+                return text
         return None

@@ -21,8 +21,8 @@ class WriteResult:
     """`code` is stable, `reason` in words. `memory_id` is set when it is stored, `review_id` when
     it waits; `replaces` when it waits and would take the place of another memory. `notices` are
     sentences for the person: on redaction, on shortening, on a memory that was replaced; the last
-    of these is `told_replaced`, empty where there is none. `for_operators` when it waits for the
-    decision of an operator, and the person is none."""
+    of these is `replacement_notice`, empty where there is none. `for_operators` when it waits for
+    the decision of an operator, and the person is none."""
 
     outcome: Outcome
     code: str
@@ -34,4 +34,4 @@ class WriteResult:
     notices: tuple[str, ...] = ()
     replaces: bool = False
     for_operators: bool = False
-    told_replaced: str = ""
+    replacement_notice: str = ""

@@ -37,8 +37,8 @@ class Filter:
 
     With a `text` the best matches of its words come first, otherwise the newest. `unfinished`: the
     last word may go on, as while somebody types. `at` leaves out what is not true at that time;
-    `since` (inclusive) and `until` bound the time of writing. `said` selects only turns, or (False)
-    only what was learned. `limit` is 1 to 1,000.
+    `since` (inclusive) and `until` bound the time of writing. `turns` selects only turns, or
+    (False) only what was learned. `limit` is 1 to 1,000.
     """
 
     text: str = ""
@@ -54,7 +54,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     unfinished: bool = False
-    said: bool | None = None
+    turns: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

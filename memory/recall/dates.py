@@ -88,31 +88,31 @@ class QuestionDates:
 
 def dates_in(text: str, now: datetime) -> tuple[QuestionDates, ...]:
     """The dates that a text names, at most 8."""
-    found: dict[QuestionDates, None] = {}
+    dates: dict[QuestionDates, None] = {}
     for match in _RELATIVE.finditer(text):
         latest, earliest = _AGO[match[0].lower()]
         today = now.date()
         first, last = today - timedelta(days=earliest), today - timedelta(days=latest)
-        found[QuestionDates(first=first, last=last)] = None
+        dates[QuestionDates(first=first, last=last)] = None
     for match in _NUMERIC.finditer(text):
-        found[_numeric(match)] = None
-    found.update(dict.fromkeys(_in_words(_NUMERIC.sub(" ", text))))
-    return tuple(found)[:MAX_DATES]
+        dates[_numeric(match)] = None
+    dates.update(dict.fromkeys(_in_words(_NUMERIC.sub(" ", text))))
+    return tuple(dates)[:MAX_DATES]
 
 
-def how_well(asked: tuple[QuestionDates, ...], when: datetime, text: str) -> float:
+def how_well(dates: tuple[QuestionDates, ...], when: datetime, text: str) -> float:
     """Return from 0 to 1 how well a time of writing fits the best of these dates; 1 if the text
     names one."""
-    told = dates_in(text, when) if _may_name(asked, text) else ()
-    if any(one.names(other) for one in asked for other in told):
+    named = dates_in(text, when) if _may_name(dates, text) else ()
+    if any(one.names(other) for one in dates for other in named):
         return 1.0
-    return max((one.fits(when.date()) for one in asked), default=0.0)
+    return max((one.fits(when.date()) for one in dates), default=0.0)
 
 
-def _may_name(asked: tuple[QuestionDates, ...], text: str) -> bool:
+def _may_name(dates: tuple[QuestionDates, ...], text: str) -> bool:
     """Most texts do not, and looking closely at every candidate would take 4 ms."""
     folded = text.casefold()
-    months = {one.month for one in asked if one.month is not None}
+    months = {one.month for one in dates if one.month is not None}
     if not months:
         return False
     return any(name in folded for name, month in _MONTHS.items() if month in months) or (
@@ -130,7 +130,7 @@ def _in_words(text: str) -> list[QuestionDates]:
     pieces = _PIECE.findall(text)
     years = [int(piece) for piece in pieces if _is_year(piece)]
     year = years[0] if years else None
-    found = []
+    dates = []
     for place, piece in enumerate(pieces):
         month = _MONTHS.get(piece.casefold())
         if month is None:
@@ -138,8 +138,8 @@ def _in_words(text: str) -> list[QuestionDates]:
         day = _day_beside(pieces, place)
         if piece.casefold() in _AMBIGUOUS and not (day or year or _is_in(pieces, place)):
             continue
-        found.append(QuestionDates(year, month, day))
-    return found or [QuestionDates(one) for one in years]
+        dates.append(QuestionDates(year, month, day))
+    return dates or [QuestionDates(one) for one in years]
 
 
 def _day_beside(pieces: list[str], place: int) -> int | None:

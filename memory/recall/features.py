@@ -31,7 +31,7 @@ def weighed(
 ) -> dict[str, float]:
     """The records' scores, each times what is known of it; 0 to 1 as before."""
     meant = speaker_meant(question, records, access)
-    found = {}
+    products = {}
     for record in records:
         score = scores.get(record.id, 0.0) * _of_scope(record.scope, weights)
         score *= _of_date(record, question, now, weights)
@@ -39,8 +39,8 @@ def weighed(
             score *= _of_turn(record, meant, weights)
         else:
             score *= weights.standing
-        found[record.id] = score
-    return found
+        products[record.id] = score
+    return products
 
 
 def literal_first(
@@ -49,12 +49,12 @@ def literal_first(
     """Put candidates with more of the literals first; scores stay from 0 to 1."""
     if not literals:
         return dict(scores)
-    found = {}
+    combined = {}
     for record in records:
         text = " ".join((record.content, *record.tags, record.evidence.source_id))
         held = sum(holds(text, literal) for literal in literals)
-        found[record.id] = (scores.get(record.id, 0.0) + held) / (1 + len(literals))
-    return found
+        combined[record.id] = (scores.get(record.id, 0.0) + held) / (1 + len(literals))
+    return combined
 
 
 def speaker_of(record: Record) -> str:
@@ -68,9 +68,9 @@ def speaker_meant(
 ) -> Callable[[Record], bool] | None:
     """Tells the turns of whom the question is about, by name or by "I" and "you"; None when it
     is about nobody in particular."""
-    asked = frozenset(question.words)
+    words = frozenset(question.words)
     spoke = {name for record in records if (name := speaker_of(record))}
-    named = {name for name in spoke if asked & _parts(name)}
+    named = {name for name in spoke if words & _parts(name)}
     if named:
         return lambda record: speaker_of(record) in named
     if question.mine:

@@ -29,11 +29,11 @@ def fused(arms: Mapping[str, Sequence[Hit]], rules: Arms) -> dict[str, float]:
     weights = {LEXICAL: rules.lexical, VECTOR: rules.vector}
     there = {name: weights[name] for name, hits in arms.items() if hits and weights[name] > 0}
     whole = sum(there.values()) or 1.0
-    found: dict[str, float] = {}
+    totals: dict[str, float] = {}
     for name in sorted(there):
         for id_, score in scaled(name, arms[name], rules).items():
-            found[id_] = found.get(id_, 0.0) + there[name] / whole * score
-    return found
+            totals[id_] = totals.get(id_, 0.0) + there[name] / whole * score
+    return totals
 
 
 def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
@@ -99,9 +99,9 @@ def reranked(
         return dict(scores)
     low, best = min(judged.values()), max(scores[id_] for id_ in judged)
     room = max(judged.values()) - low
-    found = {id_: score / 2 for id_, score in scores.items()}
-    for id_, said in judged.items():
-        word = (said - low) / room if room else 1.0
+    combined = {id_: score / 2 for id_, score in scores.items()}
+    for id_, judgement in judged.items():
+        word = (judgement - low) / room if room else 1.0
         own = scores[id_] / best if best else 0.0
-        found[id_] = 0.5 + ((1 - weight) * own + weight * word) / 2
-    return found
+        combined[id_] = 0.5 + ((1 - weight) * own + weight * word) / 2
+    return combined

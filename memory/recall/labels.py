@@ -40,7 +40,7 @@ def label_of(record: Record) -> str:
     return FROM_OTHERS if provenance.external or provenance.trust is Trust.MEDIUM else SUSPICIOUS
 
 
-def said_by(record: Record, persons: Collection[str]) -> str:
+def author_label(record: Record, persons: Collection[str]) -> str:
     """The speaker of a memory, because its text may say "I". `persons` are the identities of the
     person who asks."""
     provenance = record.provenance
@@ -49,7 +49,7 @@ def said_by(record: Record, persons: Collection[str]) -> str:
     return MEMORY
 
 
-def told(record: Record) -> str:
+def labelled_line(record: Record) -> str:
     """A memory in one line, as the model reads it."""
     label = label_of(record)
     content = " ".join(record.content.split())

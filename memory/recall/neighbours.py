@@ -43,7 +43,7 @@ def with_context(
 ) -> dict[str, float]:
     """The scores with what their neighbours lend them, each 0 to 1, for every record."""
     records, whole = around.beside, _whole(weights)
-    found = {record.id: scores.get(record.id, 0.0) for record in around.records}
+    totals = {record.id: scores.get(record.id, 0.0) for record in around.records}
     places = {record.id: place for place, record in enumerate(records)}
     for lender in around.lending:
         place = places.get(lender)
@@ -52,13 +52,13 @@ def with_context(
         for step, share in _shares(around, place, weights):
             other = _beside(records, place, step)
             if other is not None:
-                found[other.id] += share * scores.get(lender, 0.0)
+                totals[other.id] += share * scores.get(lender, 0.0)
     for record in around.records:
         if record.id in around.silent:
-            found[record.id] = 0.0
+            totals[record.id] = 0.0
         elif record.role:
-            found[record.id] /= whole
-    return found
+            totals[record.id] /= whole
+    return totals
 
 
 def lending(scores: Mapping[str, float], weights: Weights) -> list[str]:

@@ -63,7 +63,7 @@ def understood(query: Query) -> Question:
         text = without_courtesies(text)
     words = words_of(text)
     literals = literals_in(text)
-    told = frozenset(words)
+    distinct = frozenset(words)
     return Question(
         text=text,
         search=_search(text),
@@ -71,8 +71,8 @@ def understood(query: Query) -> Question:
         literals=literals,
         exact=query.unfinished or _is_exact(text, words, literals),
         dates=dates_in(text, query.at),
-        mine=bool(told & _MINE) and not told & _YOURS,
-        yours=bool(told & _YOURS),
+        mine=bool(distinct & _MINE) and not distinct & _YOURS,
+        yours=bool(distinct & _YOURS),
     )
 
 
@@ -97,14 +97,14 @@ def _search(text: str) -> str:
 
 def literals_in(text: str) -> tuple[str, ...]:
     """Return up to 8 literals of a text."""
-    found: dict[str, None] = {}
+    literals: dict[str, None] = {}
     for groups in _QUOTED.findall(text):
-        found[next(group for group in groups if group).strip().casefold()] = None
+        literals[next(group for group in groups if group).strip().casefold()] = None
     for token in _TOKEN.findall(_QUOTED.sub(" ", text)):
         bare = token.strip(".:-/")
         if _is_identifier(bare) and not _ORDINARY.fullmatch(bare):
-            found[bare.casefold()] = None
-    return tuple(literal for literal in found if literal)[:MAX_LITERALS]
+            literals[bare.casefold()] = None
+    return tuple(literal for literal in literals if literal)[:MAX_LITERALS]
 
 
 def _is_identifier(token: str) -> bool:

@@ -33,22 +33,22 @@ _DAY_TOLD: Final = re.compile(r"\(\d{4}-\d\d-\d\d\)")
 """The date after a memory, as the assistant reads and repeats it."""
 
 
-def without_repeats(question: str, found: Sequence[Recalled]) -> list[Recalled]:
+def without_repeats(question: str, results: Sequence[Recalled]) -> list[Recalled]:
     """Return the results without repeats, in order. Of two equal turns the older stays; what is no
     turn always stays."""
-    asked = _words(question)
-    told = [_words(one.record.content) for one in found if not one.record.role]
-    kept = {one.id for one in found if not one.record.role}
-    turns = [one for one in found if one.record.role]
+    question_words = _words(question)
+    known = [_words(one.record.content) for one in results if not one.record.role]
+    kept = {one.id for one in results if not one.record.role}
+    turns = [one for one in results if one.record.role]
     for one in sorted(turns, key=lambda turn: turn.record.provenance.at):
         text = one.record.content
-        new = _words(text) - asked - _TELLS_NOTHING
+        new = _words(text) - question_words - _TELLS_NOTHING
         if not new and _states(text):
             new = _words(text)
-        if new and not any(_adds_little(new, other) for other in told):
-            told.append(new)
+        if new and not any(_adds_little(new, other) for other in known):
+            known.append(new)
             kept.add(one.id)
-    return [one for one in found if one.id in kept]
+    return [one for one in results if one.id in kept]
 
 
 def _states(text: str) -> bool:
@@ -57,8 +57,8 @@ def _states(text: str) -> bool:
     return _TELLS_NOTHING.isdisjoint(words) and not asks(text) and not begins_question(words)
 
 
-def _adds_little(new: frozenset[str], told: frozenset[str]) -> bool:
-    return len(new - told) <= NEXT_TO_NOTHING * len(new)
+def _adds_little(new: frozenset[str], known: frozenset[str]) -> bool:
+    return len(new - known) <= NEXT_TO_NOTHING * len(new)
 
 
 def _words(text: str) -> frozenset[str]:

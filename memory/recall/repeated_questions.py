@@ -100,8 +100,10 @@ _QUESTION_WORDS: Final = frozenset(
 
 def silent_in(question: str, records: Sequence[Record]) -> frozenset[str]:
     """The ids of the turns that repeat the question, or say that nothing is known."""
-    asked = frozenset(words_of(question))
-    return frozenset(one.id for one in records if one.role and _is_silent(one, question, asked))
+    question_words = frozenset(words_of(question))
+    return frozenset(
+        one.id for one in records if one.role and _is_silent(one, question, question_words)
+    )
 
 
 def asks(text: str) -> bool:
@@ -114,14 +116,14 @@ def begins_question(words: Sequence[str]) -> bool:
     return bool(words) and words[0] in _QUESTION_WORDS
 
 
-def repeats(text: str, asked: frozenset[str]) -> bool:
+def repeats(text: str, question_words: frozenset[str]) -> bool:
     """True for a question whose words, all that tell what it is about, are `asked`, and for the
     same words."""
     words = words_of(text)
-    told = frozenset(words)
+    distinct = frozenset(words)
     if not (asks(text) or begins_question(words)):
-        return told == asked
-    return bool(words) and (told - FUNCTION_WORDS or told) <= asked
+        return distinct == question_words
+    return bool(words) and (distinct - FUNCTION_WORDS or distinct) <= question_words
 
 
 def knows_nothing(answer: str, question: str = "") -> bool:
@@ -133,12 +135,12 @@ def knows_nothing(answer: str, question: str = "") -> bool:
     if _KEYS.isdisjoint(words):
         unknowing = any(phrase in answer for phrase in _UNKNOWING_UNSPACED)
     else:
-        said = f" {' '.join(words)} "
-        unknowing = any(phrase in said for phrase in _UNKNOWING)
+        padded = f" {' '.join(words)} "
+        unknowing = any(phrase in padded for phrase in _UNKNOWING)
     return unknowing and not set(_DIGITS.findall(answer)) - set(_DIGITS.findall(question))
 
 
-def _is_silent(turn: Record, question: str, asked: frozenset[str]) -> bool:
+def _is_silent(turn: Record, question: str, question_words: frozenset[str]) -> bool:
     if turn.role == "assistant":
         return knows_nothing(turn.content, question)
-    return repeats(turn.content, asked)
+    return repeats(turn.content, question_words)

@@ -17,7 +17,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Embedder, Hit, Query, RecallStore, Reranker
 from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
-from memory.recall.labels import told
+from memory.recall.labels import labelled_line
 from memory.recall.neighbours import Neighbours, lending
 from memory.recall.query import Question, understood
 from memory.recall.repeated_questions import silent_in
@@ -155,8 +155,8 @@ class Retriever:
 
     async def _alike(self, work: _Work, vector: Embedding) -> list[Hit]:
         rules = self._rules.arms
-        found = await self._store.nearest(work.access, vector, work.filters, rules.depth)
-        return [hit for hit in found if hit.score >= rules.least_alike]
+        hits = await self._store.nearest(work.access, vector, work.filters, rules.depth)
+        return [hit for hit in hits if hit.score >= rules.least_alike]
 
     # --- what is around -------------------------------------------------------------------------
 
@@ -168,8 +168,8 @@ class Retriever:
         if not scores:
             return Neighbours(())
         others = sorted(scores.keys() - set(best))
-        found = await self._store.neighbours(work.access, best, weights.span, others)
-        beside = [one for one in found if one.id in scores or _fits(one, work.filters)]
+        records = await self._store.neighbours(work.access, best, weights.span, others)
+        beside = [one for one in records if one.id in scores or _fits(one, work.filters)]
         silent = silent_in(work.question.text, beside)
         return Neighbours(tuple(best), tuple(beside), silent=silent)
 
@@ -187,10 +187,10 @@ class Retriever:
         telling = scores.keys() - around.silent
         best = sorted(telling, key=lambda id_: (-scores[id_], id_))[: rules.feedback]
         standing = {record.id for record in around.records if not record.role}
-        found = [await self._memories.get(work.access, id_) for id_ in best if id_ in standing]
+        records = [await self._memories.get(work.access, id_) for id_ in best if id_ in standing]
         vectors = [
             one.embedding.vector
-            for one in found
+            for one in records
             if one is not None
             and one.embedding is not None
             and question_text is not None
@@ -217,14 +217,14 @@ class Retriever:
         with work.stage(RERANKER):
             try:
                 async with asyncio.timeout(RERANK_SECONDS):
-                    said = await self._reranker.judge(
-                        work.question.text, [told(record) for record in some]
+                    judged = await self._reranker.judge(
+                        work.question.text, [labelled_line(record) for record in some]
                     )
             except (ModelError, TimeoutError) as error:
                 work.notes.append("reranker_failed")
                 log.warning("recall_without_reranker", error=str(error) or "it took too long")
                 return {}
-        return {record.id: score for record, score in zip(some, said, strict=True)}
+        return {record.id: score for record, score in zip(some, judged, strict=True)}
 
     async def _given(
         self,

@@ -7,7 +7,7 @@ from typing import Final
 
 from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, Tier
-from memory.recall.labels import label_of, told
+from memory.recall.labels import label_of, labelled_line
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
 
@@ -29,8 +29,8 @@ class Trace:
 
     def of(self, id_: str) -> tuple[dict[str, float], dict[str, int]]:
         """Return the scores and ranks of one memory."""
-        scores = {arm: said[id_] for arm, said in self.scores.items() if id_ in said}
-        return scores, {arm: said[id_] for arm, said in self.ranks.items() if id_ in said}
+        scores = {arm: values[id_] for arm, values in self.scores.items() if id_ in values}
+        return scores, {arm: values[id_] for arm, values in self.ranks.items() if id_ in values}
 
 
 def best_first(scores: Mapping[str, float], records: Sequence[Record]) -> list[Record]:
@@ -65,7 +65,7 @@ def chosen(
             left_out += 1
             continue
         clean = without_secrets(record)
-        size = count(told(clean))
+        size = count(labelled_line(clean))
         if tokens + size > limits.tokens:
             left_out += 1
             continue

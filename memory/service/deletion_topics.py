@@ -72,22 +72,22 @@ def is_memory_id(topic: str) -> bool:
 
 def with_all_words(topic: str) -> TextTest:
     """Match texts with every word of a topic; a topic without words matches none."""
-    words = terms.asked(topic)
+    words = terms.query_terms(topic)
 
     def test(text: str) -> bool:
-        filed = f" {terms.filed(text)} "
-        return bool(words) and all(word.stands_in(filed) for word in words)
+        indexed = f" {terms.index_terms(text)} "
+        return bool(words) and all(word.stands_in(indexed) for word in words)
 
     return test
 
 
 def containing_any(texts: Iterable[str]) -> TextTest:
     """Match texts that contain one of these, word for word."""
-    wanted = [f" {filed} " for text in texts if (filed := terms.filed(text))]
+    phrases = [f" {indexed} " for text in texts if (indexed := terms.index_terms(text))]
 
     def test(text: str) -> bool:
-        filed = f" {terms.filed(text)} "
-        return any(one in filed for one in wanted)
+        indexed = f" {terms.index_terms(text)} "
+        return any(one in indexed for one in phrases)
 
     return test
 
@@ -118,7 +118,7 @@ def review_ref(pending: ReviewItem) -> StoredRef:
 
 def origins_of(records: Iterable[Record]) -> set[tuple[str, str]]:
     """Return the channels and ids of the messages from which records are derived."""
-    return {(r.provenance.channel, said) for r in records for said in r.derived_from}
+    return {(r.provenance.channel, message) for r in records for message in r.derived_from}
 
 
 def messages_about(
@@ -126,7 +126,7 @@ def messages_about(
 ) -> tuple[list[Spoken], bool]:
     """Return the messages that match a topic or are an origin, and the answers to them. Reads
     `MAX_READ` characters; False if there are more."""
-    found: dict[SpokenRef, Spoken] = {}
+    matching: dict[SpokenRef, Spoken] = {}
     groups: set[tuple[str, str]] = set()
     left = MAX_READ
     for one in spoken:
@@ -135,12 +135,12 @@ def messages_about(
             break
         origin = one.kind == "message" and (one.channel, one.id) in origins
         if origin or about(one.text):
-            found[one.ref] = one
+            matching[one.ref] = one
             if one.kind == "message":
                 groups.add((one.channel, one.group))
     answers = [s for s in spoken if s.kind == "answer" and (s.channel, s.group) in groups]
-    found.update((one.ref, one) for one in answers)
-    return list(found.values()), left >= 0
+    matching.update((one.ref, one) for one in answers)
+    return list(matching.values()), left >= 0
 
 
 def distinct_matches(
@@ -156,14 +156,14 @@ def distinct_matches(
         by_place.setdefault((one.kind, one.channel, one.id), []).append(one)
     items, taken = [], set[SpokenRef]()
     for record in sorted(records, key=lambda r: (not r.role, r.provenance.at, r.id), reverse=True):
-        same = [said.ref for place in _places(record) for said in by_place.get(place, ())]
+        same = [turns.ref for place in _places(record) for turns in by_place.get(place, ())]
         taken.update(same)
         items.append(TopicMatch((memory_ref(record), *same), record))
     kept = [item for item in items if item.record is not None and not item.record.role]
-    said = [item for item in items if item.record is not None and item.record.role]
+    turns = [item for item in items if item.record is not None and item.record.role]
     waits = [TopicMatch((review_ref(one),), one.record, waits=True) for one in reversed(waiting)]
-    said += [TopicMatch((one.ref,), spoken=one) for one in about if one.ref not in taken]
-    return [*kept, *waits, *sorted(said, key=lambda item: item.at, reverse=True)]
+    turns += [TopicMatch((one.ref,), spoken=one) for one in about if one.ref not in taken]
+    return [*kept, *waits, *sorted(turns, key=lambda item: item.at, reverse=True)]
 
 
 def _places(record: Record) -> list[tuple[str, str, str]]:

@@ -13,9 +13,9 @@ from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
 from memory.ports.memories import ChangedMemory
 from memory.ports.people import PersonChoices, TurnStart
+from memory.service.dependencies import MemoryDependencies
 from memory.service.links import identity_of
 from memory.service.own_documents import OwnDocuments
-from memory.service.parts import MemoryParts
 from memory.service.privacy import MemoryPrivacy
 from memory.service.read import MemoryReader
 from memory.service.review import MemoryReview
@@ -26,36 +26,38 @@ from memory.write.prepare import Prepared
 class Memory:
     """All memory. Content is reachable only through `for_principal`."""
 
-    def __init__(self, parts: MemoryParts) -> None:
-        self._parts = parts
+    def __init__(self, dependencies: MemoryDependencies) -> None:
+        self._dependencies = dependencies
 
     async def for_principal(self, caller: Caller) -> "MemoryHandle":
         """Return the memory of this caller in this place. Raises `StoreUnavailable`."""
-        request, start = await self._parts.people.start_turn(caller)
-        return MemoryHandle(self._parts, request, start)
+        request, start = await self._dependencies.people.start_turn(caller)
+        return MemoryHandle(self._dependencies, request, start)
 
     async def linked(self, who: Principal) -> list[PersonId]:
         """Return the other identities that are linked with this person."""
-        others = await self._parts.links.linked(who.tenant, str(who.person))
+        others = await self._dependencies.links.linked(who.tenant, str(who.person))
         return [identity_of(other.side.person) for other in others]
 
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
         """True if a memory or a waiting turn is derived from one of these messages."""
-        await self._parts.consolidation.of_messages(tenant, channel, message_ids)
-        return await self._parts.memories.knows_message(tenant, channel, message_ids)
+        await self._dependencies.consolidation.of_messages(tenant, channel, message_ids)
+        return await self._dependencies.memories.knows_message(tenant, channel, message_ids)
 
     async def left(self, tenant: str, place: Place, person: str) -> None:
         """Record that a person, or everybody if empty, left the project of a place."""
-        await self._parts.people.left(tenant, place, person)
+        await self._dependencies.people.left(tenant, place, person)
 
     async def message_deleted(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> None:
         """Delete the unconfirmed memories that are derived from deleted messages."""
-        await self._parts.consolidation.of_messages(tenant, channel, message_ids, changed=True)
-        gone = await self._parts.memories.forget_message(tenant, channel, message_ids)
+        await self._dependencies.consolidation.of_messages(
+            tenant, channel, message_ids, changed=True
+        )
+        gone = await self._dependencies.memories.forget_message(tenant, channel, message_ids)
         if gone:
             await self._note_message("memory_delete", tenant, "message_deleted", gone, message_ids)
 
@@ -63,15 +65,17 @@ class Memory:
         self, tenant: str, channel: tuple[str, str, str], message_id: str, text: Prepared
     ) -> None:
         """Give the stored turn of an edited message its new text."""
-        await self._parts.consolidation.of_messages(tenant, channel, (message_id,), changed=True)
-        memories = self._parts.memories
+        await self._dependencies.consolidation.of_messages(
+            tenant, channel, (message_id,), changed=True
+        )
+        memories = self._dependencies.memories
         changed = await memories.revise_message(tenant, channel, message_id, text.content)
         if not changed:
             return
         await self._note_message("memory_write", tenant, "message_edited", changed, (message_id,))
         if text.secrets:
             for person in sorted({one.person for one in changed}):
-                await self._parts.audit.append(
+                await self._dependencies.audit.append(
                     "secret_redacted", tenant, person, messages=message_id, **text.redacted
                 )
 
@@ -86,7 +90,7 @@ class Memory:
         """Add one audit entry for each person whose memories changed."""
         for person in sorted({one.person for one in changed}):
             ids = [one.id for one in changed if one.person == person]
-            await self._parts.audit.append(
+            await self._dependencies.audit.append(
                 *(action, tenant, person),
                 reason=reason,
                 count=len(ids),
@@ -98,30 +102,32 @@ class Memory:
 class MemoryHandle:
     """The memory of one caller in one place. Every method raises `StoreUnavailable`."""
 
-    def __init__(self, parts: MemoryParts, request: RequestScope, start: TurnStart) -> None:
-        self._parts = parts
+    def __init__(
+        self, dependencies: MemoryDependencies, request: RequestScope, start: TurnStart
+    ) -> None:
+        self._dependencies = dependencies
         self._start = start
         self.request = request
         self.access = access_scope_of(request)
-        bound = (parts, request, self.access, start)
+        bound = (dependencies, request, self.access, start)
         self.write = MemoryWriter(*bound)
         self.read = MemoryReader(*bound)
         self.review = MemoryReview(*bound)
         self.privacy = MemoryPrivacy(*bound)
-        self.documents = OwnDocuments(parts.brain, request, self.access)
+        self.documents = OwnDocuments(dependencies.brain, request, self.access)
 
     async def in_project(self, project: str) -> "MemoryHandle":
         """Return the handle for another project. Raises `NotFound` unless this person is in it."""
-        if not await self._parts.people.reaches(self.request, project):
+        if not await self._dependencies.people.reaches(self.request, project):
             raise NotFound("You are not in a project with this name. `/project` lists yours.")
         request = replace(self.request, project=project)
-        return MemoryHandle(self._parts, request, replace(self._start, documents={}))
+        return MemoryHandle(self._dependencies, request, replace(self._start, documents={}))
 
     def before_others(self) -> "MemoryHandle":
         """Return the handle for an answer that everybody in the room reads: private memories from
         other places stay out, even if this person allows them in rooms."""
         request = replace(self.request, shows_private=False)
-        return MemoryHandle(self._parts, request, self._start)
+        return MemoryHandle(self._dependencies, request, self._start)
 
     @property
     def choices(self) -> PersonChoices:
@@ -141,8 +147,8 @@ class MemoryHandle:
     async def refresh_brief(self) -> datetime:
         """Freeze the session's brief as of this turn; return the time, which is another turn's if
         that was faster."""
-        return await self._parts.people.freeze_brief(self._start.session, self.request.at)
+        return await self._dependencies.people.freeze_brief(self._start.session, self.request.at)
 
     async def brain_parts(self) -> BrainParts:
         """Return the documents for the prompt, as of the start of the turn."""
-        return await self._parts.brain.parts(self.access, self._start.documents)
+        return await self._dependencies.brain.parts(self.access, self._start.documents)

@@ -57,8 +57,8 @@ async def page_of(
     memories: MemoryStore, access: AccessScope, name: ListName, text: str, number: int
 ) -> Page:
     """Return page `number`, from 0, of a list or of its search results."""
-    filters = Filter(text=text, own_only=True, said=name == "said")
-    opposite = replace(filters, said=not filters.said)
+    filters = Filter(text=text, own_only=True, turns=name == "said")
+    opposite = replace(filters, turns=not filters.turns)
     first = max(0, number) * PAGE
     if text:
         matches = await memories.find(access, replace(filters, limit=MAX_FOUND))

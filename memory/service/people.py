@@ -224,16 +224,16 @@ class People:
         """Return the membership of those identities that were seen in the project lately."""
         since = self._clock.now() - self._rules.seen_for
         lately = [person for person, at in seen if at > since]
-        asked = (self._check.belongs(person, project) for person in lately)
-        found = dict(zip(lately, await asyncio.gather(*asked), strict=True))
-        for person, belonging in found.items():
+        checks = (self._check.belongs(person, project) for person in lately)
+        statuses = dict(zip(lately, await asyncio.gather(*checks), strict=True))
+        for person, belonging in statuses.items():
             if belonging is MembershipStatus.GONE:
                 await self._store.forget_seen(tenant, project, person)
-        if MembershipStatus.MEMBER in found.values():
+        if MembershipStatus.MEMBER in statuses.values():
             return MembershipStatus.MEMBER
         return (
             MembershipStatus.UNKNOWN
-            if MembershipStatus.UNKNOWN in found.values()
+            if MembershipStatus.UNKNOWN in statuses.values()
             else MembershipStatus.GONE
         )
 

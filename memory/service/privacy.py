@@ -31,7 +31,7 @@ from memory.service.deletion_topics import (
     review_ref,
     with_all_words,
 )
-from memory.service.parts import BoundMemory
+from memory.service.dependencies import RequestMemory
 from memory.service.read import MAX_LISTED
 
 MAX_MATCHES: Final = 200
@@ -53,14 +53,14 @@ class DeletionResult:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPrivacy(BoundMemory):
+class MemoryPrivacy(RequestMemory):
     """Shows, changes and deletes what is stored about this person."""
 
     async def choose(
         self, *, memory: bool | None = None, notes: bool | None = None, rooms: bool | None = None
     ) -> None:
         """Change the given choices, which apply from the next request."""
-        people, principal = self.parts.people, self.request.principal
+        people, principal = self.dependencies.people, self.request.principal
         if memory is not None:
             await people.turn_memory(principal, memory)
         if notes is not None:
@@ -70,17 +70,17 @@ class MemoryPrivacy(BoundMemory):
 
     async def defer_notices(self, entries: Sequence[str]) -> None:
         """Keep these notices for the person's next direct message."""
-        await self.parts.people.add_notices(self.request, entries)
+        await self.dependencies.people.add_notices(self.request, entries)
 
     async def drop_notices(self, entries: Sequence[str]) -> None:
         """Remove these notices from those that wait."""
-        await self.parts.people.remove_notices(self.request, entries)
+        await self.dependencies.people.remove_notices(self.request, entries)
 
     # --- deletion -------------------------------------------------------------------------------
 
     async def delete(self, memory_ids: Sequence[str], reason: str = "asked") -> list[str]:
         """Delete memories for the person, without a limit; return the deleted ids."""
-        deleted = await self.parts.memories.delete(self.access, memory_ids)
+        deleted = await self.dependencies.memories.delete(self.access, memory_ids)
         if deleted:
             ids = " ".join(deleted)
             await self.audit("memory_delete", reason=reason, ids=ids, deleted=len(deleted))
@@ -88,7 +88,7 @@ class MemoryPrivacy(BoundMemory):
 
     async def delete_for_model(self, memory_id: str) -> bool:
         """Delete a memory for the model. Raises `BadInput` after five deletions in a session."""
-        if not await self.parts.people.use(self.start.session, "deletes"):
+        if not await self.dependencies.people.use(self.start.session, "deletes"):
             raise BadInput("A session deletes at most 5 memories.")
         return bool(await self.delete([memory_id], "model"))
 
@@ -100,11 +100,11 @@ class MemoryPrivacy(BoundMemory):
         """
         access = replace(self.access, persons=(self.access.person,))
         await self.store_waiting_turns()
-        items = own_items(await self.parts.reviews.waiting(access, MAX_LISTED))
+        items = own_items(await self.dependencies.reviews.waiting(access, MAX_LISTED))
         dropped = [await self._drop(item.id) for item in items if item.record.tier in tiers]
-        count = await self.parts.memories.clear(access, tiers) + sum(dropped)
-        if Tier.WORKING in tiers and self.parts.working is not None:
-            await self.parts.working.clear(access.tenant, access.persons)
+        count = await self.dependencies.memories.clear(access, tiers) + sum(dropped)
+        if Tier.WORKING in tiers and self.dependencies.working is not None:
+            await self.dependencies.working.clear(access.tenant, access.persons)
         await self.audit("memory_bulk_delete", category=" ".join(tiers), deleted=count)
         return count
 
@@ -143,7 +143,9 @@ class MemoryPrivacy(BoundMemory):
         refs: list[ItemRefs] = []
         page = Filter(own_only=True, superseded=True, until=until + AN_INSTANT, limit=MAX_LISTED)
         for _ in range(MAX_PAGES):
-            records = [one.record for one in await self.parts.memories.find(self.access, page)]
+            records = [
+                one.record for one in await self.dependencies.memories.find(self.access, page)
+            ]
             here = [record for record in records if record.provenance.group == conversation]
             refs += [(memory_ref(displayable(record)),) for record in here]
             if len(records) < MAX_LISTED:
@@ -179,7 +181,7 @@ class MemoryPrivacy(BoundMemory):
         refs = [ref for item in shown for ref in item]
         memories = [ref for ref in refs if isinstance(ref, StoredRef) and ref.kind == "memory"]
         unchanged = [ref.id for ref in memories if await self._unchanged(ref) is not None]
-        deleted = set(await self.parts.memories.delete(self.access, unchanged))
+        deleted = set(await self.dependencies.memories.delete(self.access, unchanged))
         open_items = {review_ref(item): item for item in await self._own_reviews()}
         items = [
             open_items[ref] for ref in refs if isinstance(ref, StoredRef) and ref in open_items
@@ -203,7 +205,7 @@ class MemoryPrivacy(BoundMemory):
 
     def sealed(self, topic: str) -> str:
         """Return the HMAC of a topic, which stands for its words in the audit log."""
-        return self.parts.audit.sealed(topic)
+        return self.dependencies.audit.sealed(topic)
 
     # --- everything of a person -----------------------------------------------------------------
 
@@ -217,7 +219,7 @@ class MemoryPrivacy(BoundMemory):
         """Return everything that any store holds about this person, as JSON-like values."""
         await self.store_waiting_turns()
         rows: list[dict[str, object]] = []
-        for holder in self.parts.holders:
+        for holder in self.dependencies.holders:
             rows += await holder.export(self.access.tenant, self.access.persons)
         if audited:
             await self.audit("memory_export", count=len(rows))
@@ -225,7 +227,7 @@ class MemoryPrivacy(BoundMemory):
 
     async def linked(self) -> list[Linked]:
         """Return the other identities that are linked with this one."""
-        return await self.parts.links.linked(self.access.tenant, self.access.person)
+        return await self.dependencies.links.linked(self.access.tenant, self.access.person)
 
     async def erase_all(self, turn_id: str = "") -> tuple[int, list[Linked]]:
         """Delete everything that any store holds about this identity, and end its links.
@@ -234,10 +236,10 @@ class MemoryPrivacy(BoundMemory):
         stays. `turn_id` is the work that asks for the erasure and is still to be answered.
         """
         others, deleted = await self.linked(), 0
-        for holder in self.parts.holders:
+        for holder in self.dependencies.holders:
             deleted += await holder.erase(self.access.tenant, (self.access.person,), turn_id)
         await self.audit("memory_erase", deleted=deleted)
-        await self.parts.links.note_unlinked(self.access.tenant, self.access.person, others)
+        await self.dependencies.links.note_unlinked(self.access.tenant, self.access.person, others)
         return deleted, others
 
     # --- helpers --------------------------------------------------------------------------------
@@ -246,14 +248,14 @@ class MemoryPrivacy(BoundMemory):
         if not is_memory_id(topic):
             return await self._with_words(topic)
         every = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
-        matches = await self.parts.memories.find(self.access, every)
+        matches = await self.dependencies.memories.find(self.access, every)
         return [displayable(one.record) for one in matches if one.record.id.startswith(topic)]
 
     async def _with_words(self, text: str) -> list[Record]:
         if not text.strip():
             return []
-        wanted = Filter(text=text, own_only=True, superseded=True, limit=MAX_LISTED)
-        matches = await self.parts.memories.find(self.access, wanted)
+        filters = Filter(text=text, own_only=True, superseded=True, limit=MAX_LISTED)
+        matches = await self.dependencies.memories.find(self.access, filters)
         return [displayable(match.record) for match in matches if match.score >= ALL_WORDS]
 
     async def _of_same_turn(self, record: Record) -> list[Record]:
@@ -262,12 +264,12 @@ class MemoryPrivacy(BoundMemory):
         if not origins:
             return []
         span = Filter(own_only=True, since=at - SAME_TURN, until=at + SAME_TURN, limit=MAX_LISTED)
-        near = [one.record for one in await self.parts.memories.find(self.access, span)]
+        near = [one.record for one in await self.dependencies.memories.find(self.access, span)]
         own = [one for one in near if one.role == "user" and origins_of([one]) & origins]
         return [displayable(one) for one in own]
 
     async def _own_reviews(self) -> list[ReviewItem]:
-        items = own_items(await self.parts.reviews.waiting(self.access, MAX_LISTED))
+        items = own_items(await self.dependencies.reviews.waiting(self.access, MAX_LISTED))
         return [replace(item, record=displayable(item.record)) for item in items]
 
     async def _messages(self) -> list[Spoken]:
@@ -275,28 +277,28 @@ class MemoryPrivacy(BoundMemory):
         shown, of this conversation only."""
         here = "" if self.access.private else self.request.conversation
         whose = Whose(self.access.tenant, self.access.persons, here)
-        return await self.parts.history.spoken(whose, MAX_MESSAGES)
+        return await self.dependencies.history.spoken(whose, MAX_MESSAGES)
 
     async def _unchanged(self, ref: StoredRef) -> Record | None:
-        record = await self.parts.memories.get(self.access, ref.id)
+        record = await self.dependencies.memories.get(self.access, ref.id)
         shown = None if record is None else displayable(record)
         return shown if shown is not None and memory_ref(shown) == ref else None
 
     async def _drop(self, review_id: str) -> bool:
         """Reject an open review; False if it is no longer open."""
-        now = self.parts.clock.now()
-        taken = await self.parts.reviews.take(self.access, review_id, "rejected", "", now)
+        now = self.dependencies.clock.now()
+        taken = await self.dependencies.reviews.take(self.access, review_id, "rejected", "", now)
         return taken is not None
 
     async def _forget_messages(self, refs: Sequence[SpokenRef]) -> set[SpokenRef]:
         whose = Whose(self.access.tenant, self.access.persons)
-        gone = set(await self.parts.history.forget(whose, refs))
+        gone = set(await self.dependencies.history.forget(whose, refs))
         channels: dict[str, list[str]] = {}
         for ref in gone:
             if ref.kind == "message":
                 channels.setdefault(ref.channel, []).append(ref.id)
         for channel, ids in channels.items():
-            await self.parts.consolidation.discard(self.access.tenant, channel, ids)
+            await self.dependencies.consolidation.discard(self.access.tenant, channel, ids)
         return gone
 
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
 from memory.ports.reviews import ReviewItem
-from memory.service.parts import BoundMemory
+from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from safety.secret_detection.detect import redact_secrets
 
@@ -27,16 +27,16 @@ class Proposals:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryReview(BoundMemory):
+class MemoryReview(RequestMemory):
     """Lists and decides what waits for this person."""
 
     async def waiting(self, limit: int = 10) -> list[ReviewItem]:
         """Return the open entries, oldest first."""
-        return await self.parts.reviews.waiting(self.access, limit)
+        return await self.dependencies.reviews.waiting(self.access, limit)
 
     async def decided(self, limit: int = 10) -> list[ReviewItem]:
         """Return the decided entries without their text, latest first."""
-        return await self.parts.reviews.history(self.access, limit)
+        return await self.dependencies.reviews.history(self.access, limit)
 
     async def proposed(self) -> list[Proposals]:
         """Return the projects in which proposals wait for this operator.
@@ -46,9 +46,9 @@ class MemoryReview(BoundMemory):
         """
         if self.access.room or not self.access.operates:
             return []
-        people = self.parts.people
+        people = self.dependencies.people
         titles = dict(await people.projects(self.request))
-        counts = await self.parts.reviews.proposed(self.access, tuple(titles))
+        counts = await self.dependencies.reviews.proposed(self.access, tuple(titles))
         projects = [project for project in titles if project in counts][:MAX_PROJECTS]
         member = await asyncio.gather(
             *(people.reaches(self.request, project) for project in projects)
@@ -67,22 +67,24 @@ class MemoryReview(BoundMemory):
         The memory is stored before the decision is recorded. After a crash in between the entry is
         still open, and storing it again changes nothing.
         """
-        item = await self.parts.reviews.get(self.access, review_id)
+        item = await self.dependencies.reviews.get(self.access, review_id)
         if item is None or item.state != "pending":
             raise NotFound(NOT_WAITING)
         if not self.choices.remembered:
             return WriteResult(Outcome.REFUSED, "memory_off", MEMORY_OFF)
         if item.target:
             return await self._approve_document(review_id)
-        result = await self.parts.path.approve(self.request, self.access, item, beside=beside)
+        result = await self.dependencies.path.approve(
+            self.request, self.access, item, beside=beside
+        )
         if result.outcome is Outcome.REFUSED:
             return result
         try:
             await self._take(item.id, "approved", "")
         except NotFound:
-            decided = await self.parts.reviews.get(self.access, item.id)
+            decided = await self.dependencies.reviews.get(self.access, item.id)
             if decided is None or decided.state == "rejected":
-                await self.parts.memories.delete(self.access, [item.record.id])
+                await self.dependencies.memories.delete(self.access, [item.record.id])
             raise
         await self.audit("memory_review", decision="approved", review=review_id)
         return result
@@ -91,15 +93,15 @@ class MemoryReview(BoundMemory):
         """Discard an open entry. Raises `NotFound` if no entry with this id waits for this
         person."""
         item = await self._take(review_id, "rejected", redact_secrets(reason[:MAX_REASON]).text)
-        await self.parts.memories.delete(self.access, [item.record.id])
+        await self.dependencies.memories.delete(self.access, [item.record.id])
         await self.audit("memory_review", decision="rejected", review=review_id)
 
     async def _approve_document(self, review_id: str) -> WriteResult:
         item = await self._take(review_id, "approved", "")
         try:
-            await self.parts.brain.accept(self.request, self.access, item)
+            await self.dependencies.brain.accept(self.request, self.access, item)
         except BaseException:
-            await self.parts.reviews.put_back(self.access, item)
+            await self.dependencies.reviews.put_back(self.access, item)
             raise
         await self.audit("memory_review", decision="approved", review=review_id)
         return WriteResult(Outcome.STORED, "stored", "Stored.", item.record.content)
@@ -107,8 +109,8 @@ class MemoryReview(BoundMemory):
     async def _take(
         self, review_id: str, state: Literal["approved", "rejected"], note: str
     ) -> ReviewItem:
-        now = self.parts.clock.now()
-        item = await self.parts.reviews.take(self.access, review_id, state, note, now)
+        now = self.dependencies.clock.now()
+        item = await self.dependencies.reviews.take(self.access, review_id, state, note, now)
         if item is None:
             raise NotFound(NOT_WAITING)
         return item

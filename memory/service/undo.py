@@ -51,16 +51,18 @@ async def recent_inferences(
     """Return the memories of the day before `at`, newest first, with the named one. Raises
     `StoreUnavailable`."""
     lately = Filter(superseded=True, since=at - UNDO_FOR, limit=MAX_LOOKED)
-    wanted = (
+    selections = (
         replace(lately, own_only=True, tiers=(Tier.SEMANTIC,)),
         replace(lately, own_only=True, tiers=(Tier.EPISODIC,)),
         replace(lately, scopes=SHARED),
     )
-    found = [match.record for each in wanted for match in await memories.find(access, each)]
+    candidates = [
+        match.record for each in selections for match in await memories.find(access, each)
+    ]
     named = await memories.get(access, name) if name else None
     if named is not None and named.provenance.at >= at - UNDO_FOR:
-        found.append(named)
-    records = {record.id: record for record in found}
+        candidates.append(named)
+    records = {record.id: record for record in candidates}
     return sorted(records.values(), key=lambda one: one.provenance.at, reverse=True)
 
 

@@ -19,21 +19,21 @@ Role = Literal["", "user", "assistant"]
 
 def working_records(rows: Sequence[Mapping[str, object]], access: AccessScope) -> list[Record]:
     """Return exported rows as records, newest first: tasks, summaries and sides of turns."""
-    found: list[Record] = []
+    records: list[Record] = []
     for row in rows:
         if row.get("table") == "turns":
             if row["role"] == "assistant":
-                found.append(
+                records.append(
                     _record(access, row, "text", "assistant", derive_trust(InputKind.ASSISTANT))
                 )
             else:
-                found.append(
+                records.append(
                     _record(access, row, "text", "user", derive_trust(InputKind.OWN_WORDS))
                 )
         elif row.get("table") == "conversation_notes":
-            found.append(_record(access, row, "task", "", derive_trust(InputKind.OWN_WORDS)))
-            found.append(_record(access, row, "summary", "", derive_trust(InputKind.ASSISTANT)))
-    nonempty = [record for record in found if record.content]
+            records.append(_record(access, row, "task", "", derive_trust(InputKind.OWN_WORDS)))
+            records.append(_record(access, row, "summary", "", derive_trust(InputKind.ASSISTANT)))
+    nonempty = [record for record in records if record.content]
     nonempty.sort(key=lambda record: (record.provenance.at, record.id), reverse=True)
     return nonempty[:MAX_WORKING]
 

@@ -9,7 +9,7 @@ from memory.model.record import Draft
 from memory.model.trust import InputKind
 from memory.model.validation import ValidationResult
 from memory.recall.selection import displayable
-from memory.service.parts import BoundMemory
+from memory.service.dependencies import RequestMemory
 from memory.service.undo import UndoResult, recent_inferences, same_turn
 from memory.write.external_text import ExternalText
 from memory.write.imported import ImportedHistory, imported_kind
@@ -30,7 +30,7 @@ UNDO_EXPIRED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryWriter(BoundMemory):
+class MemoryWriter(RequestMemory):
     """Stores memories. Refuses everything while the person's memory is off."""
 
     async def remember(self, draft: Draft) -> WriteResult:
@@ -46,7 +46,7 @@ class MemoryWriter(BoundMemory):
         """
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
-        people, session = self.parts.people, self.start.session
+        people, session = self.dependencies.people, self.start.session
         if not await people.use(session, "stores"):
             return _refused("session_limit", "A session stores at most 20 memories.")
         if draft.supersedes and not await people.use(session, "supersedes"):
@@ -77,13 +77,13 @@ class MemoryWriter(BoundMemory):
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
         kind = imported_kind(history, others=others)
-        turns = self.parts.path.turns
+        turns = self.dependencies.path.turns
         return await turns.keep_past_turn(self.request, self.access, role, text, history, kind)
 
     def count_import(self) -> None:
         """Count a file that this person imports. Raises `BadInput` after too many."""
         person = f"{self.access.tenant}:{self.access.person}"
-        self.parts.imports.take(person, self.request.at)
+        self.dependencies.imports.take(person, self.request.at)
 
     async def note_import(self, lines: int, stored: int) -> None:
         """Record an import in the audit log."""
@@ -93,14 +93,14 @@ class MemoryWriter(BoundMemory):
         """Return the tier of a text and the reason, without storing it. `source` is a key of
         `memory.write.validate.WAYS`. Raises `BadInput` for an unknown type or a text that cannot
         be stored."""
-        path = self.parts.path
+        path = self.dependencies.path
         return await path.try_out(self.request, self.access, content, memory_type, source)
 
     async def undo(self, name: str = "") -> UndoResult:
         """Take back what the assistant stored on its own in one turn of the last day: the turn of
         the memory `name` (an id or its beginning), or the latest. Raises `NotFound` if there is no
         such memory of this person."""
-        memories, at = self.parts.memories, self.request.at
+        memories, at = self.dependencies.memories, self.request.at
         candidates = await recent_inferences(memories, self.access, at, name)
         turn = same_turn(candidates, name, self.access.persons)
         taken = set(await memories.take_back(self.access, [record.id for record in turn]))
@@ -122,7 +122,7 @@ class MemoryWriter(BoundMemory):
     ) -> WriteResult:
         if not self.choices.remembered:
             return _refused("memory_off", MEMORY_OFF)
-        return await self.parts.path.write(
+        return await self.dependencies.path.write(
             self.request, self.access, draft, kind, external=external, past=history
         )
 

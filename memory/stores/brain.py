@@ -65,8 +65,8 @@ class SqlBrain:
         self._database = database
 
     async def read(self, access: AccessScope, document: Document) -> Version | None:
-        found = await self.versions(access, document, 1)
-        return found[0] if found else None
+        newest = await self.versions(access, document, 1)
+        return newest[0] if newest else None
 
     async def write(
         self,

@@ -20,14 +20,14 @@ from memory.text.similarity import (
 
 @dataclass(frozen=True, slots=True)
 class DuplicateKeys:
-    """The words of a record and their index keys; `said` are the words in order.
+    """The words of a record and their index keys; `ordered` are the words in order.
 
     `stored` are its own keys, `lookup` those of possible duplicates, `sizes` the range of a
     duplicate's number of words.
     """
 
     words: frozenset[str] = frozenset()
-    said: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
     stored: tuple[int, ...] = ()
     lookup: tuple[int, ...] = ()
     sizes: tuple[int, int] = (0, 0)
@@ -44,18 +44,18 @@ def duplicate_keys_of(
     """Return the keys of a record; without a threshold no `lookup` keys."""
     if record.role:
         return DuplicateKeys()
-    said, own = in_order(record.content), owner_of(record)
-    of = frozenset(said)
+    ordered, own = in_order(record.content), owner_of(record)
+    of = frozenset(ordered)
     within = f"{record.project}\x1f{_firm(of)}"
     stored = tuple(word_key(own, within, word) for word in stored_keys(of))
     if threshold is None:
-        return DuplicateKeys(of, said, stored)
+        return DuplicateKeys(of, ordered, stored)
     lookup = tuple(
         word_key(partition, within, word)
         for partition in duplicate_partitions(access, record)
         for word in lookup_keys(of, threshold)
     )
-    return DuplicateKeys(of, said, stored, lookup, size_bounds(len(of), threshold))
+    return DuplicateKeys(of, ordered, stored, lookup, size_bounds(len(of), threshold))
 
 
 def duplicate_in(
@@ -64,7 +64,9 @@ def duplicate_in(
     """Return the candidate (id, text) that is a duplicate. The same words in another order may say
     the contrary, and are none."""
     ordered = ((id_, in_order(text)) for id_, text in candidates)
-    kept = ((id_, frozenset(said)) for id_, said in ordered if not turned_round(filed.said, said))
+    kept = (
+        (id_, frozenset(words)) for id_, words in ordered if not turned_round(filed.ordered, words)
+    )
     return duplicate_of(filed.words, kept, threshold)
 
 

@@ -55,8 +55,8 @@ def conditions_of(filters: Filter) -> str:
         conditions.append(among("m.tier", "tiers"))
     if filters.scopes:
         conditions.append(among("m.scope", "scopes"))
-    if filters.said is not None:
-        conditions.append("m.role <> ''" if filters.said else "m.role = ''")
+    if filters.turns is not None:
+        conditions.append("m.role <> ''" if filters.turns else "m.role = ''")
     if filters.tags:
         conditions.append(TAGGED)
     if filters.since is not None:

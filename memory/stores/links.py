@@ -176,11 +176,11 @@ class SqlLinks:
             row = yield from fetch_first(OF_PERSON, _of_person(tenant, person, now))
             if row is None:
                 return None
-            found = _kept(row).request
-            if request_id not in ("", found.id):
+            request = _kept(row).request
+            if request_id not in ("", request.id):
                 return None
-            yield from execute(DELETE, {"tenant": tenant, "maker": found.maker.person})
-            return found
+            yield from execute(DELETE, {"tenant": tenant, "maker": request.maker.person})
+            return request
 
         return await self._database.run(work)
 
@@ -211,18 +211,18 @@ def _redeem(
     tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime, until: datetime
 ) -> Work[LinkStep]:
     yield from _turns(tenant)
-    asked = {"tenant": tenant, "code": code, "now": micros(now)}
-    row = yield from fetch_first(OF_CODE, asked)
+    params = {"tenant": tenant, "code": code, "now": micros(now)}
+    row = yield from fetch_first(OF_CODE, params)
     if row is None:
         return LinkStep("unknown")
-    found = _kept(row)
-    maker, person = found.request.maker.person, redeemer.person
+    stored = _kept(row)
+    maker, person = stored.request.maker.person, redeemer.person
     if maker == person:
         return LinkStep("own")
-    if found.request.state != "offered":
-        entered = found.request.redeemer
-        again = found.active and entered is not None and entered.person == person
-        return LinkStep("redeemed", found.request) if again else LinkStep("unknown")
+    if stored.request.state != "offered":
+        entered = stored.request.redeemer
+        again = stored.active and entered is not None and entered.person == person
+        return LinkStep("redeemed", stored.request) if again else LinkStep("unknown")
     taking_part, ours, theirs = yield from together(
         Fetch(OF_PERSON, _of_person(tenant, person, now)),
         Fetch(GROUP, {"tenant": tenant, "person": person}),
@@ -237,9 +237,9 @@ def _redeem(
     if problem == "same_account":
         yield from execute(DELETE, {"tenant": tenant, "maker": maker})
     if problem is not None:
-        return LinkStep(problem, found.request)
+        return LinkStep(problem, stored.request)
     yield from execute(DROP_OWN, {"tenant": tenant, "person": person})
-    kept = redeemed(found, redeemer, request_id, until)
+    kept = redeemed(stored, redeemer, request_id, until)
     yield from execute(PUT, _params(kept, code))
     return LinkStep("redeemed", kept.request)
 
@@ -292,8 +292,8 @@ def _turns(tenant: str) -> Work[None]:
 
 def _active(rows: Sequence[Row]) -> LinkRequest | None:
     """The request in what `OF_PERSON` gave, once its code was entered."""
-    found = _kept(rows[0]) if rows else None
-    return found.request if found is not None and found.active else None
+    stored = _kept(rows[0]) if rows else None
+    return stored.request if stored is not None and stored.active else None
 
 
 def _persons(rows: Iterable[Row]) -> set[str]:

@@ -182,12 +182,12 @@ class SqlMemories:
         if not filters.text:
             rows = await self._database.fetch(*_newest_statement(access, filters, now))
             return [Match(record_from(row), 0.0) for row in rows]
-        found = await self._words.fitting(access, filters, now)
-        if not found:
+        hits = await self._words.fitting(access, filters, now)
+        if not hits:
             return []
-        params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in found]}
+        params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in hits]}
         records = {row[0]: row[1:] for row in await self._database.fetch(RECORDS, params)}
-        return [Match(record_from(records[seq]), score) for seq, score in found if seq in records]
+        return [Match(record_from(records[seq]), score) for seq, score in hits if seq in records]
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
         params = visible_at(access, self._clock) | {"id": storable(memory_id)}
@@ -270,14 +270,14 @@ class SqlMemories:
         upper = before
         if upper is None:
             upper = int((await self._database.fetch(NEXT))[0][0])
-        found: list[Unembedded] = []
-        while len(found) < limit and upper > after + 1:
+        rows: list[Unembedded] = []
+        while len(rows) < limit and upper > after + 1:
             lower = max(after, upper - WINDOW[self._database.engine])
-            params = {"model": storable(model), "limit": limit - len(found), "now": self._now()}
+            params = {"model": storable(model), "limit": limit - len(rows), "now": self._now()}
             params |= {"before": upper, "after": lower}
-            found += [Unembedded(*row) for row in await self._database.fetch(UNEMBEDDED, params)]
+            rows += [Unembedded(*row) for row in await self._database.fetch(UNEMBEDDED, params)]
             upper = lower + 1
-        return found
+        return rows
 
     async def embedded(self, model: str) -> tuple[int, int]:
         if not await self._vectors.made():
@@ -306,10 +306,10 @@ class SqlMemories:
 
 def _take_back(params: Mapping[str, object], memory_id: str) -> Work[list[str]]:
     taken = {**params, "id": memory_id, "ids": [memory_id]}
-    found = yield from fetch_first(TAKEN, taken)
-    if found is None:
+    row = yield from fetch_first(TAKEN, taken)
+    if row is None:
         return []
-    chain = {**taken, "old": found[0], "next": found[1]}
+    chain = {**taken, "old": row[0], "next": row[1]}
     steps = (Change(RESTORE, chain), Change(FOLLOW, chain), Fetch(DELETE, taken))
     *_, gone = yield from together(*steps)
     return [str(id_) for (id_,) in gone]

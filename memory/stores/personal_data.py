@@ -47,12 +47,12 @@ class PersonalTable:
             f" WHERE tenant = :tenant AND {self.whose}"
         )
 
-    def rows(self, found: Sequence[Row]) -> list[dict[str, object]]:
+    def rows(self, stored: Sequence[Row]) -> list[dict[str, object]]:
         """The rows by the names of their columns."""
         return [
             {"table": self.name}
             | {name: _plain(name, value) for name, value in zip(self.columns, row, strict=True)}
-            for row in found
+            for row in stored
         ]
 
 
@@ -143,8 +143,10 @@ class SqlMemoryPersonalData:
         def work() -> Work[list[list[Row]]]:
             return (yield from together(*(Fetch(one, params) for one in SELECTS), last=True))
 
-        found = await self._database.run(work)
-        return [row for table, rows in zip(TABLES, found, strict=True) for row in table.rows(rows)]
+        results = await self._database.run(work)
+        return [
+            row for table, rows in zip(TABLES, results, strict=True) for row in table.rows(rows)
+        ]
 
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         params = _asked(tenant, persons)

@@ -55,8 +55,8 @@ class SqlRecall:
         self, access: AccessScope, query: str, filters: Filter, limit: int
     ) -> list[Hit]:
         now = micros(self._clock.now())
-        found = await self._words.weighed(access, query, filters, limit, now)
-        return [Hit(*hit) for hit in found]
+        hits = await self._words.weighed(access, query, filters, limit, now)
+        return [Hit(*hit) for hit in hits]
 
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int

@@ -115,8 +115,8 @@ class SqlReviews:
 
     async def get(self, access: AccessScope, review_id: str) -> ReviewItem | None:
         """One entry, None when it is not this person's to decide."""
-        found = await self._read(GET, access, {"id": storable(review_id)})
-        return found[0] if found else None
+        items = await self._read(GET, access, {"id": storable(review_id)})
+        return items[0] if items else None
 
     async def take(
         self, access: AccessScope, review_id: str, state: ReviewState, note: str, now: datetime

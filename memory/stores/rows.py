@@ -25,7 +25,7 @@ from memory.model.record import (
     Trust,
 )
 from memory.stores.partitions import owner_of, partitions_of
-from memory.text.terms import filed
+from memory.text.terms import index_terms
 
 Shape = Literal["text", "time", "flag", "number", "list"]
 
@@ -93,7 +93,7 @@ _AUDIENCES: Final = {one.value: one for one in Audience}
 
 def columns_of(record: Record) -> dict[str, object]:
     """Return the values of a record by column."""
-    said, why = record.provenance, record.evidence
+    provenance, evidence = record.provenance, record.evidence
     return {
         "id": record.id,
         "tenant": storable(record.tenant),
@@ -105,23 +105,23 @@ def columns_of(record: Record) -> dict[str, object]:
         "project": storable(record.project),
         "tags": [storable(tag) for tag in record.tags],
         "role": record.role,
-        "person": storable(said.person),
-        "source": said.source.value,
-        "trust": said.trust.value,
-        "at": said.at,
-        "session": storable(said.session),
-        "message_id": storable(said.message_id),
-        "tool": storable(said.tool),
-        "conversation": storable(said.group),
-        "room": storable(said.room),
-        "channel": storable(said.channel),
-        "audience": said.audience.value,
-        "external": said.external,
-        "claim": storable(why.claim),
-        "captured_at": why.captured_at,
-        "confidence": why.confidence,
-        "source_id": storable(why.source_id),
-        "valid_until": why.valid_until,
+        "person": storable(provenance.person),
+        "source": provenance.source.value,
+        "trust": provenance.trust.value,
+        "at": provenance.at,
+        "session": storable(provenance.session),
+        "message_id": storable(provenance.message_id),
+        "tool": storable(provenance.tool),
+        "conversation": storable(provenance.group),
+        "room": storable(provenance.room),
+        "channel": storable(provenance.channel),
+        "audience": provenance.audience.value,
+        "external": provenance.external,
+        "claim": storable(evidence.claim),
+        "captured_at": evidence.captured_at,
+        "confidence": evidence.confidence,
+        "source_id": storable(evidence.source_id),
+        "valid_until": evidence.valid_until,
         "true_from": record.true_from,
         "true_until": record.true_until,
         "expires_at": record.expires_at,
@@ -148,7 +148,7 @@ def values_of(record: Record) -> dict[str, object]:
 
 def words_of(content: str, tags: Sequence[str], partitions: str) -> dict[str, object]:
     """Return the indexed words of a memory."""
-    words = filed(content, *tags)
+    words = index_terms(content, *tags)
     lexemes = [*words.split(), *map(partition_lexeme, partitions.split())]
     return {
         "words": words,
@@ -185,7 +185,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         confirmed, derived_from,
     ) = values
     # fmt: on
-    said = Provenance(
+    provenance = Provenance(
         _SOURCES[source],
         _TRUSTS[trust],
         person,
@@ -206,7 +206,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         tier=_TIERS[tier],
         kind=_KINDS[kind],
         content=content,
-        provenance=said,
+        provenance=provenance,
         evidence=Evidence(claim, captured_at, confidence, source_id, valid_until),
         project=project,
         tags=tuple(tags),
@@ -225,9 +225,9 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
 
 def origins_of(record: Record) -> list[str]:
     """Return the origins of a record, as they are indexed."""
-    said = record.provenance
-    messages = dict.fromkeys((*record.derived_from, said.message_id))
-    return [origin(said.channel, message) for message in messages if message]
+    provenance = record.provenance
+    messages = dict.fromkeys((*record.derived_from, provenance.message_id))
+    return [origin(provenance.channel, message) for message in messages if message]
 
 
 def origin(channel: str, message_id: str) -> str:

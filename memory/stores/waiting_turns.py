@@ -112,5 +112,5 @@ def _messages(
 
 def _turn(row: Row) -> WaitingTurn:
     id_, tenant, person, room, channel, message_ids, at, body = row
-    said = texts_of(message_ids)
-    return WaitingTurn(id_, tenant, person, room, channel, said, time_of(at), body)
+    messages = texts_of(message_ids)
+    return WaitingTurn(id_, tenant, person, room, channel, messages, time_of(at), body)

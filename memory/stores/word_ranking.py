@@ -62,7 +62,7 @@ def bm25(
     spelt = [(weight, f" {term.text} ") for weight, term in weighed if not term.prefix]
     begun = [(weight, term) for weight, term in weighed if term.prefix]
     usual = max(known.words / total, 1.0)
-    found = []
+    scored = []
     for one in candidates:
         padded = f" {one.words} "
         apart = f" {one.words.replace(' ', '  ')} "  # "bye bye" is twice " bye " only there
@@ -75,8 +75,8 @@ def bm25(
         for weight, term in begun:
             if term.stands_in(padded):
                 score += weight / (1 + pivot)
-        found.append((score, one.number, one.id))
-    return [(id_, score) for score, _, id_ in sorted(found, reverse=True)]
+        scored.append((score, one.number, one.id))
+    return [(id_, score) for score, _, id_ in sorted(scored, reverse=True)]
 
 
 def chosen(counts: Sequence[int], enough: int = MAX_CANDIDATES) -> list[int]:
@@ -119,12 +119,12 @@ def whole(hits: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def chunks(
-    found: Sequence[tuple[int, float]], after: int | None
+    hits: Sequence[tuple[int, float]], after: int | None
 ) -> Iterator[Sequence[tuple[int, float]]]:
     """The hits behind number `after`, some at a time; none when that is not among them."""
     start = 0
     if after is not None:
-        places = (place for place, (number, _) in enumerate(found) if number == after)
-        start = next(places, len(found)) + 1
-    for begin in range(start, len(found), CHUNK):
-        yield found[begin : begin + CHUNK]
+        places = (place for place, (number, _) in enumerate(hits) if number == after)
+        start = next(places, len(hits)) + 1
+    for begin in range(start, len(hits), CHUNK):
+        yield hits[begin : begin + CHUNK]

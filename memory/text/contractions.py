@@ -27,10 +27,10 @@ _WORD: Final = re.compile(r"[A-Za-z]+(?:['’ʼ][A-Za-z]{1,2}\b)?")
 
 def contracted(text: str) -> Iterator[tuple[int, int, str]]:
     """The contractions of a text: where each begins and ends, and the letters it stands for."""
-    for found in _WORD.finditer(text):
-        full = _full(found[0].casefold().replace("’", "'").replace("ʼ", "'"))
+    for match in _WORD.finditer(text):
+        full = _full(match[0].casefold().replace("’", "'").replace("ʼ", "'"))
         if full:
-            yield found.start(), found.end(), full
+            yield match.start(), match.end(), full
 
 
 def _full(word: str) -> str:

@@ -146,7 +146,7 @@ def without_courtesies(text: str) -> str:
     """The text without the pieces, between commas and ends of sentences, that only greet, thank or
     agree; empty where it has no other."""
     kept, begin = [], 0
-    for end in (*(found.end() for found in _ENDS.finditer(text)), len(text)):
+    for end in (*(match.end() for match in _ENDS.finditer(text)), len(text)):
         piece = text[begin:end]
         begin = end
         if not is_courtesy(piece):

@@ -118,10 +118,10 @@ _UNSPACED: Final = re.compile(
 def telling(words: Sequence[str]) -> tuple[str, ...]:
     """A question's words without the function words of its language; all where only such are
     there, or where it is English."""
-    asked = set(words)
-    best = max(_LANGUAGES, key=lambda language: len(asked & language))
+    distinct = set(words)
+    best = max(_LANGUAGES, key=lambda language: len(distinct & language))
     ours = _OURS if best in _OTHERS else _OURS | STOP_WORDS
-    if len(asked & best) <= len(asked & ours):
+    if len(distinct & best) <= len(distinct & ours):
         return tuple(words)
     return tuple(word for word in words if word not in best) or tuple(words)
 

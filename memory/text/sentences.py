@@ -86,27 +86,27 @@ def _ends(message: str) -> list[int]:
     places = {0, len(message)}
     capitals = next((c.isupper() for c in message if c.isupper() or c.islower()), True)
     places.update(
-        found.end()
-        for found in _END.finditer(message)
-        if _ends_sentence(message, found) and not _goes_on(message, found, capitals)
+        match.end()
+        for match in _END.finditer(message)
+        if _ends_sentence(message, match) and not _goes_on(message, match, capitals)
     )
-    places.update(found.start() for found in ITEM.finditer(message))
+    places.update(match.start() for match in ITEM.finditer(message))
     return sorted(places)
 
 
-def _ends_sentence(message: str, found: re.Match[str]) -> bool:
+def _ends_sentence(message: str, match: re.Match[str]) -> bool:
     """False for "Dr. Ada", "12. Mai" and "z. B.": a sentence that is too long still says what was
     said, one that is too short may not. Where the next word begins sentences, a number, a letter
     and "p.m." may end one."""
-    if found.group() != ".":
+    if match.group() != ".":
         return True
-    before = message[max(0, found.start() - 40) : found.start()].split()
+    before = message[max(0, match.start() - 40) : match.start()].split()
     word = before[-1].lstrip("(\"'“„«").casefold() if before else ""
     short = word.replace(".", "")
     if word.isdigit() and len(word) > 2:
         return True
     if word.isdigit() or len(short) <= 1 or short in _MAY_END or _is_dotted(word):
-        return _opens_sentence(message, found.end())
+        return _opens_sentence(message, match.end())
     return short not in _SHORT_FORMS
 
 
@@ -122,11 +122,11 @@ def _opens_sentence(message: str, place: int) -> bool:
     return word[:1].isupper() and word.casefold().partition("'")[0] in _OPENERS
 
 
-def _goes_on(message: str, found: re.Match[str], capitals: bool) -> bool:
+def _goes_on(message: str, match: re.Match[str], capitals: bool) -> bool:
     """True where a small letter follows on the same line ("Yahoo! again"), of somebody who begins
     sentences with `capitals`; behind dots of anybody."""
-    after = message[found.end() : found.end() + 4].lstrip(" \t")
-    dots = found.group().startswith(("..", "…"))
+    after = message[match.end() : match.end() + 4].lstrip(" \t")
+    dots = match.group().startswith(("..", "…"))
     return after[:1].islower() and (capitals or dots)
 
 
@@ -175,19 +175,19 @@ def _led(message: str) -> list[Span]:
     paragraph = high = len(message)
     blank = True
     for line in reversed(message.splitlines(keepends=True)):
-        low, said = high - len(line), line.strip()
-        if not said:
+        low, stripped = high - len(line), line.strip()
+        if not stripped:
             blank = True
         else:
             ends_here, blank = blank, False
-            if said.endswith(LEADS):
+            if stripped.endswith(LEADS):
                 gap = message[high : high + MAX_GAP]
                 below = high + len(gap) - len(gap.lstrip())
                 if ITEM.match(message, message.rfind("\n", 0, below) + 1) is None:
                     spans.append((low, paragraph))
-            elif _has_lead(said):
+            elif _has_lead(stripped):
                 spans.append((low, high))
-            if ends_here and not said.endswith(LEADS):
+            if ends_here and not stripped.endswith(LEADS):
                 paragraph = high
         high = low
     return spans

@@ -41,7 +41,7 @@ class Meaning:
 
     embedding: Embedding
     words: frozenset[str]
-    said: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
 
 
 def words(text: str) -> frozenset[str]:
@@ -126,7 +126,7 @@ def same_meaning(
         similarity = min(cosine(new.embedding.vector, other.embedding.vector), 1.0)
         if similarity < threshold or (best is not None and similarity <= best.similarity):
             continue
-        swapped = new.words == other.words and turned_round(new.said, other.said)
+        swapped = new.words == other.words and turned_round(new.ordered, other.ordered)
         if not (swapped or says_otherwise(new.words, other.words)):
             best = Duplicate(memory_id, similarity)
     return best

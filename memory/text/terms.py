@@ -55,28 +55,28 @@ class Term:
     also: tuple[str, ...] = ()
 
     def stands_in(self, padded: str) -> bool:
-        """True if the term is one of the `filed` words, which are enclosed in spaces."""
+        """True if the term is one of the `index_terms`, which are enclosed in spaces."""
         if not self.prefix:
             return f" {self.text} " in padded
         return f" {self.text}" in padded or any(f" {other} " in padded for other in self.also)
 
 
-def filed(*texts: str) -> str:
+def index_terms(*texts: str) -> str:
     """The words that texts are filed under, in their order, with spaces between them."""
     return " ".join(word for text in texts for word in _words(folded(text[:MAX_TEXT])))
 
 
-def asked(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
+def query_terms(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
     """The different words of a question. Very common ones are left out, unless there are no others;
     of an `unfinished` one the last word may go on."""
     plain = folded(text[:MAX_TEXT])
-    found: dict[Term, None] = {}
+    terms: dict[Term, None] = {}
     end = _end_of_words(plain)
     for piece in _PIECE.finditer(plain):
         last = unfinished and piece.end() >= end
-        found.update(dict.fromkeys(_terms(piece, last=last)))
-    telling = [term for term in found if term.prefix or term.text not in _COMMON]
-    return tuple(telling or found)[:MAX_TERMS]
+        terms.update(dict.fromkeys(_terms(piece, last=last)))
+    telling = [term for term in terms if term.prefix or term.text not in _COMMON]
+    return tuple(telling or terms)[:MAX_TERMS]
 
 
 def _end_of_words(plain: str) -> int:

@@ -71,12 +71,12 @@ async def personal_file(handle: MemoryHandle) -> tuple[bytes, int]:
     as `export` writes them, everything else by its table; and how many entries these are."""
     rows = await handle.privacy.export_all()
     lines = [header_of(handle.access.person, handle.request.at)]
-    told = set()
+    exported = set()
     async for record in handle.read.everything():
-        told.add(record.id)
+        exported.add(record.id)
         lines.append({"table": MEMORIES} | signed_line(handle, record))
     for row in rows:
-        if row.get("table") == MEMORIES and row.get("id") in told:
+        if row.get("table") == MEMORIES and row.get("id") in exported:
             continue
         lines.append(row)
     data = await asyncio.to_thread(lambda: b"".join(map(as_line, lines)))

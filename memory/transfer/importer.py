@@ -105,9 +105,9 @@ async def bring_in(
         _, entries = _contents(stack, source, key)
         one = _One(handle, header, waiting, turns)
         for number, entry in entries:
-            told = await one.bring_in(number, entry)
-            lines, stored = lines + 1, stored + (told.fate is LineOutcome.STORED)
-            yield told
+            report = await one.bring_in(number, entry)
+            lines, stored = lines + 1, stored + (report.fate is LineOutcome.STORED)
+            yield report
     await handle.write.note_import(lines, stored)
 
 
@@ -207,8 +207,8 @@ class _One:
         )
 
     def _id(self, entry: Line) -> str:
-        said = f"{entry.kind}\x1f{entry.created_at}\x1f{entry.content}"
-        return self._mapped(entry.id) or self._made(said)
+        name = f"{entry.kind}\x1f{entry.created_at}\x1f{entry.content}"
+        return self._mapped(entry.id) or self._made(name)
 
     def _mapped(self, memory_id: str) -> str:
         """The memory's own id where it was this person's; else one that is always the same."""

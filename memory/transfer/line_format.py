@@ -170,8 +170,8 @@ def line_from(line: bytes | Values) -> Read:
     try:
         return Entry(Line.model_validate_json(to_json(values)), values)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
-        return Unreadable("; ".join(_problem(problem) for problem in found))
+        problems = error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]
+        return Unreadable("; ".join(_problem(problem) for problem in problems))
 
 
 def _values(line: bytes | Values) -> Values:

@@ -33,7 +33,7 @@ def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:
 
 def proven_of(values: Mapping[str, object]) -> ProvenHistory:
     """Return what a line states about itself, to be believed only if it is proven."""
-    said = Provenance(
+    provenance = Provenance(
         source=SourceType(str(values["source"])),
         trust=Trust(str(values["trust"])),
         person=str(values["person"]),
@@ -45,7 +45,7 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
         external=bool(values["external"]),
     )
     until = values.get("valid_until")
-    why = Evidence(
+    evidence = Evidence(
         claim=str(values["claim"]),
         captured_at=_time(values["captured_at"]),
         confidence=float(str(values["confidence"])),
@@ -54,7 +54,7 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
     )
     origins = values["derived_from"]
     derived = tuple(map(str, origins)) if isinstance(origins, list) else ()
-    return ProvenHistory(said, why, bool(values["confirmed"]), derived)
+    return ProvenHistory(provenance, evidence, bool(values["confirmed"]), derived)
 
 
 def _signed(values: Mapping[str, object]) -> str:

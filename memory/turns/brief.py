@@ -79,8 +79,8 @@ class Brief:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The ids of the records that fit."""
-        told = "\n".join(self.by_block)
-        return tuple(id_ for id_, line in self.lines.items() if line in told)
+        shown = "\n".join(self.by_block)
+        return tuple(id_ for id_, line in self.lines.items() if line in shown)
 
     @cached_property
     def lines(self) -> Mapping[str, str]:

@@ -51,9 +51,9 @@ def footer_of(
     `without` are left out."""
     if not (results or further or noted):
         return NO_FOOTER
-    said = [n for result in results for n in result.notices if n != result.told_replaced]
+    notices = [n for result in results for n in result.notices if n != result.replacement_notice]
     left_out = set(map(unformatted, without))
-    lines = [n for n in dict.fromkeys((*map(unformatted, said), *further)) if n not in left_out]
+    lines = [n for n in dict.fromkeys((*map(unformatted, notices), *further)) if n not in left_out]
     reviewed = [result for result in results if result.outcome is Outcome.REVIEW]
     waiting = [result for result in reviewed if not result.for_operators]
     buttons: tuple[Button, ...] = ()

@@ -31,7 +31,7 @@ class TurnRules:
     brief: BriefLimits = field(default_factory=BriefLimits)
 
 
-class Remembrance:
+class GatewayMemory:
     """Implements `gateway.ports.memory.MemoryPort` over a `Memory`."""
 
     def __init__(
@@ -74,8 +74,8 @@ class Remembrance:
         handle = await self._memory.for_principal(caller)
         if self.retriever is None or not handle.choices.remembered:
             return ()
-        wanted = Filter(tiers=(Tier.SEMANTIC,))
-        query = Query(typed, caller.at, MAX_SUGGESTED, unfinished=True, filters=wanted)
+        filters = Filter(tiers=(Tier.SEMANTIC,))
+        query = Query(typed, caller.at, MAX_SUGGESTED, unfinished=True, filters=filters)
         recalled = await self.retriever.recall(handle.access, query)
         return [one.record.content for one in recalled.results]
 

@@ -15,7 +15,7 @@ from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
 from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
 from memory.text.display import one_line
-from memory.write.path import REVIEW_PREFIX
+from memory.write.write_path import REVIEW_PREFIX
 
 UNDO: Final = "memory:undo:"
 MAX_NAMED: Final = 3
@@ -60,8 +60,8 @@ def saved_notices(
     documents = tuple(map(_document, written))
     if not stored:
         return documents
-    sentence_entries = [one.told_replaced for one in stored if one.told_replaced]
-    named = [one for one in stored if not one.told_replaced]
+    sentence_entries = [one.replacement_notice for one in stored if one.replacement_notice]
+    named = [one for one in stored if not one.replacement_notice]
     shown = [_quoted(one.content) for one in named[:MAX_NAMED]]
     if len(named) > MAX_NAMED:
         shown.append(f"{len(named) - MAX_NAMED} more (`/memories` shows them)")
@@ -81,8 +81,8 @@ def undelivered_notices(
     nothing. Without `notes` only open decisions; sentences in `without` are left out."""
     stored = [one.memory_id for one in results if one.outcome is Outcome.STORED and notes]
     waiting = [one.review_id for one in results if one.outcome is Outcome.REVIEW]
-    said = [n for one in results for n in one.notices if n != one.told_replaced]
-    sentences = dict.fromkeys((*said, *notices))
+    own = [n for one in results for n in one.notices if n != one.replacement_notice]
+    sentences = dict.fromkeys((*own, *notices))
     sentence_entries = [entry_of_sentence(one) for one in sentences if one not in without]
     return [one for one in (*stored, *waiting, *sentence_entries) if one]
 
@@ -94,10 +94,10 @@ def entry_of_sentence(sentence: str) -> str:
 
 def is_waiting_notice(handle: MemoryHandle, sentence: str) -> bool:
     """True if this sentence has waited for less than `SAID_ONCE_FOR`, so it is not added again."""
-    now, wanted = handle.request.at, entry_of_sentence(sentence)
+    now, entry_text = handle.request.at, entry_of_sentence(sentence)
     for entry in handle.choices.waiting_notices:
         seconds, _, what = entry.partition("|")
-        if what == wanted and now - datetime.fromtimestamp(int(seconds), UTC) < SAID_ONCE_FOR:
+        if what == entry_text and now - datetime.fromtimestamp(int(seconds), UTC) < SAID_ONCE_FOR:
             return True
     return False
 

@@ -210,16 +210,16 @@ class MemoryTools:
         if args.query.strip():
             query = Query(args.query, now, args.limit, filters=narrowed)
             recalled = await self._handle.read.recall(query)
-            found = [(one.record, one.score) for one in recalled.results]
+            matches = [(one.record, one.score) for one in recalled.results]
         else:
-            found = [
+            matches = [
                 (match.record, match.score) for match in await self._handle.read.search(narrowed)
             ]
-        self._shown.add(record.id for record, _ in found)
-        for record, _ in found:
+        self._shown.add(record.id for record, _ in matches)
+        for record, _ in matches:
             for piece in shown_before(record, self._handle.access.persons):
                 self._external.add(piece)
-        return as_json({"results": [found_answer(record, score) for record, score in found]})
+        return as_json({"results": [found_answer(record, score) for record, score in matches]})
 
     async def _brief(self, args: _Brief) -> str:
         brief = await self._brief_of()

@@ -13,7 +13,7 @@ from memory.brain.documents import Brain
 from memory.model.recollection import Recalled
 from memory.model.record import short_id
 from memory.ports.recall import MAX_RESULTS, Query, Recall
-from memory.recall.labels import said_by
+from memory.recall.labels import author_label
 from memory.recall.repeat_filter import without_repeats
 from memory.service.handle import MemoryHandle
 from memory.turns.brain_tool import UPDATE, BrainTool
@@ -208,7 +208,7 @@ def knowledge_item(
         speaker = "somebody else" if record.role == "other" else record.role
         source, text = f"conversation of {day}", f"{speaker}: {record.content}"
     else:
-        written = f"{said_by(record, persons)} of {day}"
+        written = f"{author_label(record, persons)} of {day}"
         source, text = record.evidence.source_id or written, record.content
     return KnowledgeItem(
         id=record.id,

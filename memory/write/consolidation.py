@@ -8,20 +8,22 @@ person's waiting turns.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
-from pydantic.main import IncEx
 
 from db.values import storable
+from gateway.message import Place
+from gateway.people import Principal
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
 from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
-from memory.write.path import WritePath
 from memory.write.turns import TurnRecords
+from memory.write.write_path import WritePath
 
 AT_ONCE: Final = 4
 """Turns of one transaction, which blocks other answers."""
@@ -39,22 +41,76 @@ class TurnText:
     is what the person showed and others wrote."""
 
     request: RequestScope
-    said: str
+    message: str
     answer: str
     external: bool
     shown: str = ""
 
 
-_SAID: Final = TypeAdapter(TurnText)
-_SAID_ALREADY: Final[IncEx] = {"request": {"words"}}
+@dataclass(frozen=True, slots=True)
+class StoredRequest:
+    """The stored part of a `RequestScope`. It has no `words`, because these contain the secrets
+    that were removed from `StoredTurn.message`."""
+
+    principal: Principal
+    persons: tuple[str, ...]
+    place: Place
+    at: datetime
+    project: str
+    conversation: str
+    session: str
+    message_ids: tuple[str, ...]
+    shows_private: bool
+
+    def scope(self) -> RequestScope:
+        """Return the request without words."""
+        return RequestScope(
+            principal=self.principal,
+            persons=self.persons,
+            place=self.place,
+            at=self.at,
+            project=self.project,
+            conversation=self.conversation,
+            session=self.session,
+            message_ids=self.message_ids,
+            shows_private=self.shows_private,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A waiting turn as it is stored (`WaitingTurn.body`)."""
+
+    request: StoredRequest
+    message: str
+    answer: str
+    external: bool
+    shown: str
+
+
+_STORED: Final = TypeAdapter(StoredTurn)
 
 
 def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTurn:
     """Return the waiting turn, cut to the length of memories; `access` belongs to its request."""
     request = turn.request
-    said, answer = storable(turn.said[:MAX_DOCUMENT]), storable(turn.answer[:MAX_DOCUMENT])
-    shown = storable(turn.shown[:MAX_DOCUMENT])
-    kept = TurnText(request, said, answer, turn.external, shown)
+    stored = StoredTurn(
+        StoredRequest(
+            request.principal,
+            request.persons,
+            request.place,
+            request.at,
+            request.project,
+            request.conversation,
+            request.session,
+            request.message_ids,
+            request.shows_private,
+        ),
+        storable(turn.message[:MAX_DOCUMENT]),
+        storable(turn.answer[:MAX_DOCUMENT]),
+        turn.external,
+        storable(turn.shown[:MAX_DOCUMENT]),
+    )
     return WaitingTurn(
         id=turn_id,
         tenant=access.tenant,
@@ -63,7 +119,7 @@ def waiting_turn(turn_id: str, turn: TurnText, access: AccessScope) -> WaitingTu
         channel=channel_of(request.place),
         message_ids=request.message_ids,
         at=request.at,
-        body=_SAID.dump_json(kept, exclude=_SAID_ALREADY).decode(),
+        body=_STORED.dump_json(stored).decode(),
     )
 
 
@@ -135,32 +191,33 @@ class Consolidation:
         """Store turns; concurrent calls store a turn once, and an unreadable turn keeps waiting."""
         prepared: list[tuple[ConsolidatedTurn, RequestScope, TurnRecords]] = []
         for turn in turns:
-            said = self._read(turn)
-            if said is None:
+            stored = self._read(turn)
+            if stored is None:
                 continue
-            request, access = said.request, access_scope_of(said.request)
+            request = stored.request.scope()
+            access = access_scope_of(request)
             records = self._turns.turn_records(
-                *(request, access, turn.id, said.said, said.answer),
-                external=said.external,
-                shown=said.shown,
+                *(request, access, turn.id, stored.message, stored.answer),
+                external=stored.external,
+                shown=stored.shown,
             )
             prepared.append((ConsolidatedTurn(turn, access, records.kept), request, records))
             await asyncio.sleep(0)  # an answer that is due comes first
-        stored = await self._waiting.take_up([taken for taken, _, _ in prepared])
+        finished = await self._waiting.take_up([taken for taken, _, _ in prepared])
         for taken, request, records in prepared:
-            if taken.turn.id in stored:
+            if taken.turn.id in finished:
                 await self._turns.note_turn(request, records)
-        return len(stored)
+        return len(finished)
 
     @property
     def _limit(self) -> int:
         return AT_ONCE + len(self._unreadable) + self._guard.suspects("waiting_turn")
 
-    def _read(self, turn: WaitingTurn) -> TurnText | None:
+    def _read(self, turn: WaitingTurn) -> StoredTurn | None:
         if turn.id in self._unreadable:
             return None
         try:
-            return _SAID.validate_json(turn.body)
+            return _STORED.validate_json(turn.body)
         except ValidationError as error:
             log.error("waiting_turn_unreadable", turn=turn.id, problems=error.error_count())
         if len(self._unreadable) < MAX_UNREADABLE:

@@ -14,10 +14,10 @@ from memory.model.trust import InputKind
 
 @dataclass(frozen=True, slots=True)
 class ProvenHistory:
-    """The part that a signature proves: `said` is the provenance, `why` the evidence."""
+    """The part that a signature proves: the provenance and the evidence."""
 
-    said: Provenance
-    why: Evidence
+    provenance: Provenance
+    evidence: Evidence
     confirmed: bool = False
     derived_from: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ def is_proven(history: ImportedHistory | None) -> bool:
 def imported_kind(history: ImportedHistory, *, others: bool) -> InputKind:
     """Return the input kind of an import. Markers of low-trust text are escaped in all of it,
     except in what is proven to have had more trust."""
-    if history.proven is not None and history.proven.said.trust is not Trust.LOW:
+    if history.proven is not None and history.proven.provenance.trust is not Trust.LOW:
         return InputKind.EXPLICIT
     return InputKind.OTHERS_WORDS if others else InputKind.IMPORT
 
@@ -89,8 +89,8 @@ def with_imported_history(
 def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Record:
     """Return the record with its proven part; the importing person and the audience are those of
     today."""
-    proven_provenance = proven.said
-    said = replace(
+    proven_provenance = proven.provenance
+    provenance = replace(
         record.provenance,
         source=proven_provenance.source,
         trust=Trust.LOW if suspicious else proven_provenance.trust,
@@ -101,8 +101,8 @@ def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Recor
     )
     return replace(
         record,
-        provenance=said,
-        evidence=replace(proven.why, claim=record.content),
+        provenance=provenance,
+        evidence=replace(proven.evidence, claim=record.content),
         confirmed=proven.confirmed and not suspicious,
         derived_from=proven.derived_from,
     )

@@ -48,7 +48,7 @@ def new_record(
     """Return the record of a prepared draft."""
     tier, place = draft.kind.tier, request.place
     derived = prepared.derived
-    told = Provenance(
+    provenance = Provenance(
         source=derived.source,
         trust=derived.trust,
         person=access.person,
@@ -68,7 +68,7 @@ def new_record(
         tier=tier,
         kind=draft.kind,
         content=prepared.content,
-        provenance=told,
+        provenance=provenance,
         evidence=Evidence(prepared.content, at, CONFIDENCE[derived.trust]),
         project=access.project if draft.scope is Scope.PROJECT else "",
         tags=prepared.tags,

@@ -77,10 +77,10 @@ def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
         if record.scope is Scope.USER and not record.role and record.current
     ]
     best = max((number for number, _ in shared), default=0)
-    found = [record for number, record in shared if number == best]
+    closest = [record for number, record in shared if number == best]
     if best == 0:
         return None
-    return Replaced(found[0], certain=best >= CERTAIN and len(found) == 1)
+    return Replaced(closest[0], certain=best >= CERTAIN and len(closest) == 1)
 
 
 def named_rightly(text: str, old: Record) -> bool:
@@ -103,18 +103,18 @@ def announces_change(text: str) -> bool:
 
 def _subject(text: str) -> list[terms.Term]:
     left_out = _left_out(text)
-    return [term for term in terms.asked(text) if term.text not in left_out]
+    return [term for term in terms.query_terms(text) if term.text not in left_out]
 
 
 def _shared(subject: Sequence[terms.Term], record: Record) -> int:
     """Return the number of these terms in the memory."""
-    content = f" {terms.filed(record.content)} "
+    content = f" {terms.index_terms(record.content)} "
     return sum(term.stands_in(content) for term in subject)
 
 
 def _left_out(text: str) -> frozenset[str]:
     """The words of a text, as terms, that say nothing about its subject."""
-    telling = {term.text for word in telling_words(text) for term in terms.asked(word)}
-    every = {term.text for word in words_of(text) for term in terms.asked(word)}
-    changes = {term.text for word in _CHANGES for term in terms.asked(word)}
+    telling = {term.text for word in telling_words(text) for term in terms.query_terms(word)}
+    every = {term.text for word in words_of(text) for term in terms.query_terms(word)}
+    changes = {term.text for word in _CHANGES for term in terms.query_terms(word)}
     return frozenset((every - telling) | changes)

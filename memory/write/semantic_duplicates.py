@@ -29,15 +29,15 @@ class MeaningCheck:
         of_owner = alone(access)
         if record.scope is Scope.PROJECT:
             of_owner = replace(of_owner, project=record.project)
-        wanted = Filter(
+        filters = Filter(
             tiers=(record.tier,), scopes=(record.scope,), own_only=record.scope is Scope.USER
         )
-        hits = await self.recall.nearest(of_owner, made, wanted, LOOKED_AT)
+        hits = await self.recall.nearest(of_owner, made, filters, LOOKED_AT)
         close = [hit for hit in hits if hit.score >= self.threshold - 1e-6]
-        found = [await self.memories.get(of_owner, hit.id) for hit in close]
+        records = [await self.memories.get(of_owner, hit.id) for hit in close]
         others = [
             (one.id, Meaning(one.embedding, words(one.content), in_order(one.content)))
-            for one in found
+            for one in records
             if one is not None and one.embedding is not None and _comparable(record, one)
         ]
         new = Meaning(made, words(record.content), in_order(record.content))

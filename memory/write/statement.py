@@ -121,16 +121,16 @@ class _Message:
 
     def places(self, sought: str) -> Iterator[Span]:
         """Return the spans where whole words of the message equal the quote."""
-        said = self._plain
-        spans = said.letters.find(sought)
+        plain = self._plain
+        spans = plain.letters.find(sought)
         for _ in range(MAX_PLACES):
             if spans < 0:
                 return
-            start, end = said.at[spans], self._past(said.at[spans + len(sought) - 1])
+            start, end = plain.at[spans], self._past(plain.at[spans + len(sought) - 1])
             apart = _parted(self._text, start) and _parted(self._text, end)
             if apart and not _in_mention(self._text, start, end):
                 yield start, end
-            spans = said.letters.find(sought, spans + 1)
+            spans = plain.letters.find(sought, spans + 1)
 
     def _past(self, letter: int) -> int:
         """The place behind a letter and its marks."""

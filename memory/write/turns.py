@@ -51,7 +51,7 @@ class TurnWriter:
         request: RequestScope,
         access: AccessScope,
         turn_id: str,
-        said: str,
+        message: str,
         answer: str,
         *,
         external: bool,
@@ -61,7 +61,7 @@ class TurnWriter:
         has the same ids."""
         sides: tuple[tuple[Speaker, str], ...] = (
             ("other", shown),
-            ("user", said),
+            ("user", message),
             ("assistant", answer),
         )
         records, findings = [], []

@@ -32,16 +32,16 @@ from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.recall.retriever import Retriever
 from memory.recall.rules import Limits, RecallRules
+from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
-from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
 from memory.turns.brief import BriefLimits
-from memory.turns.memory_port import Remembrance, TurnRules
+from memory.turns.memory_port import GatewayMemory, TurnRules
 from memory.write.consolidation import Consolidation
 from memory.write.new_record import WriteRules
-from memory.write.path import WritePath
 from memory.write.semantic_duplicates import MeaningCheck
+from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.config.memory import Grounding as GroundingSection
 from parley.security.keys import audit_key
@@ -108,7 +108,7 @@ def wire_memory(
     consolidation = Consolidation(stores.waiting, path, guard)
     recall = _recall(settings, stores, models, clock, watch)
     memory = Memory(
-        MemoryParts(
+        MemoryDependencies(
             stores.memories,
             stores.reviews,
             people,
@@ -127,7 +127,7 @@ def wire_memory(
     questions = Questions(states.of("parley", "memory-questions"))
     purge_after = timedelta(days=section.purge_superseded_days)
     return WiredMemory(
-        remembering=Remembrance(memory, stores.memories, brain, _turn_rules(settings), recall),
+        remembering=GatewayMemory(memory, stores.memories, brain, _turn_rules(settings), recall),
         commands=_commands(settings, memory, people, questions, LinkCommands(links, clock), sync),
         humans=links,
         memory=memory,

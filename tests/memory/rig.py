@@ -29,14 +29,14 @@ from memory.model.scope import AccessScope
 from memory.ports.audit import AuditEntry
 from memory.ports.grounding import Citation, Reason, Verification
 from memory.recall.retriever import Retriever
+from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import Links
-from memory.service.parts import MemoryParts
 from memory.service.people import People, ProjectRules
-from memory.turns.memory_port import Remembrance
+from memory.turns.memory_port import GatewayMemory
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.new_record import WriteRules
-from memory.write.path import WritePath
+from memory.write.write_path import WritePath
 from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -93,7 +93,7 @@ class Rig:
     memory: Memory
     keep: Callable[[WaitingTurn], Awaitable[None]]
     commands: MemoryCommands
-    remembrance: Remembrance
+    remembrance: GatewayMemory
     brain: Brain
     sync: SiteSync
     people: People
@@ -204,7 +204,7 @@ class Keeping:
         return after
 
 
-class KeptRemembrance(Remembrance):
+class KeptRemembrance(GatewayMemory):
     """Keeps what it is told to, as the gateway does."""
 
     keep: Callable[[WaitingTurn], Awaitable[None]]
@@ -263,7 +263,7 @@ def rig_on(
     )
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     memory = Memory(
-        MemoryParts(
+        MemoryDependencies(
             stores.memories,
             stores.reviews,
             people,

@@ -17,7 +17,7 @@ from memory.ports.recall import Query
 from memory.recall.dates import dates_in
 from memory.recall.query import understood
 from memory.text.similarity import words
-from memory.text.terms import asked, filed
+from memory.text.terms import index_terms, query_terms
 from memory.write.statement import find_statement
 from safety.injection_detection.detect import detect_injection, neutralise_markers
 from safety.sanitize import sanitize
@@ -117,8 +117,8 @@ STEPS: Final[dict[str, tuple[int, Callable[[str], object]]]] = {
     "markers": (10_000, neutralise_markers),
     "secrets": (40_000, redact_secrets),
     "healing": (12_000, close_unfinished),
-    "filing": (10_000, filed),
-    "asking": (10_000, lambda text: asked(text, unfinished=True)),
+    "filing": (10_000, index_terms),
+    "asking": (10_000, lambda text: query_terms(text, unfinished=True)),
     "query": (2_000, lambda text: understood(Query(text, NOW))),
     "dates": (2_000, lambda text: dates_in(text, NOW)),
     "hedges": (2_000, analyze_hedges),

@@ -102,8 +102,8 @@ class VectorTable:
         `make_index` makes it."""
         index = Indexed(storable(model), dimension)
         if index not in self._indexed:
-            found = await self._database.fetch_raw(INDEXED, {"name": index.name})
-            if not (found and found[0][0]):
+            rows = await self._database.fetch_raw(INDEXED, {"name": index.name})
+            if not (rows and rows[0][0]):
                 self._wanted = index if dimension <= MAX_INDEXED else None
                 return None
             self._indexed.add(index)
@@ -123,8 +123,8 @@ class VectorTable:
 async def _index(connection: Connection, index: Indexed) -> None:
     """A half-made one, of an attempt that was broken off, is made again."""
     name = Identifier(index.name)
-    found = await (await connection.execute(INDEXED, {"name": index.name})).fetchone()
-    if found is not None and not found[0]:
+    row = await (await connection.execute(INDEXED, {"name": index.name})).fetchone()
+    if row is not None and not row[0]:
         await connection.execute(SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
     await connection.execute(SET_MEMORY)
     await connection.execute(

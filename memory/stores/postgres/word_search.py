@@ -22,7 +22,7 @@ from memory.stores.word_ranking import (
     ranked,
     whole,
 )
-from memory.text.terms import Term, asked
+from memory.text.terms import Term, query_terms
 
 MAX_COUNTED: Final = 20_000
 """Memories of which the usual length is taken."""
@@ -66,7 +66,7 @@ class PostgresWords:
         self._database = database
 
     async def fitting(self, access: AccessScope, filters: Filter, now: int) -> Hits:
-        terms = asked(storable(filters.text), unfinished=filters.unfinished)
+        terms = query_terms(storable(filters.text), unfinished=filters.unfinished)
         values = values_of(access, filters, now)
         hits, _ = await self._having(access, terms, filters, values)
         after: int | None = None
@@ -78,7 +78,7 @@ class PostgresWords:
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        terms = asked(storable(query), unfinished=filters.unfinished)
+        terms = query_terms(storable(query), unfinished=filters.unfinished)
         values = values_of(access, filters, now)
         hits, counts = await self._having(access, terms, filters, values)
         if filters.unfinished:

@@ -70,16 +70,16 @@ class NearestVectors:
         matrices = [await self._current(partition) for partition in _partitions(access, query)]
         self._matrices.trim(len(matrices))
         portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
-        found: list[tuple[str, float]] = []
-        while len(found) < limit:
+        hits: list[tuple[str, float]] = []
+        while len(hits) < limit:
             if sum(map(len, matrices)) > ON_LOOP:
                 some = await asyncio.to_thread(next, portions, None)
             else:
                 some = next(portions, None)
             if not some:
                 break
-            found += await self._picked(matrices, some, access, filters, now)
-        return found[:limit]
+            hits += await self._picked(matrices, some, access, filters, now)
+        return hits[:limit]
 
     async def _current(self, partition: Partition) -> Matrix:
         """The matrix of a partition with all vectors that the file holds by now."""

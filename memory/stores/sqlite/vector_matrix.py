@@ -133,13 +133,13 @@ def best_first(
 ) -> Iterator[list[tuple[int, float]]]:
     """Numbers and cosines of all, best first, in portions that grow from `first`; each number
     once."""
-    asked = _unit(np.asarray(query, np.float32)[None, :])[0]
-    found = [matrix.similar(asked) for matrix in matrices if len(matrix)]
-    if not found:
+    unit = _unit(np.asarray(query, np.float32)[None, :])[0]
+    similarities = [matrix.similar(unit) for matrix in matrices if len(matrix)]
+    if not similarities:
         return
-    numbers = np.concatenate([one for one, _ in found])
-    scores = np.concatenate([one for _, one in found])
-    if len(found) > 1:  # what was said in a room is also its speaker's
+    numbers = np.concatenate([one for one, _ in similarities])
+    scores = np.concatenate([one for _, one in similarities])
+    if len(similarities) > 1:  # what was said in a room is also its speaker's
         numbers, places = np.unique(numbers, return_index=True)
         scores = scores[places]
     begin, portion = 0, first

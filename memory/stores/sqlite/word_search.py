@@ -22,7 +22,7 @@ from memory.stores.word_ranking import (
     ranked,
     whole,
 )
-from memory.text.terms import Term, asked
+from memory.text.terms import Term, query_terms
 
 HAVING: Final = Statement("SELECT rowid FROM memories_text WHERE memories_text MATCH :query")
 NEWEST: Final = Statement(f"""
@@ -80,7 +80,7 @@ class SqliteWords:
 
 
 def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
-    terms = asked(storable(filters.text), unfinished=filters.unfinished)
+    terms = query_terms(storable(filters.text), unfinished=filters.unfinished)
     hits, _ = yield from _having(access, terms)
     values = values_of(access, filters, now)
     after: int | None = None
@@ -88,20 +88,20 @@ def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
         row = yield from fetch_first(NUMBER, values)
         after = -1 if row is None else int(row[0])
     pick = statement(PICK + conditions_of(filters))
-    found: Hits = []
+    matches: Hits = []
     for some in chunks(hits, after):
         rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
         picked = {row[0] for row in rows}
-        found += [hit for hit in some if hit[0] in picked]
-        if len(found) >= filters.limit:
+        matches += [hit for hit in some if hit[0] in picked]
+        if len(matches) >= filters.limit:
             break
-    return found[: filters.limit]
+    return matches[: filters.limit]
 
 
 def _weighed(
     access: AccessScope, query: str, filters: Filter, limit: int, now: int
 ) -> Work[list[tuple[str, float]]]:
-    terms = asked(storable(query), unfinished=filters.unfinished)
+    terms = query_terms(storable(query), unfinished=filters.unfinished)
     enough = 0 if filters.unfinished else MAX_CANDIDATES
     hits, known = yield from _having(access, terms, enough)
     if filters.unfinished:
@@ -140,8 +140,8 @@ def _looked_up(
 ) -> Work[tuple[dict[int, int], list[int]]]:
     """Numbers of memories with the words that are in them, as bits, and how many have each word."""
     queries = [{"query": _query(term, partitions)} for term in terms]
-    found = yield from together(*(Fetch(COUNT, query) for query in queries))
-    counts = [int(count) for ((count,),) in found]
+    results = yield from together(*(Fetch(COUNT, query) for query in queries))
+    counts = [int(count) for ((count,),) in results]
     hits: dict[int, int] = {}
     for place in chosen(counts, enough) if enough else range(len(terms)):
         bit = 1 << place

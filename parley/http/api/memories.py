@@ -167,7 +167,7 @@ async def search(call: Call, query: MemoriesQuery, _body: Nothing) -> Answer:
             tiers=(query.tier,) if query.tier else (),
             after_id=query.after or "",
             limit=query.limit + 1,
-            said=None if query.list is None else query.list == "said",
+            turns=None if query.list is None else query.list == "said",
         )
     )
     page = [match.record for match in matches[: query.limit]]

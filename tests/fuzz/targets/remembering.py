@@ -12,7 +12,7 @@ from memory.ports.recall import Query
 from memory.recall.dates import dates_in
 from memory.recall.query import understood
 from memory.text.similarity import jaccard, stored_keys, words
-from memory.text.terms import asked, filed
+from memory.text.terms import index_terms, query_terms
 from memory.transfer.line_format import Elsewhere, Entry, Unreadable, header_from, line_from
 from tests.fuzz.target import Target, on_json, on_text
 
@@ -29,9 +29,9 @@ def _question(text: str) -> None:
 
 
 def _terms(text: str) -> None:
-    filed(text)
-    asked(text)
-    asked(text, unfinished=True)
+    index_terms(text)
+    query_terms(text)
+    query_terms(text, unfinished=True)
 
 
 def _alike(text: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.record import Provenance, Record, Scope, SourceType, Trust
-from memory.recall.labels import label_of, told
+from memory.recall.labels import label_of, labelled_line
 from memory.recall.rules import Limits
 from memory.recall.selection import Trace, best_first, chosen, rough_tokens, without_secrets
 from tests.memory.recall.making import turn
@@ -50,7 +50,7 @@ def test_no_limit_is_ever_passed(
 ) -> None:
     limits = Limits(tokens=tokens)
     found, used, left = take(records(turns, facts, size), limits, limit)
-    assert used == sum(rough_tokens(told(one)) for one in found) <= tokens
+    assert used == sum(rough_tokens(labelled_line(one)) for one in found) <= tokens
     assert len(found) <= limit
     assert sum(bool(one.role) for one in found) <= limits.episodic
     assert sum(not one.role for one in found) <= limits.semantic
@@ -108,11 +108,11 @@ def test_the_model_reads_how_far_a_memory_can_be_believed(
 ) -> None:
     kept = replace(record("Tea\nis green"), provenance=Provenance(source, trust, ADA, AT))
     assert label_of(kept) == label
-    assert told(kept) == (f"Tea is green [{label}]" if label else "Tea is green")
+    assert labelled_line(kept) == (f"Tea is green [{label}]" if label else "Tea is green")
 
 
 def test_past_turns_are_told_as_such() -> None:
-    assert told(turn("hello")) == "[past context] hello"
+    assert labelled_line(turn("hello")) == "[past context] hello"
     said = turn("hello")
     outside = Provenance(said.provenance.source, Trust.HIGH, ADA, AT, external=True)
     assert label_of(replace(said, provenance=outside)) == ("past context, from external content")

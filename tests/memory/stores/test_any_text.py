@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from memory.model.record import new_id
 from memory.ports.memories import Filter, MemoryStore
-from memory.text.terms import asked, filed
+from memory.text.terms import index_terms, query_terms
 from tests.memory.stores.records import access, record, store
 
 ANY_TEXT = st.text(max_size=60)
@@ -46,6 +46,6 @@ async def test_any_text_is_stored_and_found_by_its_words(memories: MemoryStore, 
 
 @given(text=ANY_TEXT | SYNTAX)
 def test_what_is_looked_for_is_never_syntax(text: str) -> None:
-    for word in [*filed(text).split(), *(term.text for term in asked(text))]:
+    for word in [*index_terms(text).split(), *(term.text for term in query_terms(text))]:
         assert word[0] not in "-_./:@+#~="
         assert not set(word) & set("\"'*^(){}&|!<>\\ ")

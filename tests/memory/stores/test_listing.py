@@ -12,7 +12,7 @@ from tests.memory.stores.records import AT, BOB, access, operator, record, store
 from tests.support.clock import FakeClock
 
 ROOM = "test:main:W1:C1"
-LEARNED = Filter(said=False)
+LEARNED = Filter(turns=False)
 
 
 async def some(memories: MemoryStore) -> None:
@@ -36,13 +36,13 @@ async def some(memories: MemoryStore) -> None:
 
 async def test_what_was_learned_and_what_was_said_are_two_lists(memories: MemoryStore) -> None:
     await some(memories)
-    learned = await texts(memories, own_only=True, said=False)
+    learned = await texts(memories, own_only=True, turns=False)
     assert sorted(learned) == ["has a dog", "plays chess", "prefers tabs"]
-    said = await texts(memories, own_only=True, said=True)
+    said = await texts(memories, own_only=True, turns=True)
     assert sorted(said) == ["hello there", "in the room"]
     assert len(await texts(memories, own_only=True)) == 5
-    assert await texts(memories, own_only=True, said=True, text="room") == ["in the room"]
-    assert await texts(memories, own_only=True, said=False, text="room") == []
+    assert await texts(memories, own_only=True, turns=True, text="room") == ["in the room"]
+    assert await texts(memories, own_only=True, turns=False, text="room") == []
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ async def test_as_many_are_counted_as_are_found(
     memories: MemoryStore, by: AccessScope, said: bool | None
 ) -> None:
     await some(memories)
-    wanted = Filter(own_only=True, said=said)
+    wanted = Filter(own_only=True, turns=said)
     found = await memories.find(by, wanted)
     kinds = [match.record.kind for match in found]
     assert await memories.tally(by, wanted) == {kind: kinds.count(kind) for kind in set(kinds)}
@@ -81,4 +81,4 @@ async def test_only_what_is_there_and_ones_own_is_counted(
     await clock.advance(61)
     assert await memories.tally(access(), LEARNED) == {}
     await store(memories, record("likes figs", kind=Kind.PREFERENCE, at=AT))
-    assert await memories.tally(access(), Filter(said=False, kinds=(Kind.FACT,))) == {}
+    assert await memories.tally(access(), Filter(turns=False, kinds=(Kind.FACT,))) == {}

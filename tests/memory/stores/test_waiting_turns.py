@@ -1,25 +1,33 @@
 """Turns that wait: the contract on both engines."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 from functools import partial
 
 import pytest
 
+from db import Statement
 from gateway.errors import BadInput
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.quarantine import Quarantined, QuarantineStore
 from gateway.ports.work_guard import Owner
 from gateway.stores.quarantine import SqlQuarantine
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier
+from memory.model.scope import RequestScope
 from memory.ports.memories import MemoryStore
 from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.waiting_turns import SqlWaitingTurns
+from memory.write.consolidation import StoredRequest, TurnText, waiting_turn
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, CHANNEL, access, record, texts
+
+WHO = Principal("t", PersonId("test", "main", "ada"), Role.MEMBER)
+PLACE = Place("test", "main", "C1", Audience.DIRECT)
 
 
 @pytest.fixture
@@ -55,6 +63,32 @@ async def test_the_oldest_come_first_and_come_back_as_they_were(
     await put(engine, first, second, third)
     assert await waiting.oldest(2) == [first, second]
     assert await waiting.count() == 3
+
+
+async def test_the_row_holds_nothing_of_what_the_person_wrote_but_the_message(
+    engine: Engine,
+) -> None:
+    request = RequestScope(
+        *(WHO, (ADA,), PLACE, AT),
+        *("the project", "the conversation", "ses-1", ("m1",)),
+        words=("WORDS",),
+        shows_private=True,
+        notice="NOTICE",
+    )
+    text = TurnText(request, "the message", "the answer", True, "the material")
+    await put(engine, waiting_turn("turn-1", text, access()))
+    (row,) = await engine.fetch(Statement("SELECT * FROM waiting_turns"))
+    columns = "\n".join(map(str, row))
+    assert "WORDS" not in columns
+    assert "NOTICE" not in columns
+    for value in ("the message", "the answer", "the material", "the project", "ses-1", "m1"):
+        assert value in columns
+
+
+def test_only_the_words_and_the_notice_of_a_request_are_not_stored() -> None:
+    left_out = {field.name for field in fields(RequestScope)}
+    assert left_out - {field.name for field in fields(StoredRequest)} == {"words", "notice"}
+    assert {field.name for field in fields(StoredRequest)} < left_out
 
 
 async def test_the_same_turn_waits_once(waiting: WaitingTurns, engine: Engine) -> None:

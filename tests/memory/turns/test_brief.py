@@ -22,7 +22,7 @@ from memory.turns.brief import (
     brief_of,
     chosen,
 )
-from memory.turns.memory_port import Remembrance
+from memory.turns.memory_port import GatewayMemory
 from tests.memory.rig import CLOSED, ROOM, memory_rig
 from tests.memory.stores.records import ADA, AT, record
 
@@ -155,7 +155,7 @@ async def test_a_session_begins_without_it_where_it_cannot_be_had(
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("Prefers tabs", Kind.PREFERENCE))
-        ada.read = kind(ada.read.parts, ada.request, ada.access, ada.read.start)
+        ada.read = kind(ada.read.dependencies, ada.request, ada.access, ada.read.start)
         with capture_logs() as logs:
             made = await brief_of(ada, LIMITS)
         assert (made.text(), made.total) == ("", 0)
@@ -171,7 +171,7 @@ async def test_another_process_and_the_next_start_tell_a_session_the_same() -> N
         await rig.clock.advance(61)
         await ada.write.remember(Draft("Has a cat", Kind.FACT))
 
-        elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
+        elsewhere = GatewayMemory(rig.memory, rig.stores.memories, rig.brain)
         assert await (await elsewhere.turn(rig.caller("ada"))).prompt_parts() == before
         await rig.clock.advance(3_600)
         assert "Has a cat" in (await (await elsewhere.turn(rig.caller("ada"))).prompt_parts()).brief
@@ -181,7 +181,7 @@ async def test_what_one_process_had_to_make_anew_the_others_tell_as_well() -> No
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         gone = await ada.write.remember(Draft("Has a dog", Kind.FACT))
-        elsewhere = Remembrance(rig.memory, rig.stores.memories, rig.brain)
+        elsewhere = GatewayMemory(rig.memory, rig.stores.memories, rig.brain)
         for process in (rig.remembrance, elsewhere):
             assert (
                 "Has a dog" in (await (await process.turn(rig.caller("ada"))).prompt_parts()).brief

@@ -47,7 +47,7 @@ async def rig(model: Model) -> AsyncIterator[Rig]:
     async with memory_rig() as made:
         check = MeaningCheck(model, made.stores.recall, made.stores.memories)
         path = replace(made.path, meaning=check)
-        made.memory._parts = replace(made.memory._parts, path=path)
+        made.memory._dependencies = replace(made.memory._dependencies, path=path)
         yield made
 
 

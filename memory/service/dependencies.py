@@ -18,11 +18,11 @@ from memory.service.import_limit import ImportRateLimit
 from memory.service.links import Links
 from memory.service.people import People
 from memory.write.consolidation import Consolidation
-from memory.write.path import WritePath
+from memory.write.write_path import WritePath
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryParts:
+class MemoryDependencies:
     """Everything that the services use. `working` is None where no conversations are kept."""
 
     memories: MemoryStore
@@ -42,10 +42,10 @@ class MemoryParts:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundMemory:
-    """The parts of memory for one request. Every method raises `StoreUnavailable`."""
+class RequestMemory:
+    """Memory for one request. Every method raises `StoreUnavailable`."""
 
-    parts: MemoryParts
+    dependencies: MemoryDependencies
     request: RequestScope
     access: AccessScope
     start: TurnStart
@@ -57,8 +57,8 @@ class BoundMemory:
 
     async def audit(self, action: AuditAction, **details: str | int) -> None:
         """Record an action of this person."""
-        await self.parts.audit.note(action, self.request, **details)
+        await self.dependencies.audit.note(action, self.request, **details)
 
     async def store_waiting_turns(self) -> None:
         """Store the waiting turns of this person and of this room."""
-        await self.parts.consolidation.of_reach(self.access)
+        await self.dependencies.consolidation.of_reach(self.access)

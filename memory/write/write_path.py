@@ -138,7 +138,7 @@ class WritePath:
             replacement = REPLACES.format(new=shown_in_notice(new), text=shown_in_notice(old))
             notices = (*notices, replacement)
         stored = await self._store(request, access, record, result, notices)
-        return replace(stored, told_replaced=replacement)
+        return replace(stored, replacement_notice=replacement)
 
     async def try_out(
         self,
@@ -188,11 +188,11 @@ class WritePath:
         kept = draft.kind.tier is Tier.SEMANTIC and not prepared.injections
         if not own or not kept or not announces_change(prepared.content):
             return None
-        wanted = Filter(
+        filters = Filter(
             text=prepared.content, own_only=True, tiers=(Tier.SEMANTIC,), limit=CANDIDATES
         )
-        found = await self.memories.find(access, wanted)
-        return replaced_by(prepared.content, [match.record for match in found])
+        matches = await self.memories.find(access, filters)
+        return replaced_by(prepared.content, [match.record for match in matches])
 
     async def approve(
         self,
@@ -218,7 +218,7 @@ class WritePath:
         prepared: Prepared,
         duplicate: Duplicate | None,
         unchecked: bool,
-        brought: ImportState = "",
+        state: ImportState = "",
     ) -> ValidationResult:
         provenance = record.provenance
         claim = Claim(
@@ -230,7 +230,7 @@ class WritePath:
             external=provenance.external,
             supersedes=record.supersedes,
             valid_until=record.true_until,
-            brought=brought,
+            import_state=state,
         )
         return await self.grounding.examine(
             claim,
@@ -247,14 +247,16 @@ class WritePath:
         if not record.current:
             return record, None, False
         try:
-            found = await self.memories.like(access, record, threshold=self.rules.dedup_threshold)
-            if found is None and self.meaning is not None:
-                found, vector = await self.meaning.like(access, record)
+            duplicate = await self.memories.like(
+                access, record, threshold=self.rules.dedup_threshold
+            )
+            if duplicate is None and self.meaning is not None:
+                duplicate, vector = await self.meaning.like(access, record)
                 record = replace(record, embedding=vector)
         except (StoreUnavailable, ModelError) as error:
             log.warning("duplicates_not_checked", error=str(error))
             return record, None, True
-        return record, found, False
+        return record, duplicate, False
 
     async def _store(
         self,
