@@ -63,7 +63,7 @@ class Burst:
         await asyncio.sleep(SETTLED_SECONDS)
 
     def figures(self) -> dict[str, int]:
-        """What was lost, doubled or out of order."""
+        """Return the numbers of lost, duplicated and unordered answers."""
         chats = self.said()
         times = Counter(itertools.chain(*map(marks, chats)))
         overtaken = 0
@@ -84,7 +84,7 @@ def marks(said: list[Shown]) -> list[int]:
 
 
 def is_note(message: Shown) -> bool:
-    """Whether this is the note that announces a possible repetition."""
+    """Return True for the note that announces a possible repetition."""
     return message.text == REPEAT_NOTE.text
 
 

@@ -79,8 +79,7 @@ class Figures:
 
 
 def billed(bodies: Sequence[Sequence[Mapping[str, Any]]], minimum: int) -> Figures:
-    """What a service would bill for these requests, turn by turn, that caches from `minimum`
-    tokens on."""
+    """Return the bill of a service that caches from `minimum` tokens on, turn by turn."""
     now = 0.0
     cache = PromptCache(lambda: now, minimum)
     splits = []

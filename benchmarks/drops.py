@@ -1,4 +1,4 @@
-"""What becomes of a burst during which the platform's socket is cut eight times.
+"""Measures a burst of messages during which the platform's socket is cut eight times.
 
     python -m benchmarks.drops                             all four ways, 1,000 messages each
     python -m benchmarks.drops --way slack-cut --messages 200

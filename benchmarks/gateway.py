@@ -97,7 +97,7 @@ def compare(
 
 
 def held(summary: dict[str, object]) -> bool:
-    """Whether it is as promised."""
+    """True if it is within the stated limit."""
     wrong = sum(number(summary, name) for name in ("lost", "doubled", "out_of_order"))
     return not wrong and number(summary, "rate_against_bare_echo") >= number(summary, "promised")
 

@@ -106,7 +106,7 @@ def spans(ours: "array[float]", theirs: "array[float]") -> dict[str, dict[str, f
 
 
 def doubles(file: Path) -> "array[float]":
-    """What a process left."""
+    """Return the numbers that a process wrote."""
     found: array[float] = array("d")
     found.frombytes(file.read_bytes())
     return found

@@ -26,8 +26,8 @@ class Machine:
 
 
 def comes_first() -> bool:
-    """Whether this process and its children run before all others, so that these cannot make them
-    wait: `chrt -f 10 python -m benchmarks.latency`, on a machine that is not ours alone."""
+    """Return True if this process and its children have a higher priority than others, so that
+    these cannot delay them: `chrt -f 10 python -m benchmarks.latency`, on a shared machine."""
     return os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
 
 

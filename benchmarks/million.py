@@ -110,7 +110,7 @@ class Round:
         return self.of_people + self.project
 
     def access(self, number: int) -> AccessScope:
-        """Whoever asks: a person, who is also in the project where there is one."""
+        """The access scope of the asking person, who is also in the project if there is one."""
         person = f"test:main:{number}"
         project = "p" if self.project else ""
         return AccessScope("t", person, (person,), "", project, private=True, operates=False)
@@ -232,7 +232,7 @@ def _p95(took: Sequence[float]) -> float:
 
 
 def _megabytes_of(url: str) -> float:
-    """What all processes of the server have for themselves, shared buffers counted once."""
+    """Return the megabytes of all processes of the server, with shared buffers counted once."""
     with psycopg.connect(url) as db:
         row = db.execute("SELECT pg_backend_pid()").fetchone()
         parent = psutil.Process(row[0] if row else 0).parent()

@@ -1,4 +1,4 @@
-"""What people get when the language model fails: an answer, or one sentence, never two of them.
+"""Measures the answers when the language model fails: an answer or one sentence, never both.
 
     python -m benchmarks.model_faults                        every fault, 30 chats each
     python -m benchmarks.model_faults --service openai --fault broken_stream
@@ -57,8 +57,9 @@ class Trouble:
     delay: float = 0.0
 
     def allowed(self, failover: bool) -> frozenset[str]:
-        """What a chat may get. What people saw of an answer is never begun anew, whoever else could
-        answer; with another model, those who asked after the first failure got all from it."""
+        """The permitted outcomes of a chat. A visible part of an answer is never written again,
+        even if another model could answer. With another model, people who asked after the first
+        failure get the whole answer from it."""
         if self.kind in ("broken_stream", "stream_error"):
             return frozenset({"broken_off", "answered"} if failover else {"broken_off"})
         return frozenset({"answered" if failover else "sentence"})
@@ -76,7 +77,7 @@ TROUBLES: Final[Mapping[str, Trouble]] = {
 
 
 def long_answer(body: Mapping[str, Any]) -> str:
-    """What both models say: long enough to grow for some seconds."""
+    """Return the answer of both models: long enough to grow for some seconds."""
     found = MARK.findall(last_user_text(body))
     number = f"n{found[-1]}" if found else "no number"
     return f"This answers {number}. " + "A whale is a mammal and breathes air. " * 15 + END
@@ -129,7 +130,8 @@ def _choice(service: str, model: Service) -> dict[str, object]:
 
 
 def _kind(said: list[Shown]) -> str:
-    """What a chat got: exactly one message of one of three kinds, or something wrong."""
+    """Return the kind of a chat's outcome: exactly one message of one of three kinds, or an
+    error."""
     if len(said) != 1:
         return "wrong"
     (text,) = [message.text for message in said]

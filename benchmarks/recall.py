@@ -40,7 +40,7 @@ from memory.recall.rules import RecallRules
 
 
 def main() -> int:
-    """What was asked for; 2 when there is nothing to measure on."""
+    """Print the requested measurement; return 2 when there is no data."""
     asked = _arguments()
     try:
         corpora = _corpora(asked)

@@ -1,4 +1,4 @@
-"""What becomes of a burst whose sends are refused, fail, or get half an answer.
+"""Measures a burst whose sends are refused, fail, or get half an answer.
 
     python -m benchmarks.refusals                          every platform, 200 messages each
     python -m benchmarks.refusals --platform slack --messages 1000
@@ -62,7 +62,7 @@ PATIENCE_SECONDS: Final = 180.0
 
 
 def formatted_answer(body: Mapping[str, Any]) -> str:
-    """What the model says: the number of the message, with some markup."""
+    """Return the model's answer: the number of the message, with some markup."""
     found = MARK.findall(last_user_text(body))
     return f"**Noted**: `this` was n{found[-1]}" if found else "I saw no number."
 
@@ -118,7 +118,7 @@ def _looks(burst: Burst) -> dict[str, int]:
 
 
 def broken(row: Mapping[str, Any]) -> bool:
-    """Whether a promise was broken."""
+    """True if a guarantee was broken."""
     unsure = 0 if row["platform"] in RECOGNISES else row["drop_within"] + row["drop_before"]
     never = ("lost", "out_of_order", "plain", "doubled_without_note")
     return any(row[figure] for figure in never) or row["answered_twice"] > unsure

@@ -40,7 +40,7 @@ class Stopwatch:
         self._unsent: dict[str, tuple[float, float]] = {}
 
     def arrived(self, platform: str, kind: str) -> None:
-        """Nothing to measure."""
+        """Do nothing: there is no measurement."""
 
     def stored(self, seconds: float) -> None:
         """The inbox took an event."""

@@ -150,7 +150,7 @@ def start(config: Path) -> "subprocess.Popen[str]":
 
 
 def judged(seen: Sequence[Look], warm: float) -> dict[str, object]:
-    """What the looks say, and whether it is as promised."""
+    """Return the figures of the samples, and the verdict about them."""
     after = [look for look in seen if look.seconds >= warm - 1.0]
     minutes = [look.seconds / 60 for look in after]
     slope = statistics.linear_regression(minutes, [look.rss for look in after]).slope

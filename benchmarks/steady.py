@@ -33,7 +33,7 @@ MAX_MESSAGES: Final = 90_000
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the messages. `late` is how far the writing lagged behind its plan at most."""
+    """The outcome of the messages. `late` is the longest delay of the writing behind its plan."""
 
     messages: int = 0
     answered: int = 0

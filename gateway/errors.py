@@ -55,8 +55,8 @@ class DeliveryError(ParleyError):
 
 
 class Transient(DeliveryError):
-    """Nothing was delivered; another attempt may succeed, not before `retry_after` seconds, in any
-    chat of the account if `whole_account` is set."""
+    """The send failed and delivered no part. Another attempt may succeed, not before `retry_after`
+    seconds, in any chat of the account if `whole_account` is set."""
 
     def __init__(
         self, reason: str, retry_after: float | None = None, *, whole_account: bool = False
@@ -71,7 +71,7 @@ class Busy(Transient):
 
 
 class Permanent(DeliveryError):
-    """Nothing was delivered, and the same attempt never succeeds."""
+    """The send failed and delivered no part. The same attempt never succeeds."""
 
 
 class WindowClosed(Permanent):

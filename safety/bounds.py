@@ -61,7 +61,7 @@ class _Container:
 
 @dataclass(slots=True)
 class _Budget:
-    """What is left of the limits that count over the whole input."""
+    """The remaining part of the limits that apply to the whole input."""
 
     bounds: Bounds
     elements: int = 0

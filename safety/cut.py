@@ -37,7 +37,7 @@ def _before_marker(text: str, end: int) -> int:
 
 
 def _is_inside(text: str, end: int) -> bool:
-    """Whether `end` falls between two characters that a person sees as one."""
+    """Return True if `end` falls between two characters that a person sees as one."""
     before, after = text[end - 1], text[end]
     if after in _EXTENDING or before == "\u200d" or "\ufe00" <= after <= "\ufe0f":
         return True

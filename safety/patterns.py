@@ -48,7 +48,7 @@ class Pattern:
 
     @property
     def in_one_word(self) -> bool:
-        """Whether every match is a run of visible ASCII."""
+        """Return True if every match is a run of visible ASCII."""
         return not any(re.match(chars, char) for chars, _, _ in self.elements for char in _PARTING)
 
     @cached_property

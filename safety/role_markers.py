@@ -1,4 +1,4 @@
-"""What separates the turns of a conversation in the formats of chat models.
+"""The separators of turns in the formats of chat models.
 
 A text that holds such a separator can pretend to be somebody else's turn. The names are those of
 ChatML, Llama, Mistral, Gemma, DeepSeek, Qwen, GLM, Kimi, Phi, Command, MiniMax, gpt-oss and Claude.

@@ -1,4 +1,4 @@
-"""What every simulated platform offers to tests and to the demo.
+"""The interface of all simulated platforms for tests and for the demo.
 
 A simulator is a server on loopback that speaks a platform's real protocol to the platform's real
 client library. On its other side, which no platform has, it is driven by the methods here: what a
@@ -105,7 +105,7 @@ FaultKind = Literal[
 
 @dataclass(slots=True)
 class Fault:
-    """What goes wrong with the next requests.
+    """A fault of the next requests.
 
     `method` is the platform's name of the request ("sendMessage", "chat.postMessage",
     "POST /channels/{id}/messages", "messages"), or "*". `drop_before` closes the connection
@@ -156,7 +156,7 @@ class Faults:
         return len(self._waiting)
 
     def clear(self) -> None:
-        """Nothing goes wrong any more."""
+        """Remove all faults."""
         self._waiting.clear()
 
 
@@ -244,7 +244,7 @@ class PlatformSimulator(Protocol):
         ...
 
     def shown(self, room: SimRoom) -> list[Shown]:
-        """What stands in the room (or thread), oldest first, deleted messages marked."""
+        """Return the messages of the room or thread, oldest first, deleted ones marked."""
         ...
 
     async def wait_for(

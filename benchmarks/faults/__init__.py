@@ -1,1 +1,1 @@
-"""What is lost, doubled or out of order when the program is killed again and again."""
+"""Measures losses, duplicates and wrong order when the program is killed repeatedly."""

@@ -1,4 +1,4 @@
-"""What is lost, doubled or out of order when the program is killed again and again.
+"""Measures losses, duplicates and wrong order when the program is killed repeatedly.
 
     python -m benchmarks.faults                        every platform, 5 kills in 250 messages
     python -m benchmarks.faults --full                 every platform, 20 kills in 1,000 messages

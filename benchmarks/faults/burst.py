@@ -49,8 +49,9 @@ SETTLE_SECONDS: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done. `victim` is the role that is killed; one worker and one adapter live on
-    beside it, where it is not "all". `live`: the model writes slowly, and people see it grow."""
+    """The plan of a run. `victim` is the role that is killed; one worker and one adapter stay alive
+    beside it, unless it is "all". `live`: the model writes slowly, and people see the answer
+    grow."""
 
     platform: str
     kills: int

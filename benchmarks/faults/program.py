@@ -93,9 +93,9 @@ def write_config(
 
 
 async def unsent(config: Path) -> list[str]:
-    """What a killed program's outbox still holds, and the questions whose answers it was about to
-    show, as JSON. A file of SQLite is read from a copy, so that the next start finds it as the kill
-    left it."""
+    """Return the sends in the outbox of a killed program, and the questions whose answers it was
+    about to show, as JSON. A file of SQLite is read from a copy, so that the next start finds it
+    unchanged."""
     settings = load(config, {})
     url = settings.storage_url
     if not url.startswith("sqlite:///"):

@@ -1,4 +1,4 @@
-"""What became of the messages, as numbers. Pure."""
+"""Computes the outcome of the messages as numbers. Pure."""
 
 import statistics
 from collections import Counter
@@ -24,9 +24,9 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Kills:
-    """What was done to the program. `in_flight` has, for each kill, the sends that the platform
-    has got and the program had not written down, `unanswered` the messages without an answer;
-    `restarts` the seconds until it was ready."""
+    """The kills of a run. `in_flight` has, for each kill, the sends that the platform received and
+    the program had not recorded, `unanswered` the messages without an answer; `restarts` has the
+    seconds until it was ready."""
 
     in_flight: Sequence[int]
     unanswered: Sequence[int]
@@ -48,7 +48,7 @@ class Verdict:
 
     @property
     def kept(self) -> bool:
-        """Whether every promise was kept."""
+        """True if every guarantee held."""
         twice = self.answered_twice > self.allowed_twice
         return not (self.lost or self.out_of_order or twice or self.twice_without_note)
 

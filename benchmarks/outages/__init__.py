@@ -1,1 +1,1 @@
-"""What a store that goes away for a while costs, while people write."""
+"""Measures the cost of a temporary outage of a store, while people write."""

@@ -1,4 +1,4 @@
-"""What it costs when Redis, PostgreSQL or the disk is away for a while.
+"""Measures the cost of a temporary outage of Redis, PostgreSQL or the disk.
 
     python -m benchmarks.outages                          every outage, 30 s each
     python -m benchmarks.outages --outage redis-held --seconds 10 --platform telegram

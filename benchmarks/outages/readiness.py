@@ -1,4 +1,4 @@
-"""What `/readyz` of a process says over time."""
+"""Records the answers of `/readyz` of a process over time."""
 
 import asyncio
 import time
@@ -60,7 +60,7 @@ class Told:
 
 
 def told(said: Sequence[Said], parts: Sequence[str], began: float, ended: float) -> Told:
-    """What a process said of an outage of `parts` between two moments."""
+    """Return the answers of a process about an outage of `parts` between two moments."""
     during = [one for one in said if began <= one.at < ended]
     after = [one for one in said if one.at >= ended]
     named = [one.at for one in during if set(parts) <= one.unavailable]

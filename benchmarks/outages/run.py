@@ -45,8 +45,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What came of it, by platform and by role. `answered_again` is how long after the end of the
-    outage the first answer came, `all_answered` the last."""
+    """The results by platform and by role. `answered_again` is the time from the end of the outage
+    to the first answer, `all_answered` to the last."""
 
     how: str
     verdicts: Mapping[str, Verdict]
@@ -66,7 +66,7 @@ class Life(Program):
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended."""
+        """True until it ends."""
         return self._process is not None and self._process.returncode is None
 
 

@@ -38,7 +38,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What one person has, and what they ask at the time `now`."""
+    """The memories of one person, and the questions that they ask at the time `now`."""
 
     name: str
     documents: tuple[Document, ...]

@@ -44,7 +44,7 @@ class Library:
     same: Mapping[str, str]
 
     def access(self, corpus: Corpus) -> AccessScope:
-        """What this collection's person reaches."""
+        """Return the access scope of this collection's person."""
         return reach_to(corpus)
 
     def kept(self, corpus: Corpus, document_id: str) -> str:

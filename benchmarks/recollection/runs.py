@@ -99,7 +99,7 @@ def ablations(rules: RecallRules) -> Mapping[str, RecallRules]:
 
 
 def by_kind(answers: Sequence[Answered]) -> dict[str, list[Measured]]:
-    """What was measured, by the question's kind."""
+    """Return the measurements by the kind of question."""
     kinds: dict[str, list[Measured]] = {}
     for one in answers:
         kinds.setdefault(one.ask.kind, []).append(one.measured)

@@ -79,7 +79,7 @@ def _grows(seed: str) -> bool:
 
 
 def _shows(text: str, key: str) -> bool:
-    """Whether twelve characters of a key are still there in a row."""
+    """Return True if twelve consecutive characters of a key remain."""
     return any(key[i : i + 12] in text for i in range(max(1, len(key) - 11)))
 
 

@@ -125,7 +125,7 @@ def texts() -> Iterator[str]:
 
 
 def survives(text: str) -> str:
-    """What is still dangerous in a text; empty when nothing is."""
+    """Return the dangerous part of a text; empty if there is none."""
     if _HIDDEN_LEFT.search(text):
         return "hidden character"
     seen = text

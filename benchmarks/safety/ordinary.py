@@ -83,7 +83,7 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def _descriptions() -> Iterator[str]:
-    """What packages say of themselves, paragraph by paragraph."""
+    """Yield the descriptions of packages, paragraph by paragraph."""
     for distribution in distributions():
         described = distribution.metadata.json.get("description", "")
         yield from str(described).split("\n\n")

@@ -100,7 +100,7 @@ async def _write(world: World, count: int) -> None:
 
 
 async def limits(count: int) -> dict[str, object]:
-    """What two processes that ask at once are given, by the level that binds."""
+    """Return the amount that two simultaneous processes get, by the level that limits them."""
     levels: dict[str, object] = {}
     kept = True
     with redis_server() as redis:

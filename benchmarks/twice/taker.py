@@ -20,8 +20,8 @@ WIDE: Final = 1_000_000
 
 
 def capacity(count: int) -> int:
-    """What the level that binds holds in all, of `count` that each process asks for; a multiple of
-    40. The two other levels have more than enough."""
+    """Return the capacity of the limiting level, for `count` requests of each process; a multiple
+    of 40. The other two levels have more than enough."""
     return count // 2
 
 

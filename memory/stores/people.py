@@ -156,11 +156,11 @@ class SqlPeople:
         )
 
     async def choose_project(self, tenant: str, person: str, project: str) -> None:
-        """What is meant in private, for all linked identities."""
+        """Store the chosen project of direct messages, for all linked identities."""
         await self._database.change(CHOOSE, _who(tenant, person) | {"choice": project})
 
     async def show_private(self, tenant: str, person: str, allowed: bool) -> None:
-        """Whether rooms may see what is their own, for all linked identities."""
+        """Store if rooms may use the own memories of all linked identities."""
         await self._database.change(SHOW, _who(tenant, person) | {"choice": allowed})
 
     async def turn_memory(self, tenant: str, person: str, on: bool) -> None:
@@ -168,7 +168,7 @@ class SqlPeople:
         await self._database.change(TURN_OFF, _who(tenant, person) | {"choice": not on})
 
     async def show_notes(self, tenant: str, person: str, allowed: bool) -> None:
-        """Whether what the assistant noted is shown, for all linked identities."""
+        """Store if notes of the assistant are shown to all linked identities."""
         await self._database.change(SHOW_NOTES, _who(tenant, person) | {"choice": allowed})
 
     async def turn_memory_in(

@@ -86,7 +86,7 @@ class OutboundPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `headers` by name in lower case; `complete` is false for a cut body."""
+    """A response. `headers` has names in lower case; `complete` is false for a cut body."""
 
     status: int
     url: str
@@ -106,7 +106,7 @@ class Target:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """Whom credentials are meant for."""
+        """The origin for which credentials are valid."""
         return self.url.scheme, self.host, self.port
 
 
@@ -255,7 +255,7 @@ def _guarded_socket(info: aiohttp.AddrInfoType, allowed: frozenset[Network]) -> 
 
 
 class _Refused(OSError):
-    """What a failed connection looks like: the library waits for nothing else from a socket."""
+    """A failed connection as the library expects it from a socket."""
 
 
 def _check_address(text: str, allowed: frozenset[Network]) -> None:

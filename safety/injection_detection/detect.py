@@ -28,7 +28,7 @@ MAX_FINDINGS: Final = 100
 
 
 class InjectionKind(StrEnum):
-    """What is to be commanded."""
+    """The target of an injected command."""
 
     SQL = "sql"
     XSS = "xss"
@@ -37,7 +37,7 @@ class InjectionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found from `start` to `end`; `name` is a stable code, fit for logs."""
+    """A match from `start` to `end`; `name` is a stable code for logs."""
 
     kind: InjectionKind
     name: str
@@ -61,7 +61,7 @@ _MARKERS: Final = re.compile(
 
 
 def detect_injection(text: str) -> list[Finding]:
-    """What looks like an injection, in order of its place; at most `MAX_FINDINGS`.
+    """Return possible injections in order of their position, at most `MAX_FINDINGS`.
 
     Escapes and compatibility letters are looked through. Time grows with the text only.
     """

@@ -1,4 +1,4 @@
-"""Whether a sentence tells a credential: what is never kept as knowledge, whoever says it."""
+"""Recognises sentences that contain a credential. They are never stored as knowledge."""
 
 import re
 from typing import Final

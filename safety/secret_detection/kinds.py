@@ -1,4 +1,4 @@
-"""What a kind of secret is."""
+"""The kinds of secrets."""
 
 from dataclasses import dataclass
 from enum import StrEnum

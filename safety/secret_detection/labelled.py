@@ -121,7 +121,7 @@ def _read_from(words: Iterable[re.Match[str]], reader: "_Reader") -> Iterator[Fi
 
 
 def _is_whole(text: str, start: int, end: int, word: Word) -> bool:
-    """Whether the word stands where it means itself: not in "compass" and "tokenizer"."""
+    """Return True if the word has its own meaning here, unlike in "compass" and "tokenizer"."""
     if not word.spaced:
         return True
     if word.whole:
@@ -265,7 +265,7 @@ class _Reader:
         return (self._key_marks if kind is Class.KEY else self._digits).after(self.text, place)
 
     def _linked(self, name: "_Name", place: int, fillers: tuple[str, ...]) -> LabelledValue | None:
-        """What follows "is", "is now", "is:"."""
+        """Return the value after "is", "is now" or "is:"."""
         for _ in range(_MAX_LINKS):
             token = self._token(place)
             if token is None or token.said not in LINKS:
@@ -319,8 +319,9 @@ class _Reader:
         return None
 
     def _is_read_often(self, begin: int) -> bool:
-        """Whether long values in the row of characters at `begin` were read a few times already: a
-        row of names, each the value of the one before, is not read to its end from each of them."""
+        """Return True if long values in the run of characters at `begin` were read a few times
+        already. In a sequence of names, each the value of the previous one, this prevents a read to
+        the end from each of them."""
         if begin >= self._row_end:
             row = _ROW.match(self.text, begin)
             self._row_end, self._read = row.end() if row is not None else begin + 1, 0

@@ -1,5 +1,5 @@
-"""Whether digits are a code that is sent for one use: "verification code 482911", "code: 482911
-(2FA)", "482 911 is your login code".
+"""Recognises codes for one use: "verification code 482911", "code: 482911 (2FA)", "482 911 is your
+login code".
 
 A word for such a code tells it; a word for any code does where what stands near says so.
 """
@@ -123,7 +123,7 @@ def code_before(text: str, begin: int, start: int, word: str) -> tuple[int, int]
 
 
 def _is_counted(told: LabelledValue) -> bool:
-    """Whether a unit follows, a fraction, or more of a longer number."""
+    """Return True if a unit, a fraction or more of a longer number follows."""
     ahead = told.text[told.end : told.end + 20]
     if ahead[:1] in {"_", "-", "/", "+"} or (ahead[:1] in {".", ","} and ahead[1:2].isdigit()):
         return True
@@ -133,7 +133,8 @@ def _is_counted(told: LabelledValue) -> bool:
 
 
 def _is_said_near(told: LabelledValue) -> bool:
-    """Whether a word for any code is one for a code of this kind, by what stands around it."""
+    """Return True if the surrounding text shows that a general word for codes means a code of this
+    kind."""
     lowered = told.text[max(0, told.start - _NEAR_BEFORE) : told.end + _NEAR_AFTER].lower()
     before = told.text[max(0, told.start - _NEAR_BEFORE) : told.start].lower().split()
     last = before[-1].strip("\"'`*_-:([{") if before else ""

@@ -1,4 +1,4 @@
-"""Whether a text in the place of a secret can be one, or is a placeholder, a name, a plain word."""
+"""Distinguishes possible secrets from placeholders, names and plain words."""
 
 import re
 from itertools import pairwise
@@ -100,7 +100,8 @@ def _ends_by_chance(value: str) -> bool:
 
 
 def _is_chance(value: str) -> bool:
-    """What begins like a path or reads like `someName`, and cannot be one."""
+    """Return True for a text that begins like a path or looks like `someName`, and can be
+    neither."""
     if value[0] == "/":
         return bool(_BASE64.fullmatch(value)) and (
             "+" in value or value[-1] == "=" or len(value) > _LONG_PATH

@@ -1,4 +1,4 @@
-"""Whether a text that a word tells can be the secret, by class of secret and by how it is told.
+"""Decides whether a labelled text can be the secret, by the class of secret and the kind of label.
 
 Pure decisions over short texts: a value has at most 400 characters.
 """
@@ -314,7 +314,8 @@ def _is_generic(told: LabelledValue) -> bool:
 
 
 def _ends_a_name(told: LabelledValue) -> bool:
-    """Whether the word ends a name of several, as in `SNYK_TOKEN` and `snykToken`."""
+    """Return True if the word is the last of a compound name, as in `SNYK_TOKEN` and
+    `snykToken`."""
     before = told.text[max(0, told.start - 2) : told.start]
     if before[-1:] in {"_", "-", "."}:
         return before[:1].isalnum()

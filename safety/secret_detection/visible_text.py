@@ -23,8 +23,8 @@ _FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if c
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """What is read; `places` gives for each of its characters, and for its end, the place in the
-    text that was given. None where both are the same."""
+    """A text as it is read. `places` has, for each of its characters and for its end, the position
+    in the given text; None if both are the same."""
 
     text: str
     places: tuple[int, ...] | None = None

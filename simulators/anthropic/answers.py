@@ -1,4 +1,4 @@
-"""What the simulated model says."""
+"""The answers of the simulated model."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -50,7 +50,7 @@ Reply: TypeAlias = Callable[[Body], Answer | str]
 
 
 def last_user_text(body: Body) -> str:
-    """What the last message says: its texts and tool results, joined."""
+    """Return the texts and tool results of the last message, joined."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return ""

@@ -1,4 +1,4 @@
-"""Whether Anthropic would take a request: the rules of the Messages API, as pure functions.
+"""Checks requests by the rules of Anthropic's Messages API, as pure functions.
 
 The messages of the errors are worded as the service words them, because clients look at them.
 """

@@ -1,4 +1,4 @@
-"""Whether Anthropic would take a picture."""
+"""Checks pictures by the rules of Anthropic."""
 
 import base64
 import binascii
@@ -12,7 +12,7 @@ MEDIA_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def media_type_of(data: bytes) -> str:
-    """What the bytes are, "" when they are none of the pictures that the service reads."""
+    """Return the media type of the bytes; "" for a type that the service does not read."""
     if data.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -25,7 +25,7 @@ def media_type_of(data: bytes) -> str:
 
 
 def check_image(block: Mapping[str, Any]) -> str:
-    """What is wrong with an image block, "" when nothing is."""
+    """Return the error of an image block; "" if there is none."""
     source = block.get("source")
     if not isinstance(source, dict) or source.get("type") != "base64":
         return "image.source.type: this simulator reads base64 only"

@@ -48,7 +48,7 @@ class PromptCache:
         self._known: OrderedDict[bytes, float] = OrderedDict()
 
     def split(self, body: Mapping[str, Any]) -> Split:
-        """What the service would say of the request's input; remembers its prefixes."""
+        """Return the service's figures for the request's input, and store its prefixes."""
         now, total = self._clock(), count_tokens(prompt_of(body))
         prefixes = list(_prefixes(body, total))
         marked = [

@@ -1,4 +1,4 @@
-"""What every REST request passes: its name, the fault waiting for it, the token, the rate limit."""
+"""The checks of every REST request: its name, a pending fault, the token, the rate limit."""
 
 import asyncio
 import json
@@ -58,7 +58,7 @@ class RateLimiter:
     _buckets: "OrderedDict[str, _Bucket]" = field(default_factory=OrderedDict)
 
     def take(self, key: str) -> tuple[bool, dict[str, str]]:
-        """Whether the request may pass, and the headers to answer with."""
+        """Return True if the request is allowed, and the headers of the response."""
         now = time.time()
         bucket = self._buckets.get(key)
         if bucket is None or now >= bucket.resets_at:

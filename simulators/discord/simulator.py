@@ -301,7 +301,7 @@ class DiscordSimulator:
     # --- what people see ------------------------------------------------------------------------
 
     def shown(self, room: SimRoom) -> list[Shown]:
-        """What stands in the room (or thread), oldest first, deleted messages marked."""
+        """Return the messages of the room or thread, oldest first, deleted ones marked."""
         return [
             self._shown(room, message)
             for message in self._channel(room).messages.values()

@@ -1,4 +1,4 @@
-"""What Discord accepts as a message, a command or a reaction, checked as strictly as it does.
+"""Checks messages, commands and reactions as strictly as Discord does.
 
 Limits: Discord's developer documentation, resources/message, components/reference and
 interactions/application-commands.

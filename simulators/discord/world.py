@@ -1,4 +1,4 @@
-"""What exists on the simulated Discord: one server, its people, channels and messages. No I/O."""
+"""The world of the simulated Discord: one server, its people, channels and messages. No I/O."""
 
 import time
 from collections import OrderedDict

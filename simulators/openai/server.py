@@ -59,7 +59,7 @@ class OpenAISimulator:
 
     @property
     def base_url(self) -> str:
-        """What to give the SDK as `base_url`."""
+        """The value of the SDK's `base_url`."""
         return f"http://127.0.0.1:{self._port}/v1"
 
     def script(self, *answers: Answer | str) -> None:

@@ -1,4 +1,4 @@
-"""What Slack accepts as a message: lengths, Block Kit's structure, one table at most.
+"""Checks messages by the rules of Slack: lengths, the structure of Block Kit, one table at most.
 
 The figures are from docs.slack.dev/reference/block-kit; the budget of a whole message is not
 documented and was measured by others (slackapi/bolt-js issues 2509 and 2867).

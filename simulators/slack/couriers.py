@@ -247,7 +247,7 @@ class HttpCourier:
             return response.status, await response.text()
 
     async def verify(self) -> None:
-        """What happens when the address is entered in Slack's settings. Raises RuntimeError."""
+        """Send the verification of a new address in Slack's settings. Raises RuntimeError."""
         challenge = uuid.uuid4().hex
         body = json.dumps({"type": "url_verification", "token": "x", "challenge": challenge})
         headers = {"Content-Type": "application/json"}

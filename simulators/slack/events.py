@@ -1,4 +1,4 @@
-"""What Slack tells an app, word for word: the payloads of events, commands and presses."""
+"""The payloads of Slack's events, commands and button presses, exactly as Slack sends them."""
 
 import time
 from collections.abc import Mapping

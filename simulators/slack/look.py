@@ -46,7 +46,7 @@ def plain(markup: str) -> str:
 
 
 def buttons_of(message: Message) -> tuple[ShownButton, ...]:
-    """What can be pressed under a message: buttons, and the entries of menus."""
+    """Return the buttons and menu entries of a message."""
     return tuple(ShownButton(label, str(a.get("value", ""))) for label, a in actions_of(message))
 
 

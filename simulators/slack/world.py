@@ -71,7 +71,7 @@ class Channel:
 
     @property
     def event_type(self) -> str:
-        """What events call this kind of channel."""
+        """The name of this kind of channel in events."""
         return {"direct": "im", "private": "group", "public": "channel"}[self.kind]
 
 

@@ -1,4 +1,5 @@
-"""What Telegram finds in a text, and how the app shows it; offsets count UTF-16 units."""
+"""Finds entities in a text as Telegram does, and shows them as the app does; offsets count UTF-16
+units."""
 
 import html
 import re
@@ -63,7 +64,7 @@ def utf16_length(text: str) -> int:
 
 
 def find_entities(text: str) -> tuple[Entity, ...]:
-    """What Telegram recognises by itself: links, mentions, commands, hashtags."""
+    """Return the entities that Telegram recognises itself: links, mentions, commands, hashtags."""
     if not any(mark in text for mark in "/@#"):
         return ()
     found = []

@@ -18,7 +18,7 @@ LOOK_SECONDS: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """What happened to the messages.
+    """The outcome of the messages.
 
     `seconds` is from the bot's first poll to its last send; `out_of_order` counts
     answers that overtook an earlier one of their chat; `doubled` answers beyond one a message.

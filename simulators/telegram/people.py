@@ -1,4 +1,4 @@
-"""What people do in the app, turned into the updates that a bot gets."""
+"""Turns actions of people in the app into updates for a bot."""
 
 import time
 from itertools import count

@@ -88,7 +88,8 @@ class UpdateQueue:
         self._wake()
 
     async def poll(self, offset: int, limit: int, timeout: float) -> list[Waiting]:
-        """What getUpdates answers. Raises `Superseded` when another poll begins meanwhile."""
+        """Return the response of getUpdates. Raises `Superseded` if another poll begins
+        meanwhile."""
         mine = object()
         if self._poller is not None:
             self.take_over()

@@ -16,7 +16,7 @@ MAX_DELAY: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class WebhookSettings:
-    """What setWebhook was told."""
+    """The arguments of setWebhook."""
 
     url: str
     secret: str = ""

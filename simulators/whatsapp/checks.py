@@ -1,4 +1,4 @@
-"""What the Cloud API accepts in `POST /{phone_number_id}/messages`, checked as strictly.
+"""Checks `POST /{phone_number_id}/messages` as strictly as the Cloud API.
 
 Limits: Meta, "Messages" reference and the guides on text, interactive reply buttons (body 1,024),
 interactive lists (body 4,096), media captions (1,024) and template messages.

@@ -95,7 +95,8 @@ def bad_token() -> GraphError:
 
 
 def unknown_node(method: str, node: str) -> GraphError:
-    """What Graph says of an id that is not what the path needs: a phone number, a WABA id."""
+    """Return the error of Graph for an id that is not what the path needs: a phone number or a WABA
+    id."""
     return GraphError(
         100,
         subcode=33,

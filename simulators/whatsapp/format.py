@@ -30,7 +30,7 @@ class Look:
 
 
 def look(text: str) -> Look:
-    """What a reader sees of `text`."""
+    """Return `text` as a reader sees it."""
     html: list[str] = []
     plain: list[str] = []
     for index, piece in enumerate(_BLOCK.split(text)):

@@ -26,7 +26,7 @@ OnSent: TypeAlias = Callable[[Human, str, GraphError | None], None]
 
 @dataclass(slots=True)
 class GraphState:
-    """What tests look at and set.
+    """The state that tests read and change.
 
     `window_error` says how Meta reports a closed window: afterwards in a failed status, or at once.
     `failing` holds errors for the next requests by method, first in, first out.

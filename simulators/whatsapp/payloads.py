@@ -1,4 +1,4 @@
-"""What Meta posts to a webhook, as dictionaries.
+"""The payloads of Meta's webhook calls, as dictionaries.
 
 Shapes: Meta, "Webhooks: messages" reference (text, image, interactive, reaction, edit, revoke,
 system, status), and "Business-scoped user IDs" for `user_id` beside or instead of the phone.
@@ -90,7 +90,7 @@ def status(
     at: int,
     errors: Sequence[Json] = (),
 ) -> Json:
-    """What became of a message of the business: sent, delivered, read or failed."""
+    """Return a status of a message of the business: sent, delivered, read or failed."""
     item: Json = {"id": wamid, "status": name, "timestamp": str(at)}
     if sender.phone:
         item["recipient_id"] = sender.phone

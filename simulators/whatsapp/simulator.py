@@ -212,7 +212,7 @@ class WhatsAppSimulator:
         await self.webhooks.cut()
 
     def shown(self, room: SimRoom) -> list[Shown]:
-        """What stands in the chat, oldest first."""
+        """Return the messages of the chat, oldest first."""
         return self.world.chat(room.id)
 
     async def wait_for(

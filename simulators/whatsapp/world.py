@@ -1,4 +1,4 @@
-"""What exists on the simulated WhatsApp: people, chats, files, templates, and its own clock."""
+"""The world of the simulated WhatsApp: people, chats, files, templates, and its own clock."""
 
 import base64
 import re
@@ -107,7 +107,7 @@ class World:
         return human
 
     def addressed(self, address: str) -> Human | None:
-        """Whom a phone number or BSUID belongs to."""
+        """Return the owner of a phone number or BSUID."""
         return next((h for h in self.humans.values() if address in (h.phone, h.bsuid)), None)
 
     # --- time -----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class World:
         self.lines.append((key, shown))
 
     def chat(self, key: str) -> list[Shown]:
-        """What stands in the chat with this person, oldest first."""
+        """Return the messages of the chat with this person, oldest first."""
         return [shown for owner, shown in self.lines if owner == key]
 
     def find(self, key: str, wamid: str) -> Shown | None:
@@ -192,7 +192,7 @@ class World:
     # --- what the business sends ----------------------------------------------------------------
 
     def text_of(self, draft: Draft) -> str:
-        """What a draft says, templates filled in. Raises `GraphError`."""
+        """Return the text of a draft, with templates filled in. Raises `GraphError`."""
         if draft.kind != "template":
             return draft.text
         body = self.templates.get(draft.template)

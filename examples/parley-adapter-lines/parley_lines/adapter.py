@@ -49,7 +49,7 @@ class LinesAdapter:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the manifest declares."""
+        """The capabilities of the manifest."""
         return MANIFEST.capabilities
 
     @property
@@ -104,7 +104,7 @@ class LinesAdapter:
         return Receipt(outbound.key, self._context.clock.now())
 
     async def diagnose(self) -> list[Check]:
-        """Whether the port can be listened on."""
+        """Check that the port can be opened."""
         if self._server is not None:
             return [Check("port", True, f"listening on {self.port}")]
         host, port = self._settings.host, self._settings.port

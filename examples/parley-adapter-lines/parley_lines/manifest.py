@@ -1,4 +1,5 @@
-"""What Parley knows of this platform before it is used: no network, no heavy imports."""
+"""The facts about this platform that Parley reads before it uses it: no network, no heavy
+imports."""
 
 from typing import Final
 

@@ -1,4 +1,5 @@
-"""What a terminal shows of an answer: the plain text, with headings underlined and bold starred."""
+"""Renders an answer for a terminal: plain text, with headings underlined and bold text in
+asterisks."""
 
 from typing import Final
 
@@ -26,7 +27,7 @@ class _TerminalText(TextRenderer):
         return (*super().marks(run), *((("bold", ""),) if run.bold else ()))
 
     def pair(self, mark: Mark, inner: str, before: str, after: str) -> tuple[str, str]:
-        """What stands before and after a marked text."""
+        """Return the texts before and after a marked text."""
         return ("*", "*") if mark[0] == "bold" else super().pair(mark, inner, before, after)
 
 

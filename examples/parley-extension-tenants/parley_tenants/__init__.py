@@ -52,7 +52,8 @@ class ToFile:
 
 
 def extension(options: Mapping[str, str]) -> Extension:
-    """What the entry point names. Whatever it raises keeps Parley from starting, with its words."""
+    """Return the extension; the entry point names this function. An exception stops the start of
+    Parley and is shown."""
     if "file" not in options:
         raise ValueError("set extensions.options.tenants.file")
     tenants = json.loads(Path(options["file"]).read_text(encoding="utf-8"))
