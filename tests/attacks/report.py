@@ -55,5 +55,5 @@ def tried_in(stats: Mapping[str, Sequence[Any]]) -> Iterator[Tried]:
 
 
 def _no_longer(report: Any) -> bool:
-    """Whether the test failed because the attack was expected to get through and did not."""
+    """Return True if the test failed because the attack was expected to succeed and did not."""
     return "[XPASS(strict)]" in str(getattr(report, "longrepr", ""))

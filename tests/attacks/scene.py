@@ -66,7 +66,7 @@ class Canary:
 
 
 def _holds(sim: PlatformSimulator) -> bool:
-    """Whether a platform still holds something that was written; Discord hands over in order."""
+    """Return True while a platform has not delivered everything; Discord delivers in order."""
     match sim:
         case TelegramSimulator():
             return sim.mode == "webhook" and bool(sim.queue.waiting)
@@ -276,7 +276,7 @@ class Scene:
         return [match.record for match in await handle.read.search(wanted)]
 
     async def remembered(self, name: str) -> str:
-        """What is kept as a person's memories, turns aside, as one text."""
+        """Return a person's memories, except turns, as one text."""
         return "\n".join(record.content for record in await self.records(name) if not record.role)
 
     async def kept(self, name: str) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""What the suite watches beside messages: requests that must not be made, and the loop's work."""
+"""The suite's observations beside messages: forbidden requests, and the work of the event loop."""
 
 import asyncio
 import time

@@ -117,7 +117,7 @@ def not_told_to(name: str, text: str = "$mark", room: str = "", ask: str = "good
 
 
 def not_in_prompt_of(name: str, text: str = "$mark", room: str = "", ask: str = "hi") -> Step:
-    """Nothing in the prompt of a person's next turn says this."""
+    """The prompt of a person's next turn does not contain this text."""
 
     async def step(scene: Scene) -> None:
         before = len(scene.stage.model.bodies)

@@ -6,7 +6,7 @@ from tests.attacks.report import PROPERTY, Tried, summary, tried_in
 
 
 def report(told: str, longrepr: str = "", when: str = "call") -> SimpleNamespace:
-    """What pytest tells of a test."""
+    """Return a report of pytest about a test."""
     return SimpleNamespace(user_properties=[(PROPERTY, told)], when=when, longrepr=longrepr)
 
 

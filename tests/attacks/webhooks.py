@@ -79,7 +79,8 @@ async def post_anew(scene: Scene, body: bytes, headers: Mapping[str, str]) -> in
 
 
 async def has_arrived(scene: Scene) -> bool:
-    """Whether a message with the scene's mark reached the model or is kept of somebody."""
+    """Return True if a message with the scene's mark reached the model or is stored for a
+    person."""
     await scene.fence(scene.sim)
     await scene.settled()
     asked = any(scene.mark in json.dumps(dict(body)) for body in scene.stage.model.bodies)

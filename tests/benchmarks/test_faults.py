@@ -1,4 +1,4 @@
-"""What `benchmarks/faults` calls lost, doubled and out of order."""
+"""The definitions of lost, duplicated and unordered in `benchmarks/faults`."""
 
 import pytest
 

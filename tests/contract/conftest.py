@@ -50,7 +50,7 @@ async def stage(variant: Variant) -> AsyncIterator[Stage]:
 
 @pytest.fixture
 def unhurried(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is delivered again because the machine is slow: Slack would do so after 3 s."""
+    """Prevent redeliveries on a slow machine: Slack repeats an event after 3 s."""
     monkeypatch.setattr("adapters.slack.receive.ACK_SECONDS", PATIENCE)
     if isinstance(stage.platform, SlackSimulator):
         for courier in (stage.platform.sockets, stage.platform.http):

@@ -1,4 +1,4 @@
-"""What the platforms without a simulator have in common: people, and what they see."""
+"""People and their views on the platforms without a simulator."""
 
 import asyncio
 from collections import deque
@@ -33,7 +33,7 @@ class DirectPeople:
         self._reading: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Nothing listens but the adapter."""
+        """Do nothing: only the adapter listens."""
 
     def attach(self, base_url: str) -> None:
         """No webhook is called."""

@@ -78,12 +78,12 @@ class Stage:
         return Outbound(f"test:{next(self._keys)}", place, file=file)
 
     def nothing(self, asked: CommandInvoked) -> Outbound:
-        """What ends a command that is not answered."""
+        """Return the message that ends a command without an answer."""
         key = f"test:{next(self._keys)}"
         return Outbound(key, asked.place, reply_handle=asked.reply_handle)
 
     def platform_waits(self, room: SimRoom) -> bool:
-        """Whether people see that a command in the room waits for its answer."""
+        """True if people see that a command in the room waits for its answer."""
         platform = self.platform
         return isinstance(platform, ShowsWaiting) and platform.waiting_commands(room) > 0
 
@@ -99,7 +99,7 @@ class Stage:
 
 
 def by_bot(messages: Sequence[Shown]) -> list[Shown]:
-    """What the bot said and did not take back."""
+    """Return the messages of the bot that it did not delete."""
     return [message for message in messages if message.by_bot and not message.deleted]
 
 

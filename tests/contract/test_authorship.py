@@ -1,4 +1,4 @@
-"""What a person shows and did not write is told apart from their own text, on every platform."""
+"""Text that a person shows and did not write is distinguished from their own, on every platform."""
 
 import pytest
 

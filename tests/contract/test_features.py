@@ -1,4 +1,4 @@
-"""What an adapter changes, shows and fetches, where it declares that it can."""
+"""The declared abilities of an adapter: changing, showing and fetching."""
 
 from typing import Final
 

@@ -31,7 +31,7 @@ def place_on(variant: Variant) -> Place:
 
 
 async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[BaseException | None]:
-    """What each of its abilities raises."""
+    """Return the exception of each ability."""
     part = Part("hi", "hi")
     tries = [adapter.send(Outbound("k:0", place, part))]
     if isinstance(adapter, CanDelete):

@@ -15,7 +15,7 @@ pytestmark = proves("live")
 
 
 def view(place: Place, said: str, added: str, handle: str = "") -> LiveView:
-    """What is to be shown of an answer now."""
+    """Return the visible part of an answer."""
     return LiveView("live:1", place, Part(said, said), added, handle)
 
 

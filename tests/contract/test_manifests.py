@@ -1,4 +1,4 @@
-"""What is known of a platform before its library is loaded, and what nobody ever gets to see."""
+"""The facts about a platform before its library is loaded, and the secrets that are never shown."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Who sees what: what is for one person is seen by nobody else, or refused."""
+"""A message for one person is visible to no other person, or refused."""
 
 import pytest
 

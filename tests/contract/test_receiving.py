@@ -1,4 +1,4 @@
-"""What arrives is complete, in order, known by its id, and never stops what comes after it."""
+"""Events arrive complete, in order and with their id, and never block later ones."""
 
 from typing import Final
 

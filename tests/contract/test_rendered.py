@@ -1,4 +1,4 @@
-"""What the renderer makes is what the platform takes: unchanged, whole, and with its buttons."""
+"""The platform accepts rendered parts unchanged and complete, with their buttons."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ async def test_every_part_is_taken_unchanged_and_no_word_is_lost(
 
 
 async def said_in_full(stage: Stage, parts: Sequence[Part]) -> list[Shown]:
-    """What is shown once every part is there; on other platforms a part is one message."""
+    """Return the messages once every part has arrived; on other platforms a part is one message."""
     if stage.adapter.platform == "lines":
         ends = str(parts[-1].payload).split()[-1]
         return await stage.shown(

@@ -36,7 +36,7 @@ def containers() -> Iterator[dict]:  # type: ignore[type-arg]
 
 
 def is_known(arguments: list[str]) -> bool:
-    """Whether `parley` understands these arguments."""
+    """Return True if `parley` accepts these arguments."""
     named = {argument for argument in arguments if argument.startswith("--")}
     roles = [b for a, b in pairwise(arguments) if a == "--role"]
     return arguments[0] == "run" and named <= OPTIONS and set(roles) <= {"adapter", "worker"}

@@ -35,7 +35,7 @@ def test_every_figure_is_described_and_every_described_one_exists() -> None:
 
 
 def kept(text: str, column: int) -> set[str]:
-    """What the table of lifetimes names in a column."""
+    """Return the names in a column of the table of lifetimes."""
     section = text.partition("## What is kept")[2].partition("\n## ")[0]
     rows = [line.split("|") for line in section.splitlines() if line.startswith("| ")]
     return {name for row in rows for name in re.findall(r"`(\w+)`", row[column])}

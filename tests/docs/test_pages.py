@@ -1,4 +1,4 @@
-"""What every page names is there: pages, headings, files of the program, commands, options."""
+"""Everything that a page names exists: pages, headings, files of the program, commands, options."""
 
 import re
 from collections.abc import Iterator
@@ -32,14 +32,14 @@ def prose(page: Path) -> str:
 
 
 def headings(page: Path) -> set[str]:
-    """What a link can point to within a page, as GitHub names it."""
+    """Return the anchors of a page, as GitHub names them."""
     found = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text("utf-8")), re.MULTILINE)
     words = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in found)
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in words}
 
 
 def leads_somewhere(page: Path, link: str) -> bool:
-    """Whether there is such a file, and such a heading in it."""
+    """Return True if the file and the heading in it exist."""
     path, _, heading = link.partition("#")
     target = (page.parent / path).resolve() if path else page
     if not target.exists():
@@ -101,7 +101,7 @@ def calls(page: Path) -> list[str]:
 
 
 def wrong_in(call: str) -> str:
-    """What of a call does not exist; empty when all of it does."""
+    """Return the unknown part of a call; empty if there is none."""
     words = tuple(call.split())
     if words in GROUPS or words in {("--help",), ("--version",)}:
         return ""

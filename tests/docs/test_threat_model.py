@@ -13,7 +13,7 @@ PATH = re.compile(r"`((?:adapters|gateway|memory|parley|safety|tests)/[\w./-]+)`
 
 
 def section(attacker: str) -> str:
-    """What the page says of one kind of attacker."""
+    """Return the section about one kind of attacker."""
     _, _, rest = PAGE.partition(f"\n### {attacker.capitalize()}\n")
     return re.split(r"\n##", rest)[0]
 

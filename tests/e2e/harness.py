@@ -100,7 +100,7 @@ class Lab:
 
 
 def by_bot(messages: list[Shown]) -> list[Shown]:
-    """What the bot said and did not take back."""
+    """Return the messages of the bot that it did not delete."""
     return [message for message in messages if message.by_bot and not message.deleted]
 
 

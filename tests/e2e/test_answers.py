@@ -1,4 +1,4 @@
-"""What people read: whole, tidy, and only what is meant for them."""
+"""Answers are complete and clean, and show only text for people."""
 
 import re
 from pathlib import Path

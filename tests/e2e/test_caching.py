@@ -1,4 +1,4 @@
-"""What the model reads comes from its service's cache, while memory and history grow."""
+"""Prompts are read from the service's cache, while memory and history grow."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What people wrote on Discord while no gateway was connected is answered by the next one."""
+"""Messages on Discord without a connected gateway are answered by the next one."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What people do, and what they get back, through the real client libraries."""
+"""Conversations of people with the assistant, through the real client libraries."""
 
 from pathlib import Path
 

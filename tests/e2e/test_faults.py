@@ -1,4 +1,4 @@
-"""What goes wrong on the way, on every platform, and that people notice nothing of it."""
+"""Faults in transit, on every platform, that people do not notice."""
 
 from pathlib import Path
 from typing import Final

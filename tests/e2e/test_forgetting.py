@@ -1,5 +1,5 @@
-"""What is forgotten reaches the model by no way: not by the history, not by recall, not by the
-brief; and nothing else goes with it."""
+"""A forgotten text reaches the model neither by the history nor by recall nor by the brief, and no
+other text is forgotten with it."""
 
 import json
 import sqlite3

@@ -63,7 +63,7 @@ class Scene:
     async def answers(
         self, found: Callable[[list[str]], bool], timeout: float = PATIENCE
     ) -> list[Shown]:
-        """What the bot says in the room, as soon as `found` says yes of the texts."""
+        """Return the answers of the bot in the room, as soon as `found` accepts their texts."""
         shown = await self.platform.wait_for(
             self.room, lambda seen: found([m.text for m in by_bot(seen)]), timeout
         )

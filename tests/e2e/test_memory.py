@@ -1,4 +1,4 @@
-"""What people tell their memory and get back from it, through the real client libraries."""
+"""Memory commands and their answers, through the real client libraries."""
 
 import sqlite3
 from pathlib import Path

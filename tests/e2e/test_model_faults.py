@@ -1,4 +1,4 @@
-"""What people get when the language model fails: an answer or one sentence, never both."""
+"""Answers when the language model fails: an answer or one sentence, never both."""
 
 from pathlib import Path
 
@@ -39,7 +39,8 @@ def section(model: AnthropicSimulator) -> dict[str, object]:
 async def test_the_next_model_answers_once(
     variant: str, tmp_path: Path, kind: FaultKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is shown already is never begun anew; a slow machine would show some of it."""
+    """A visible beginning of an answer is never replaced; a slow machine would show a part of
+    it."""
     monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", LAUNCH)
     first = AnthropicSimulator(reply=lambda _: LONG)
     second = AnthropicSimulator(reply=lambda _: LONG)

@@ -1,5 +1,5 @@
-"""What the assistant noted by itself is shown to its person alone, and can be undone, through the
-real client libraries."""
+"""Notes of the assistant are visible to their person alone, who can undo them, through the real
+client libraries."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -31,13 +31,14 @@ async def say(lab: Lab, person: SimPerson, room: SimRoom, text: str) -> list[Sho
 
 
 async def alone(lab: Lab, person: SimPerson, new: Sequence[Shown]) -> list[Shown]:
-    """What of the assistant this person alone can read: in the room, or in private."""
+    """Return the messages of the assistant that only this person can read: in the room, or in
+    private."""
     whispered = [shown for shown in new if shown.only_for == person.id]
     return [*whispered, *await lab.quiet(lab.platform.direct(person))]
 
 
 async def current(lab: Lab) -> list[str]:
-    """What is stored as memory and true."""
+    """Return the stored memories that are valid."""
 
     def read(db: sqlite3.Connection) -> list[str]:
         rows = db.execute("SELECT content FROM memories WHERE role = '' AND superseded_by = ''")

@@ -20,7 +20,7 @@ from tests.support.patience import LAUNCH, PATIENCE
 
 
 async def lines_until(process: asyncio.subprocess.Process, last: str) -> list[str]:
-    """What the program prints, up to this line."""
+    """Return the output of the program up to this line."""
     assert process.stdout is not None
     seen: list[str] = []
     async with asyncio.timeout(LAUNCH):

@@ -1,4 +1,4 @@
-"""What an earlier run left is taken up by the next one, on the same database."""
+"""Work that an earlier run left is continued by the next one, on the same database."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What people edit or delete while it still waits for its answer."""
+"""Edits and deletions of messages that still wait for their answer."""
 
 from pathlib import Path
 

@@ -25,7 +25,7 @@ async def link(ada: Talk, bob: Talk) -> None:
 
 
 async def why(app: App, stage: str) -> str:
-    """What `parley why` shows of the latest message that this stage refused."""
+    """Return the output of `parley why` for the latest message that this stage refused."""
     (trace, *_) = await app.storage.stores.traces.ended(f"refused:{stage}", 1)
     return describe(trace)
 

@@ -48,7 +48,7 @@ def forged(platform: str) -> dict[str, object]:
 
 
 async def post(lab: Lab, body: bytes, headers: Mapping[str, str]) -> int:
-    """What the listener answers to this request."""
+    """Return the status of the listener's response to this request."""
     url = lab.app.webhook_url + PATHS[lab.platform.platform]
     async with aiohttp.ClientSession() as session:
         sent = {"Content-Type": "application/json", **headers}

@@ -106,7 +106,7 @@ async def setup(tmp_path: Path, database: str) -> AsyncIterator[Setup]:
 
 
 async def memories(lab: Lab, person: PersonId, tenant: str) -> tuple[int, str]:
-    """What the HTTP interface gives for a token of this tenant."""
+    """Return the response of the HTTP API to a token of this tenant."""
     clock, settings = lab.app.services.clock, lab.app.settings
     holder = TokenClaims(person, tenant, clock.now() + timedelta(hours=1))
     headers = {"Authorization": f"Bearer {issue(token_key(settings).get_or_create(), holder)}"}

@@ -15,7 +15,7 @@ SECOND = "7000000002:simulated-telegram-bot-token-second"
 
 
 async def ask(lab: Lab, question: str, after: int = 0) -> str:
-    """What Ada gets to hear in her direct conversation."""
+    """Return the answer in Ada's direct conversation."""
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, question)

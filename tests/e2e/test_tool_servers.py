@@ -46,7 +46,7 @@ def program() -> dict[str, object]:
 
 
 async def told(app: App) -> dict[str, str]:
-    """What `/readyz` says of MCP servers; the program is ready whatever that is."""
+    """Return the report of `/readyz` about MCP servers; the program is ready in any case."""
     async with (
         aiohttp.ClientSession() as http,
         http.get(f"{app.local.base_url}/readyz") as answer,

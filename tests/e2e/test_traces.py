@@ -1,4 +1,4 @@
-"""What was decided about a message can be asked for afterwards, as `parley why` does."""
+"""Decisions about a message can be read later, as with `parley why`."""
 
 import sys
 from pathlib import Path

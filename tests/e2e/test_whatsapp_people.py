@@ -39,12 +39,12 @@ def talk(lab: Lab, person: SimPerson) -> Talk:
 
 
 async def known(app: App, id_: str) -> PersonId | None:
-    """Whom `parley token whatsapp:main:ID` is for."""
+    """Return the person for whom `parley token whatsapp:main:ID` issues a token."""
     return await resolve_person(PersonId("whatsapp", "main", id_), app.storage.stores.states)
 
 
 async def memories(app: App, person: PersonId) -> str:
-    """What HTTP gives for this person's token."""
+    """Return the memories that HTTP returns for this person's token."""
     until = app.services.clock.now() + timedelta(days=1)
     token = issue(token_key(app.settings).get_or_create(), TokenClaims(person, "default", until))
     url = f"{app.local.base_url}/api/v1/brain/memories"

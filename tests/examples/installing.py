@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def install(example: Path, folder: Path) -> tuple[Path, Path]:
-    """What pip leaves: modules on the path, entry points in a dist-info; returns both folders."""
+    """Install a package as pip does, with modules on the path and entry points in a dist-info;
+    return both folders."""
     project = tomllib.loads((example / "pyproject.toml").read_text())["project"]
     info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     info.mkdir()

@@ -1,4 +1,5 @@
-"""What somebody else wrote is never the person's own: no command, no call, no words of theirs."""
+"""Text of somebody else never counts as the person's own: not as a command, a call or a
+statement."""
 
 from dataclasses import replace
 

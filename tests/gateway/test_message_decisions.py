@@ -1,4 +1,4 @@
-"""What is decided about a message on its way through the whole gateway: who, how much, what."""
+"""Decisions about a message in the whole gateway: access, limits, contents."""
 
 import json
 from collections.abc import Sequence
@@ -169,7 +169,7 @@ class Tracker:
         return "closed"
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 @pytest.mark.parametrize(

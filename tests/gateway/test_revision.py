@@ -1,4 +1,4 @@
-"""What an edit makes of a command that waits."""
+"""Edits of a command that waits."""
 
 from datetime import UTC, datetime
 

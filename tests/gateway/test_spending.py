@@ -131,7 +131,7 @@ class Counting:
         return "counted " + "x" * 300
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def insatiable(request: ModelRequest) -> ModelMessage:

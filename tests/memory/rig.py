@@ -150,7 +150,7 @@ class Rig:
         await self.keep(waiting_turn(turn_id, turn, handle.access))
 
     async def documents(self, access: AccessScope) -> BrainParts:
-        """What the model reads of the documents when this person asks next."""
+        """Return the documents in the prompt of this person's next question."""
         room = access.project if access.room else None
         arrival = await self.stores.people.start_turn(
             access.tenant, access.person, "asking", self.clock.now(), room

@@ -1,4 +1,4 @@
-"""What the documentation says is so: make has its targets, code is the code."""
+"""The documentation matches the code: targets of make and code samples."""
 
 import re
 import subprocess
@@ -35,7 +35,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def targets() -> list[str]:
-    """What the shell blocks of all pages let `make` do."""
+    """Return the targets of `make` in the shell blocks of all pages."""
     lines = [line for page in PAGES for text in blocks(page, "sh") for line in text.splitlines()]
     return sorted({line.split()[1] for line in lines if line.startswith("make ")})
 

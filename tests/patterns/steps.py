@@ -75,7 +75,7 @@ class Steps:
         return next(index for index, kind in enumerate(self.contexts) if kind & mask)
 
     def mask_of(self, leaf: int) -> int:
-        """What a leaf reads."""
+        """Return the characters that a leaf reads."""
         if leaf == ANYWHERE:
             return self.alphabet.any
         return self.alphabet.mask(self.automaton.reads[leaf])

@@ -1,4 +1,4 @@
-"""Nothing that people can write makes the steps that read it slow."""
+"""No text that people can write makes the steps that read it slow."""
 
 import asyncio
 import gc

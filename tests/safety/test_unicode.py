@@ -1,4 +1,4 @@
-"""Nothing that a person does not see stays in a text; what people write stays."""
+"""Invisible characters are removed from a text; visible ones remain."""
 
 import time
 import unicodedata

@@ -43,7 +43,7 @@ class RecordingAdapter:
 
     @property
     def texts(self) -> list[str]:
-        """What was said, in order."""
+        """Return the texts of the answers, in order."""
         return [item.part.text for item in self.sent if item.part is not None]
 
 

@@ -1,4 +1,4 @@
-"""What a gateway gives an adapter, small enough to look into."""
+"""The context that a gateway gives an adapter, small enough to inspect."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class EventRecorder:
         return [event for event in self.events if isinstance(event, kind)]
 
     def messages(self) -> list[ChatMessage]:
-        """What people wrote, each message once, in the order it came."""
+        """Return the messages of people, each once, in order of arrival."""
         messages = {event.message.id: event.message for event in self.of(MessageReceived)}
         return list(messages.values())
 
@@ -116,4 +116,4 @@ class NoWebhooks:
         raise AssertionError(path)
 
     def remove(self, path: str) -> None:
-        """Nothing was added."""
+        """Do nothing: no route was added."""

@@ -79,10 +79,10 @@ class Model:
         yield ModelFinished(said, "tool_use" if calls else "end", self.usage, self.name)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     def last_words(self) -> str:
-        """What the latest request asked."""
+        """Return the last text of the latest request."""
         blocks = self.requests[-1].messages[-1].content
         return "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
 
@@ -114,7 +114,7 @@ class Gateway:
 
     @property
     def texts(self) -> list[str]:
-        """What the assistant said."""
+        """Return the texts of the assistant."""
         return self.adapter.texts
 
     def outcomes(self) -> list[str]:
@@ -122,7 +122,7 @@ class Gateway:
         return [trace.outcome for trace in self.traces]
 
     async def stored_words(self) -> list[str]:
-        """What people said, as it is kept, oldest first."""
+        """Return the stored texts of people, oldest first."""
         sql = "SELECT text FROM turns WHERE role = 'user' ORDER BY id"
         return [
             row[0] for row in await self.database.run_job(lambda db: db.execute(sql).fetchall())

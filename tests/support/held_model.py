@@ -54,4 +54,4 @@ class HeldModel:
         yield ModelFinished(message, "end", Usage(10, 10), self.name)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""What a model reads of memory, as the gateway puts it together."""
+"""The memory part of a prompt, as the gateway assembles it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""What was written while no session was open is fetched, once, in order, before what is live."""
+"""Messages that were written while no session was open are fetched once, in order, before live
+ones."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +31,7 @@ async def state() -> AsyncIterator[AdapterState]:
 
 
 def contents(rig: Rig) -> list[str]:
-    """What arrived, each event once, in order of arrival."""
+    """Return the events that arrived, each once, in order of arrival."""
     found: dict[str, str] = {}
     for event in rig.inbox.events:
         if isinstance(event, MessageReceived):

@@ -1,4 +1,4 @@
-"""What people do on Discord arrives, through the real discord.py, as events in order."""
+"""Actions of people on Discord arrive through the real discord.py as events in order."""
 
 import asyncio
 

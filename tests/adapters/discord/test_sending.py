@@ -1,4 +1,4 @@
-"""What the gateway says appears on Discord once, and every failure has its name."""
+"""Answers of the gateway appear on Discord once, and every failure has its name."""
 
 import asyncio
 

@@ -176,7 +176,7 @@ class TestAccounts:
 
 
 class TestHttpRequests:
-    """What somebody else could send to the public path."""
+    """Requests that anybody can send to the public path."""
 
     async def post(self, rig: Rig, body: bytes, content: str = "application/json") -> int:
         status, _ = await rig.slack.http.post(body, {"Content-Type": content})

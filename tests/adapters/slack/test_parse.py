@@ -1,4 +1,4 @@
-"""Whatever Slack delivers becomes typed events: messages, and all forms of delivery."""
+"""Deliveries of Slack become typed events: messages in all forms of delivery."""
 
 import json
 import subprocess

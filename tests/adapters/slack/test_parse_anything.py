@@ -1,4 +1,4 @@
-"""Whatever else is delivered becomes events or nothing, never a failure."""
+"""Arbitrary deliveries become events or are ignored, and never fail."""
 
 import copy
 import json
@@ -81,7 +81,7 @@ def mutations(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def check_events(events: list[InboundEvent]) -> None:
-    """What must hold whatever was delivered."""
+    """Check the conditions that hold for every delivery."""
     for event in events:
         place = place_of(event)
         assert event.event_id

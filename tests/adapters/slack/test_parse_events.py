@@ -1,4 +1,4 @@
-"""What happens besides messages: edits, deletions, buttons, commands, reactions, members."""
+"""Events other than messages: edits, deletions, buttons, commands, reactions, members."""
 
 import copy
 import json

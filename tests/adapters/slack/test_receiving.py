@@ -1,4 +1,4 @@
-"""What people do on Slack reaches the gateway as typed events, through the real client library."""
+"""Actions of people on Slack reach the gateway as typed events, through the real client library."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the gateway sends stands on Slack as meant, and every refusal has its own meaning."""
+"""Answers of the gateway appear on Slack unchanged, and every refusal has its own meaning."""
 
 import asyncio
 

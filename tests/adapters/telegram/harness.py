@@ -1,4 +1,4 @@
-"""What a gateway gives an adapter, small enough to look into."""
+"""The context that a gateway gives an adapter, small enough to inspect."""
 
 import contextlib
 from collections import Counter

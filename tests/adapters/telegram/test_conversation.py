@@ -1,4 +1,4 @@
-"""What people do on a simulated Telegram reaches us over real sockets, polling and by webhook."""
+"""Actions of people on a simulated Telegram arrive over real sockets, by polling and by webhook."""
 
 from dataclasses import replace
 

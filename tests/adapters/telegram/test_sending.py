@@ -1,4 +1,4 @@
-"""What we put into a chat, and what Telegram's refusals mean."""
+"""Answers in a chat, and the meaning of Telegram's refusals."""
 
 from dataclasses import replace
 

@@ -29,7 +29,7 @@ def context() -> AdapterContext:
 
 @dataclass
 class Inbox:
-    """What the gateway was handed; `fail` makes the next hand-over raise."""
+    """The events that the gateway received; `fail` makes the next one raise."""
 
     events: list[InboundEvent] = field(default_factory=list)
     fail: Exception | None = None

@@ -106,7 +106,7 @@ def context_of(
     account: str = "main",
     guard: WorkGuard = UNGUARDED,
 ) -> AdapterContext:
-    """What the program would give the adapter."""
+    """Return the context that the program gives the adapter."""
 
     def count(what: str, detail: str = "") -> None:
         counts[f"{what}:{detail}" if detail else what] += 1

@@ -396,7 +396,7 @@ def mutated(draw: st.DrawFn) -> Any:
 
 
 def holds(payload: Any) -> None:
-    """What is true of whatever came out."""
+    """Check the conditions that hold for every result."""
     for event in parse(payload):
         assert 0 < len(event.event_id) <= 512
         place = place_of(event)

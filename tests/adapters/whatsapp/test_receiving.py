@@ -1,4 +1,4 @@
-"""What people do on WhatsApp arrives as events, through the real listener."""
+"""Actions of people on WhatsApp arrive as events, through the real listener."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Whatever is composed, WhatsApp's own checks accept it."""
+"""WhatsApp's own checks accept every composed message."""
 
 import pytest
 from hypothesis import given

@@ -138,7 +138,7 @@ async def _reachable(scene: Scene) -> None:
 
 
 async def _blocked_rows(scene: Scene) -> None:
-    """What a blocked person writes leaves nothing behind."""
+    """Messages of a blocked person leave no data behind."""
     scene.people["blocked"] = (scene.sim, scene.sim.person("blocked"))
     tables = ("inbox", "turns", "traces", "outbox", "waiting_turns", "memories")
     await scene.say("blocked", "hello")

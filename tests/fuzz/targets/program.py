@@ -1,4 +1,4 @@
-"""What services, tools, the API and the configuration say."""
+"""Fuzz targets for services, tools, the API and the configuration."""
 
 import base64
 import contextlib
@@ -59,7 +59,7 @@ def _openai(value: Any) -> None:
 
 
 def _result(value: Any) -> None:
-    """What a server says, as the library hands it on: objects with the fields of their kind."""
+    """Fuzz a server's result as the library returns it: objects with the fields of their kind."""
     blocks = [
         SimpleNamespace(**{"text": "", "mime_type": "", "uri": "", "name": "", **block})
         for block in (value if isinstance(value, list) else ())

@@ -1,4 +1,5 @@
-"""What memory reads: questions, dates, citations, hedges, pages, imports, figures."""
+"""Fuzz targets for texts that memory reads: questions, dates, citations, hedges, pages, imports,
+figures."""
 
 from datetime import UTC, datetime
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What a model writes, on its way to each platform."""
+"""Fuzz targets for texts of a model that are rendered for each platform."""
 
 import json
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def _rendered(platform: str) -> Callable[[str], None]:
 
 
 def _streamed(text: str) -> None:
-    """Whatever the pieces, nothing is released that the whole text would not be allowed to hold."""
+    """However a text is divided, no piece is released that the whole text may not contain."""
     text, size = text[:400], 1 + len(text) % 7
     reader = StreamFilter(Audience.PUBLIC_ROOM)
     released = [reader.feed(text[at : at + size]) for at in range(0, len(text), size)]

@@ -1,4 +1,4 @@
-"""What makes text safe."""
+"""Fuzz targets for the functions that make text safe."""
 
 from typing import Final
 

@@ -39,7 +39,7 @@ def reaction(
 
 
 async def thumbs(g: Gateway, *events: ReactionChanged) -> Thumbs:
-    """What is kept of these reactions under the answer to "hello"."""
+    """Return the stored feedback of these reactions under the answer to "hello"."""
     await g.take(received("hello"))
     assert g.texts == ["answer"]
     await g.take(*events)

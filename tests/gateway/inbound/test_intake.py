@@ -1,4 +1,4 @@
-"""What the door lets in, when events come at once, are cut off, or find no room."""
+"""Intake of events that arrive at once, are interrupted, or find a full queue."""
 
 import asyncio
 from dataclasses import dataclass, field

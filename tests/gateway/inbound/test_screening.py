@@ -1,4 +1,4 @@
-"""What strangers can make the program keep: bounded, and written down in docs/operations.md."""
+"""The data that strangers can make the program store: bounded, and listed in docs/operations.md."""
 
 import sqlite3
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What happens when a model does not answer."""
+"""Failover when a model does not answer."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whatever stands in a conversation, the services take it; whatever they send, it is read."""
+"""The services accept every conversation, and every response of theirs is read."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a call costs."""
+"""The cost of a call."""
 
 from typing import Any
 

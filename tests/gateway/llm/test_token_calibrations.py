@@ -1,4 +1,4 @@
-"""What was learned about counting outlives the program."""
+"""Learned token counts are available after a restart."""
 
 import json
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ def taught(prompts: int) -> Calibration:
 
 
 def of_script(text: str) -> Calibration:
-    """What is learned of prompts in one script alone."""
+    """Return the calibration from prompts in one script."""
     calibration = EXACT
     for n in range(1, 41):
         scripts = by_script(text * 5 * n)

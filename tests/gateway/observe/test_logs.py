@@ -1,4 +1,4 @@
-"""What a log line says, and what it never says."""
+"""The contents of log lines, and the texts that they never contain."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ WORDS = "canary-in-the-mine"
 
 
 class Lines:
-    """What was written since the logs were set up."""
+    """The log lines since the setup."""
 
     def __init__(self, log_format: LogFormat, level: int) -> None:
         self.out = io.StringIO()

@@ -1,4 +1,4 @@
-"""What a run that ended in the middle of a send leaves to the next one."""
+"""Recovery after a run that ended during a send."""
 
 import asyncio
 

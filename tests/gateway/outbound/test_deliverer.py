@@ -1,4 +1,4 @@
-"""What leaves the outbox, in which order, and what happens when a platform refuses it."""
+"""Sends leave the outbox in order, and refusals of a platform are handled."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What another process queued again is sent by the gateway that runs, and once."""
+"""A send that another process requeued is sent once by the running gateway."""
 
 import asyncio
 from collections.abc import AsyncIterator

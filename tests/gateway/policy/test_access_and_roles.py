@@ -1,4 +1,4 @@
-"""Who is served where, and what they may use there."""
+"""Access lists and roles: places in which a person is served, and the abilities there."""
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Role

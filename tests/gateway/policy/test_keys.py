@@ -1,4 +1,4 @@
-"""What is counted together, and what never is: accounts, tenants, platforms, channels."""
+"""Limits apply to the right accounts, tenants, platforms and channels."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Who hears a no, how often, and who keeps a record of it."""
+"""Refusals: their recipients, their number, and their record."""
 
 from datetime import timedelta
 
@@ -181,7 +181,7 @@ class Tools:
         return "done"
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def both_tools(request: ModelRequest) -> str | ModelMessage:

@@ -1,4 +1,4 @@
-"""What people see: each platform's markup read back, strictly, as the platform does.
+"""Reads each platform's markup back, as strictly as the platform does.
 
 Written from the platforms' rules, not from our renderers, so that an error in one shows up against
 the other. Whitespace and the zero width space are not compared.

@@ -1,4 +1,5 @@
-"""Whatever a model writes: nothing is lost, every part is valid and fits, nothing ever fails."""
+"""For every text of a model no text is lost, every part is valid and fits, and rendering never
+fails."""
 
 import json
 import re
@@ -63,7 +64,7 @@ class _Text(HTMLParser):
 
 
 def reference(markdown: str) -> str:
-    """What the parser's own HTML shows, without our additions to Markdown."""
+    """Return the text of the parser's own HTML, without our additions to Markdown."""
     options = {"html": False, "maxNesting": 100}
     md = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     page = _Text()

@@ -1,4 +1,4 @@
-"""What the assistant did for a project: summed over its own conversations and nobody else's."""
+"""The activity of the assistant in a project: the sums over this project's conversations alone."""
 
 from datetime import UTC, datetime, timedelta
 

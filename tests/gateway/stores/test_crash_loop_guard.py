@@ -1,4 +1,4 @@
-"""What kills one process after the other is given up; what only stood beside it is answered.
+"""Work that repeatedly ends the process is quarantined; work that ran beside it is answered.
 
 The same on both stores: what is counted has to outlive the process.
 """

@@ -1,4 +1,4 @@
-"""What the gateway's own tables hold of a person: given out, and erased, in every store."""
+"""A person's data in the gateway's own tables is exported and erased, in every store."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What conversations keep of a person is found for that person alone, and deleted as seen."""
+"""Texts of a person in conversations are found for that person alone, and deleted as shown."""
 
 from collections.abc import Sequence
 from dataclasses import replace

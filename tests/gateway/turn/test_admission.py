@@ -1,4 +1,4 @@
-"""Who it is and whether they may: by any of a person's immutable ids."""
+"""Admission recognises a person by any of their immutable ids."""
 
 from dataclasses import replace
 

@@ -1,4 +1,5 @@
-"""What the model reads: blocks in their order, what lasts first, and what becomes of long talks."""
+"""The prompt of the model: blocks in their order, stable ones first, and shortened long
+histories."""
 
 import asyncio
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ class Remembers(NoMemory):
         return self._items
 
     async def tell_later(self, sentence: str) -> None:
-        """Nothing of it is tested here."""
+        """Do nothing; these tests do not need it."""
 
     async def finish(
         self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()

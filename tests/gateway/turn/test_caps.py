@@ -1,4 +1,4 @@
-"""Whatever a model wants, a turn ends within its caps."""
+"""A turn ends within its limits for every behaviour of the model."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a turn costs in tokens, and what is learned from it."""
+"""The tokens of a turn, and the calibration from them."""
 
 from gateway.errors import ModelUnavailable
 from gateway.llm.anthropic import AnthropicProvider

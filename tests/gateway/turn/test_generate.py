@@ -1,4 +1,4 @@
-"""What the model gets to see: the conversation, files, names; and what is kept of its answer."""
+"""The input of the model: the conversation, files, names; and the stored part of its answer."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What a server says of its tools is bounded and cannot pose as anything else."""
+"""Descriptions of a server's tools are bounded and cannot pose as other text."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What calls of one turn may cost together, those beside the answer included."""
+"""The limit on the total cost of one turn, with calls beside the answer included."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ async def metered(micros: int) -> AsyncIterator[tuple[Meter, Model, SqliteDataba
 
 
 async def ask(provider: LLMProvider, request: ModelRequest) -> bool:
-    """Whether the call was made."""
+    """Return True if the call was made."""
     try:
         async for _ in provider.stream(request):
             pass

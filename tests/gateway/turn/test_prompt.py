@@ -1,4 +1,4 @@
-"""What is the program's own in a prompt, and the frame around what people write."""
+"""The program's own text in a prompt, and the frame around texts of people."""
 
 from datetime import date
 

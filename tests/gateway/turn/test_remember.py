@@ -37,7 +37,7 @@ class Diary:
         return self
 
     def reads(self, material: Sequence[Material]) -> None:
-        """Nothing of it is tested here."""
+        """Do nothing; these tests do not need it."""
 
     async def prompt_parts(self) -> PromptParts:
         return PromptParts(brief="Ada likes kites.")

@@ -1,4 +1,4 @@
-"""What a turn keeps is redacted once, long texts beside the event loop."""
+"""The stored text of a turn is redacted once, a long one outside the event loop."""
 
 import threading
 from collections.abc import Sequence

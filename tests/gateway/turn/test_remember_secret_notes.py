@@ -1,4 +1,5 @@
-"""Who writes a secret is told that it was not kept; who writes what may be one is asked."""
+"""A person who writes a secret is notified that it was not stored; for a possible secret they are
+asked."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What stands beside an answer is filtered as the answer is, and read by whom it is for."""
+"""Footers of an answer are filtered like the answer, and visible to the right person."""
 
 import pytest
 

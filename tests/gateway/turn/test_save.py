@@ -1,4 +1,4 @@
-"""What is kept of a turn holds no secret; the model reads the turn as it was written."""
+"""The stored turn contains no secret; the model reads the turn unchanged."""
 
 from dataclasses import replace
 

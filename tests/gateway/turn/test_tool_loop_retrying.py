@@ -62,7 +62,7 @@ class Flaky:
         yield ModelFinished(said, "end", Usage(1, 1), "flaky")
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
 
 def down(retry_after: float | None = None) -> ModelUnavailable:

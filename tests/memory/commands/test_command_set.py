@@ -1,4 +1,4 @@
-"""What people tell their memory, in the words they get back."""
+"""Memory commands and their exact answers."""
 
 import json
 from dataclasses import replace

@@ -44,7 +44,8 @@ class Talk:
         return word in (await self.say("/memories")).markdown
 
     def notice(self, reply: Reply) -> Notice:
-        """What this person hears of somebody else's answer, in their direct conversation."""
+        """Return the notice to this person about somebody else's answer, in their direct
+        conversation."""
         (notice,) = [one for one in reply.notices if one.person == self.person]
         assert notice.place == self.caller.place
         return notice

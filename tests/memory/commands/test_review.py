@@ -1,4 +1,4 @@
-"""What waits for a decision, one after the other; what cannot be decided is not asked about."""
+"""Entries that wait for a decision are shown one by one; undecidable ones are not shown."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What people read of their memories."""
+"""Texts about memories in chat."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What counts as a citation, and what only looks like one."""
+"""Citations, and texts that only resemble one."""
 
 from hypothesis import given
 from hypothesis import strategies as st

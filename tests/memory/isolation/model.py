@@ -1,4 +1,4 @@
-"""Who may read what, told in a few words of its own.
+"""The rules of access to memories, in a short model of its own.
 
 Nothing here comes from `memory/model/scope.py`: it is what the machine of
 `test_isolation_machine.py`
@@ -55,7 +55,7 @@ class Scene:
 
     @property
     def room(self) -> str:
-        """Whoever is in it reads all of it; empty in private."""
+        """The room, in which all members read everything; empty in private."""
         place = self.place
         return "" if self.alone else f"{place.platform} {place.channel_id} {place.thread_id}"
 
@@ -115,7 +115,7 @@ class World:
         return next((human for human in self.humans if who in human), {who})
 
     def project(self, scene: Scene) -> str:
-        """What is meant by "the project" in this scene."""
+        """The project in this scene."""
         place = scene.place
         if scene.outside or place.outsiders:
             return ""
@@ -140,7 +140,8 @@ class World:
                 self.chosen[one] = ""
 
     def shows(self, scene: Scene) -> bool:
-        """Whether what is somebody's own may be shown: to them alone, or where they said so."""
+        """Return True if a person's own memory may be shown: to them alone, or in rooms that they
+        allowed."""
         return scene.alone or all(one in self.open_hearted for one in self.same(scene.who))
 
     def may_read(self, scene: Scene, held: Held) -> bool:
@@ -158,7 +159,7 @@ class World:
         return mine and (self.shows(scene) or here)
 
     def may_decide(self, scene: Scene, held: Held) -> bool:
-        """Whose word something waits for."""
+        """Return the persons who may decide about an entry."""
         if held.scope == "user":
             here = bool(held.room) and held.room == scene.room
             return held.writer in self.same(scene.who) and (self.shows(scene) or here)
@@ -168,7 +169,7 @@ class World:
         return scene.operates and within
 
     def may_change(self, scene: Scene, held: Held) -> bool:
-        """Who may replace or delete it."""
+        """Return the persons who may replace or delete it."""
         if held.scope == "user":
             return held.writer in self.same(scene.who)
         return scene.operates and self.may_read(scene, held)

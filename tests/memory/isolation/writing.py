@@ -64,8 +64,8 @@ class Writing(Acting):
         by_sight=st.booleans(),
     )
     def show(self, scene: Scene, scope: Scope, authorship: Authorship, by_sight: bool) -> None:
-        """What somebody else wrote is shown or read, and the model quotes it as the person's. It
-        cites what is there."""
+        """A person shows a text of somebody else, and the model quotes it as the person's own. It
+        cites an existing source."""
         word = self.word()
         text = f"Per {CITED}, the cellar is called {word}"
         piece = Material(authorship, text, "Eve")

@@ -78,7 +78,7 @@ class Asking:
     async def recall(
         self, text: str, by: AccessScope | None = None, *, model: bool = True, **asked: Any
     ) -> Recollection:
-        """What is found."""
+        """Return the matches."""
         rules = asked.pop("rules", None)
         query = Query(text, asked.pop("at", NOW), **asked)
         return await self.retriever(model=model, rules=rules).recall(by or access(), query)

@@ -1,4 +1,4 @@
-"""Who spoke, when, whose it is, how old: what a question tells besides its words."""
+"""The features of a question besides its words: speaker, time, owner and age."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What stands beside a turn."""
+"""The neighbours of a turn."""
 
 from datetime import timedelta
 

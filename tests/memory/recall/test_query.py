@@ -1,4 +1,4 @@
-"""What can be seen in a question."""
+"""The analysis of a question."""
 
 import pytest
 from hypothesis import given

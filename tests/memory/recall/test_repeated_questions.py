@@ -1,4 +1,4 @@
-"""What repeats a question, and what says that nothing is known."""
+"""Texts that repeat a question, and texts that state ignorance."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is given out: within the limits, without secrets, labelled."""
+"""The selected memories: within the limits, without secrets, labelled."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What one person can do with memory, and nobody else with theirs."""
+"""A person's operations on their own memory, which no other person can do."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who asks, as memory knows them: sessions, projects, links, and what a session may use up."""
+"""People in memory: sessions, projects, links, and the limits of a session."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -7,7 +7,7 @@ from tests.memory.stores.records import AT
 
 
 async def known(people: PeopleStore, tenant: str, person: str) -> PersonChoices:
-    """Who this is."""
+    """Return the person."""
     return (await people.start_turn(tenant, person, "a conversation", AT)).who
 
 

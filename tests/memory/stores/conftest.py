@@ -77,7 +77,7 @@ def recall(engine: Engine, clock: FakeClock) -> RecallStore:
 
 
 def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
-    """What finds candidates in an open engine."""
+    """Return the recall store of an open engine."""
     return SqlRecall(engine, clock, searches_on(engine))
 
 

@@ -64,7 +64,7 @@ async def store(
 
 
 async def texts(memories: MemoryStore, by: AccessScope | None = None, **wanted: Any) -> list[str]:
-    """What is found."""
+    """Return the matches."""
     found = await memories.find(by or access(), Filter(**wanted))
     return [match.record.content for match in found]
 

@@ -53,7 +53,7 @@ async def test_writers_of_several_processes_store_every_text_once(
 
 
 async def linear(memories: MemoryStore) -> bool:
-    """Whether every chain has one successor for each version, and one head."""
+    """Return True if every chain has one successor for each version, and one head."""
     everything: dict[str, Record] = {}
     after = ""
     while page := await memories.find(

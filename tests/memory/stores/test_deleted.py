@@ -1,4 +1,4 @@
-"""What is deleted is gone: from every table at once, and from the file's pages in the end."""
+"""A deleted memory is removed from every table at once, and finally from the pages of the file."""
 
 import sqlite3
 from contextlib import closing

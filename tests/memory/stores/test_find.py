@@ -1,4 +1,4 @@
-"""What both memory stores find, in which order, and what they leave out."""
+"""The matches of both memory stores, their order, and their omissions."""
 
 from datetime import timedelta
 from itertools import pairwise
@@ -128,7 +128,7 @@ async def test_the_number_of_memories_is_bounded(memories: MemoryStore, limit: i
 async def test_what_a_session_was_told_is_looked_at_again(
     memories: MemoryStore, clock: FakeClock
 ) -> None:
-    """Whether it is still there, still true, and still to be seen."""
+    """Check that a shown memory still exists, is still valid and is still visible."""
     gone, old, stays = record("gone"), record("old"), record("stays")
     over = record("over", true_until=AT + DAY)
     expired = record("expired", expires_at=AT + DAY)

@@ -1,4 +1,4 @@
-"""What both memory stores delete, and what goes with it."""
+"""Deletions in both memory stores, with their dependent rows."""
 
 from dataclasses import replace
 from datetime import timedelta

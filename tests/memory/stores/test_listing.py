@@ -1,5 +1,4 @@
-"""What a list of memories is made of, on both engines: what was learned, what was said, and how
-much of it there is."""
+"""Lists of memories on both engines: learned memories, chat messages, and their numbers."""
 
 from datetime import timedelta
 

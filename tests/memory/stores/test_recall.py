@@ -1,4 +1,4 @@
-"""What both arms of recall find, and what they never do, in both stores."""
+"""The matches of both arms of recall, and their omissions, in both stores."""
 
 import asyncio
 from collections.abc import Sequence
@@ -202,7 +202,7 @@ def seen(query: str = "tea") -> list[tuple[str, Embedding]]:
 async def both(
     recall: RecallStore, by: AccessScope | None = None, wanted: Filter = ANY
 ) -> set[str]:
-    """What either arm finds; both have to agree."""
+    """Return the matches of the arms, which must agree."""
     words = set(await by_words(recall, "tea", by, wanted))
     assert words == set(await by_meaning(recall, vector(1.0, 0.0), by, wanted))
     return words

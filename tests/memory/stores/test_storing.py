@@ -1,4 +1,4 @@
-"""What both memory stores do with a new memory: keep it, find a duplicate, supersede, refuse."""
+"""A new memory in both memory stores: stored, a duplicate, a replacement or refused."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whatever becomes of a file on its way, each line gets a clear answer and nothing breaks."""
+"""For every change of a file, each line has a clear outcome and the import never fails."""
 
 import io
 import json

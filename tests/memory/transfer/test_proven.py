@@ -1,4 +1,5 @@
-"""What a signature proves comes back with its source and trust; nothing else is believed."""
+"""A memory with a valid signature is imported with its source and trust; any other is not
+trusted."""
 
 import json
 from dataclasses import replace
@@ -45,7 +46,7 @@ async def records(handle: MemoryHandle) -> dict[str, Record]:
 
 
 def essence(record: Record) -> Record:
-    """What comes back: everything but where it was said, and the vector."""
+    """Return the imported part of a record: all fields except its place and its vector."""
     said = replace(record.provenance, session="", group="", room="")
     return replace(record, provenance=said, embedding=None)
 

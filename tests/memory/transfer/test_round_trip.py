@@ -1,4 +1,4 @@
-"""What is given out comes back the same, once, and never as more than it was."""
+"""An exported memory is imported unchanged, once, and never with more trust."""
 
 import json
 from collections.abc import AsyncIterator
@@ -60,7 +60,7 @@ async def filled(rig: Rig) -> MemoryHandle:
 
 
 def kept(record: Record) -> Record:
-    """What of a record an import keeps; the rest is who brought it in, and when."""
+    """Return the part of a record that an import keeps; the rest is the importer and the date."""
     said = record.provenance
     told = Provenance(said.source, said.trust, said.person, said.at, external=said.external)
     why = Evidence(record.evidence.claim, record.evidence.captured_at, record.evidence.confidence)

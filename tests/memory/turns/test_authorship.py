@@ -1,4 +1,4 @@
-"""What somebody else wrote is never stored as said by the person who shows it."""
+"""Text of somebody else is never stored as a statement of the person who shows it."""
 
 import json
 from dataclasses import replace

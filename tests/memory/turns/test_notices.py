@@ -1,5 +1,5 @@
-"""What the assistant stored by itself: named under the answer, taken back by its person alone, told
-later where others would read it; and nothing of all that where memory is off."""
+"""Notes of the assistant: shown under the answer, undone by their person alone, delivered later
+where others would read them; none with memory off."""
 
 import json
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ async def after(
     soul: str = "",
     role: Role = Role.MEMBER,
 ) -> AnswerFooter:
-    """What stands under the answer to a message of which the model stores every sentence."""
+    """Return the footer of the answer to a message of which the model stores every sentence."""
     caller = rig.caller(name, at=at, says=". ".join(says), role=role)
     turn = await rig.remembrance.turn(replace(caller, alone=alone))
     for text in says:

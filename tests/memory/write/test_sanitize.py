@@ -1,4 +1,4 @@
-"""What is stored is safe, short enough, and stays so."""
+"""Stored text is safe and short enough, and remains so."""
 
 import pytest
 from hypothesis import given, settings

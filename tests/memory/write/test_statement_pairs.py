@@ -1,4 +1,4 @@
-"""What was said and what a model makes of it, in sixteen languages, half of it altered.
+"""Statements and a model's versions of them, in sixteen languages, half of them altered.
 
 Nothing altered is presented as said: at high trust stands the person's own sentence or nothing.
 Nothing honest is refused: what rests on the person's words is kept at once, in their words.

@@ -25,7 +25,7 @@ class Ended:
 
 
 def environment(env: Mapping[str, str] | None) -> dict[str, str]:
-    """Nothing of the tester's own environment but the path."""
+    """Return an environment with only the path of the tester's own."""
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **(env or {})}
 
 

@@ -32,7 +32,7 @@ async def noted(folder: Path, count: int) -> Path:
 
 
 def changed(file: Path, *statements: str) -> None:
-    """What somebody with the file can do, behind the program's back."""
+    """Change the file as a person with access to it can."""
     with closing(sqlite3.connect(file)) as db:
         db.execute("DROP TRIGGER memory_audit_kept")
         db.execute("DROP TRIGGER memory_audit_unchanged")

@@ -420,7 +420,7 @@ class Terminal:
         os.write(self._end, f"{text}\n".encode())
 
     async def rest(self) -> tuple[str, int]:
-        """What is shown until the end, and the status."""
+        """Return the rest of the output, and the status."""
         while await self._more():
             pass
         return self._shown, await self._status

@@ -176,7 +176,7 @@ async def test_on_a_terminal_every_file_has_a_bar(hub: Hub, tmp_path: Path) -> N
 
 
 def _everything(terminal: int) -> str:
-    """What is written to a terminal until nobody holds it any more."""
+    """Return the output on a terminal until the last process closes it."""
     pieces: list[bytes] = []
     with suppress(OSError):  # how Linux says that the other end is closed
         while piece := os.read(terminal, 65_536):

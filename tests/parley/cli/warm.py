@@ -134,7 +134,7 @@ def warm(path: str, root: str) -> Warm:
 
 
 def serve() -> None:
-    """What the warm process does: fork for every request, until nobody can ask any more."""
+    """Fork for every request, until the last client closes its end."""
     asked = socket.socket(fileno=os.dup(0))
     for package in ("parley.cli", "parley.http", "adapters", "memory"):
         _import_all(package)

@@ -1,4 +1,5 @@
-"""What the tests of the configuration share: two made-up platforms and a way to load a text."""
+"""Fixtures for tests of the configuration: two invented platforms and a function that loads a
+text."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `grounding` takes, what it refuses, and what becomes of it."""
+"""Valid and invalid values of `grounding`, and their results."""
 
 from ipaddress import ip_network
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""What a wrong configuration is told: every problem at once, its place, advice, and no secret."""
+"""Errors of a wrong configuration: every problem at once, with its place and advice, without
+secrets."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""What a configuration means: defaults, the file, the environment over it, secrets by reference."""
+"""The values of a configuration: defaults, the file, the environment over it, secrets by
+reference."""
 
 import stat
 import subprocess

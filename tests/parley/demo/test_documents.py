@@ -1,4 +1,4 @@
-"""What the documents say of the demo and the test kit is true: their examples run."""
+"""The examples in the documents about the demo and the test kit run."""
 
 import re
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What the demo configures, and that it leaves nothing behind."""
+"""The configuration of the demo, which leaves no files behind."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""Who may enter the local listener."""
+"""Access to the local listener."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -71,7 +71,7 @@ async def http() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 async def raw(listener: WebhookListener, data: bytes) -> bytes:
-    """What comes back for these very bytes, until the connection closes or goes quiet."""
+    """Return the response to exactly these bytes, until the connection closes or is silent."""
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
     try:
         writer.write(data)

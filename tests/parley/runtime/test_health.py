@@ -1,4 +1,4 @@
-"""What the running program says of itself over HTTP: health, readiness, figures."""
+"""The running program's reports over HTTP: health, readiness, metrics."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What forgets: again and again, in small steps, whatever one chore does."""
+"""Housekeeping deletes old rows repeatedly in small steps, even if one chore fails."""
 
 import asyncio
 

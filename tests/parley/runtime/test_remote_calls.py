@@ -1,4 +1,4 @@
-"""What a process with a connection answers to workers that want something shown."""
+"""Answers of a connected process to workers that request a live message."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whoever asks memory something, the figures tell how it went."""
+"""The metrics record each recall."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

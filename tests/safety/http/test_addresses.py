@@ -1,4 +1,4 @@
-"""What is public, and which spellings of a host are taken."""
+"""Public addresses, and accepted notations of a host."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 

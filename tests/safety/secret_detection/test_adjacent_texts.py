@@ -1,4 +1,4 @@
-"""What spares two neighbouring texts a common reading never hides a secret."""
+"""An optimisation that skips the joint reading of two adjacent texts never hides a secret."""
 
 import itertools
 

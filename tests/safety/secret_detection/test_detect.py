@@ -1,4 +1,4 @@
-"""What is recognised as a credential, how certain, and in which time."""
+"""Recognition of credentials: kinds, certainty, and time."""
 
 import time
 

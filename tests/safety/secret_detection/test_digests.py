@@ -1,4 +1,4 @@
-"""What its words call a hash or a transaction is no possible secret."""
+"""A value that its words call a hash or a transaction is not a possible secret."""
 
 import pytest
 

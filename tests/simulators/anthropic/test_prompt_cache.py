@@ -1,4 +1,4 @@
-"""What the simulated service reads from its prompt cache, and what it bills."""
+"""Reads from the prompt cache of the simulated service, and their billing."""
 
 from typing import Any
 

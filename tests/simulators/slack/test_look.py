@@ -1,4 +1,4 @@
-"""What people see: safe HTML in Slack's look, and the same as text."""
+"""The view of people: safe HTML as in Slack, and the same as text."""
 
 from typing import Any
 

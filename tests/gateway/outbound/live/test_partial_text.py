@@ -1,4 +1,4 @@
-"""What of an unfinished answer may be seen, and how it looks."""
+"""The visible part of an unfinished answer, and its form."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What a live message does next, whatever happens in which order."""
+"""The next step of a live message, for every order of events."""
 
 from dataclasses import replace
 

@@ -140,7 +140,7 @@ class Bench:
         return LiveAnswer(target, means, self.screen.style)
 
     async def deliver(self, live: LiveAnswer, text: str = WHOLE) -> tuple[Outbound, ...]:
-        """What the pipeline does at the end of a turn."""
+        """Deliver an answer as the pipeline does at the end of a turn."""
         parts = render(text, "discord")
         sends = tuple(Outbound(f"r1:{n}", place(), part) for n, part in enumerate(parts))
         sends = live.finished(sends)

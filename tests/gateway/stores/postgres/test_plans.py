@@ -1,4 +1,4 @@
-"""What is asked often is found by an index, and forgotten in steps."""
+"""Frequent queries use an index, and old rows are deleted in steps."""
 
 from copy import copy
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What tests of the Redis stores share: a server, a corner of it, and the passing of time."""
+"""Fixtures for tests of the Redis stores: a server, a key prefix, and a clock."""
 
 import os
 import uuid

@@ -1,4 +1,4 @@
-"""What Redis adds to the inbox: a call whose answer was lost can be made again."""
+"""The inbox in Redis: a call whose answer was lost can be repeated."""
 
 from typing import Any
 

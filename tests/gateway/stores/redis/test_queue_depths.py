@@ -1,4 +1,4 @@
-"""What waits in Redis for all processes together."""
+"""Queue depths in Redis for all processes together."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was found is told once, wherever that is; and never nowhere."""
+"""A recalled memory appears exactly once in the prompt."""
 
 from dataclasses import replace
 from functools import partial

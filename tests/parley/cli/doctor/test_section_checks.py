@@ -1,4 +1,4 @@
-"""What `parley doctor` says of the places that claims may cite."""
+"""Findings of `parley doctor` about the sources that claims may cite."""
 
 import subprocess
 from pathlib import Path

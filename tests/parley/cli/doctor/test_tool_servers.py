@@ -152,7 +152,7 @@ async def test_a_model_that_is_never_asked_is_named() -> None:
 
 
 async def test_credentials_that_are_none_are_no_traceback() -> None:
-    """Whatever a platform's library says of them: `check-config` contacts nobody."""
+    """An error of a platform's library is a finding: `check-config` makes no connection."""
     platforms: dict[str, dict[str, object]] = {
         "discord": {"token": "x"},
         "slack": {"bot_token": "x", "app_token": "x"},

@@ -65,7 +65,7 @@ class ApiClient:
 
     @property
     def principal(self) -> Principal:
-        """Who this is."""
+        """Return the person."""
         return Principal("default", person_of(f"web:main:{self.name}"), Role.MEMBER)
 
     async def in_room(self) -> MemoryHandle:
@@ -93,7 +93,7 @@ class Program:
     settings: Settings
 
     def token(self, name: str, *, days: float = 1, tenant: str = "default", known: str = "") -> str:
-        """What `parley token` prints."""
+        """Return the output of `parley token`."""
         until = SystemClock().now() + timedelta(days=days)
         key = token_key(self.settings).get_or_create()
         return issue(key, TokenClaims(person_of(f"web:main:{name}"), tenant, until, known))

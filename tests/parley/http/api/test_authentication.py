@@ -1,4 +1,4 @@
-"""Who gets in: whoever shows a token that is signed, in time and not revoked, and nobody else."""
+"""Authentication accepts only a token that is signed, valid in time and not revoked."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a person spent, what they decided, and their conversations, over HTTP."""
+"""A person's costs, decisions and conversations, over HTTP."""
 
 from gateway.conversation import ConversationKey
 from gateway.ports import Usage
