@@ -32,15 +32,15 @@ class Audit:
         self._clock = clock
 
     async def note(self, action: AuditAction, request: RequestScope, **details: str | int) -> None:
-        """Record what this person did. Raises `StoreUnavailable`: what cannot be recorded is not
-        done quietly."""
+        """Record an action of this person. Raises `StoreUnavailable`: an action that cannot be
+        recorded fails."""
         principal = request.principal
         await self.append(action, principal.tenant, str(principal.person), **details)
 
     async def append(
         self, action: AuditAction, tenant: str, person: str, **details: str | int
     ) -> None:
-        """Record what somebody, or with an empty `person` the program, did."""
+        """Record an action of a person, or of the program with an empty `person`."""
         kept = tuple(
             (name, value[:MAX_DETAIL] if isinstance(value, str) else value)
             for name, value in sorted(details.items())[:MAX_DETAILS]
@@ -48,12 +48,12 @@ class Audit:
         await self._log.append(AuditEntry(action, tenant, person, self._clock.now(), kept))
 
     def sealed(self, text: str) -> str:
-        """Stands for a text: the same for the same text, and nothing can be read from it."""
+        """Return the HMAC of a text: the same for the same text, without its content."""
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
 
     def signature(self, text: str) -> str:
-        """Proves that this program wrote a text; nobody else can make it. Empty without a key,
-        because anybody could make it then."""
+        """Return the proof that this program wrote a text. Empty without a key, because anybody
+        could make it then."""
         if not self._key:
             return ""
         key = hmac.new(self._key, SIGNING, hashlib.sha256).digest()
@@ -61,7 +61,7 @@ class Audit:
 
 
 def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
-    """The entry in its place, after the one whose hash is `previous`."""
+    """Return the link of an entry after the one with the hash `previous`."""
     payload = json.dumps(
         [
             number,
@@ -80,7 +80,7 @@ def chained(key: bytes, number: int, entry: AuditEntry, previous: str) -> Link:
 
 
 def first_broken(key: bytes, links: Iterable[Link], previous: str = FIRST, after: int = 0) -> int:
-    """The number of the first link that is not what was written, 0 when all of them are."""
+    """Return the number of the first link that was changed, 0 if there is none."""
     for link in links:
         expected = chained(key, after + 1, link.entry, previous)
         if link.number != after + 1 or not hmac.compare_digest(link.hash, expected.hash):

@@ -170,13 +170,14 @@ class CommandSet(Protocol):
         """Their names and texts."""
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
-        """Do what a command says; the answer. Raises `BadInput` with words for the person."""
+        """Run a command and return the answer. Raises `BadInput` with words for the person."""
 
     def owns(self, value: str) -> bool:
         """True for the value of a button under an answer of these commands, or in a footer."""
 
     async def press(self, value: str, caller: Caller) -> Reply:
-        """Do what a button stands for. Raises `BadInput` with words for the person."""
+        """Run the action of a button and return the answer. Raises `BadInput` with words for the
+        person."""
 
 
 class NoTools:

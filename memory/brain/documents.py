@@ -1,8 +1,8 @@
 """The brain's documents: SOUL of a person, BIBLE and HEARTBEAT of a project.
 
-A person writes their SOUL, an operator the BIBLE, the program the HEARTBEAT; the model writes on
-behalf of whoever it talks with, and no more than they may. Every version is kept, so that a bad
-rewrite is undone by restoring an earlier one (sources 002).
+A person writes their SOUL, an operator the BIBLE, the program the HEARTBEAT. The model writes on
+behalf of its person, with that person's rights. Every version is stored, so that an earlier one can
+be restored (sources 002).
 """
 
 import asyncio
@@ -64,9 +64,9 @@ class BrainResult:
 
 @dataclass(frozen=True, slots=True)
 class BrainParts:
-    """The documents within reach, as the model is to read them; empty where there is none.
+    """The accessible documents as the model reads them; empty if there is none.
 
-    The numbers are those of the versions: 0 for none, and what a rewrite is based on.
+    The numbers are those of the versions on which a rewrite is based, 0 for none.
     """
 
     soul: str = ""
@@ -77,7 +77,7 @@ class BrainParts:
 
 
 class Brain:
-    """Reads and writes them for one person at a time."""
+    """Reads and writes documents for one person at a time."""
 
     def __init__(self, store: BrainStore, reviews: ReviewStore, audit: Audit, clock: Clock) -> None:
         self._store = store
@@ -103,14 +103,14 @@ class Brain:
         )
 
     async def read(self, access: AccessScope, document: Document) -> Version | None:
-        """The newest version; a BIBLE there always is. Raises `BadInput` where the document cannot
-        be had here."""
+        """Return the newest version; creates a missing BIBLE. Raises `BadInput` if the document is
+        not available here."""
         _check_place(access, document)
         newest = await self._store.read(access, document)
         return await self._first_bible(access) if newest is None and document == "bible" else newest
 
     async def versions(self, access: AccessScope, document: Document) -> list[Version]:
-        """All versions that are kept, newest first."""
+        """Return all stored versions, newest first."""
         _check_place(access, document)
         return await self._store.versions(access, document, MAX_VERSIONS)
 
@@ -125,7 +125,7 @@ class Brain:
         based_on: int | None = None,
         external: bool = False,
     ) -> BrainResult:
-        """Write a document, or propose it where this person may not, or where it is suspicious.
+        """Write a document, or propose it if this person may not write it or it is suspicious.
         `external`: in a turn with text that the person did not write.
 
         Raises `BadInput` where the document cannot be written here, or nothing is left of the text.
@@ -160,7 +160,7 @@ class Brain:
     async def accept(
         self, request: RequestScope, access: AccessScope, pending: ReviewItem
     ) -> Version:
-        """Write what was proposed, now that somebody who may has said yes.
+        """Write an approved proposal.
 
         Raises `BadInput` where it cannot be written from here.
         """
@@ -179,8 +179,8 @@ class Brain:
         document: Literal["soul", "bible"],
         number: int,
     ) -> bool:
-        """Delete the newest version, where it has this number and this person's turn wrote it
-        within a day. Raises `BadInput` where the document cannot be written here."""
+        """Delete the newest version if it has this number and this person's turn wrote it within a
+        day. Raises `BadInput` if the document cannot be written here."""
         _check_writable(access, document)
         newest = await self._store.read(access, document)
         if newest is None or self._clock.now() - newest.at > UNDO_FOR:
@@ -197,7 +197,7 @@ class Brain:
         document: Literal["soul", "bible"],
         number: int,
     ) -> BrainResult:
-        """Make an earlier version the newest one again. Raises `BadInput` for an unknown one."""
+        """Restore an earlier version. Raises `BadInput` for an unknown one."""
         _check_writable(access, document)
         for version in await self.versions(access, document):
             if version.number == number:
@@ -209,7 +209,7 @@ class Brain:
     async def set_heartbeat(
         self, tenant: str, project: str, text: str, synced_at: datetime
     ) -> Version | None:
-        """Write a project's HEARTBEAT; only the program does."""
+        """Write a project's HEARTBEAT, for the program."""
         content = redact_secrets(sanitize_brain_content(text)).text
         return await self._store.write(
             system_access_scope(tenant, project),
@@ -221,7 +221,7 @@ class Brain:
         )
 
     async def synced_at(self, tenant: str, project: str) -> datetime | None:
-        """When the figures of a project's HEARTBEAT are from, None where there is none."""
+        """Return the time of the figures in a project's HEARTBEAT, None without one."""
         kept = await self._store.read(system_access_scope(tenant, project), "heartbeat")
         return kept.synced_at if kept else None
 
@@ -282,7 +282,7 @@ class Brain:
 
 
 def first_bible(project: str) -> str:
-    """Return the description of a project that nobody has described yet."""
+    """Return the first BIBLE of a project."""
     platform, _, rest = project.partition(":")
     inside = rest.partition(":")[2]
     return (
@@ -292,7 +292,7 @@ def first_bible(project: str) -> str:
 
 
 def heartbeat_text(version: Version, now: datetime) -> str:
-    """The figures with the time they are from, so that their age can be told."""
+    """Return the figures with their time, which shows their age."""
     if version.synced_at is None:
         return version.content
     at = version.synced_at.isoformat(timespec="minutes")
@@ -308,7 +308,8 @@ def _check_place(access: AccessScope, document: Document) -> None:
 
 
 def _check_writable(access: AccessScope, document: Document) -> None:
-    """A SOUL is not rewritten where others speak too, even where it may be shown."""
+    """Raise `BadInput` unless the document may be written here; a SOUL only in private, even if
+    rooms may show it."""
     if document == "heartbeat":
         raise BadInput("The status cannot be edited: it is fetched from its source.")
     if document == "soul" and access.room:
@@ -340,7 +341,7 @@ def _why_not(
     levels: set[Level],
     external: bool,
 ) -> str:
-    """Why somebody has to be asked first, empty for no reason."""
+    """Return the reason for a review, empty for none."""
     if document == "bible" and not access.operates:
         return "Only operators can change it."
     if way is InputKind.EXPLICIT:
@@ -363,7 +364,7 @@ def _notices(whole: str, kept: str, levels: set[Level]) -> tuple[str, ...]:
 
 
 def nearly_full(text: str) -> str:
-    """A sentence for the person once a document comes near its limit, empty before that."""
+    """Return a warning if a document is close to its limit, else an empty text."""
     if len(text) < NEARLY_FULL:
         return ""
     return (

@@ -26,7 +26,7 @@ from safety.http.client import GuardedClient, OutboundError, OutboundPolicy
 SECONDS: Final = 10.0
 """The time limit of a source."""
 ON_THE_WAY: Final = 1.0
-"""Seconds of waiting beyond a server's statement timeout."""
+"""Seconds to wait after a server's statement timeout."""
 MAX_BODY: Final = 64_000
 """Bytes of an answer."""
 MAX_VALUE: Final = 100_000
@@ -46,15 +46,15 @@ PRIVATE: Final[frozenset[Network]] = frozenset(
 
 
 class SourceFailed(ParleyError):
-    """There are no figures this time. The text is for the operator: no path, no credential."""
+    """A sync failed. The text is for the operator: it contains no path and no credential."""
 
 
 class HttpSource:
-    """A JSON object at an address. The host of the address is the only one that is asked, inside
-    the own network only with `allow_private`; the token goes to no other host."""
+    """A JSON object at an address. Only the host of the address is asked, in the internal network
+    only with `allow_private`; no other host gets the token."""
 
     def __init__(self, url: str, token: str = "", *, allow_private: bool = False) -> None:
-        """Raises `ConfigurationError` for a host in an odd spelling."""
+        """Raises `ConfigurationError` for a host with an unusual notation."""
         parts = urlsplit(url)
         self._url = url
         self._host = parts.hostname or ""
@@ -76,7 +76,7 @@ class HttpSource:
         self._headers = {"Accept": "application/json", **authorization}
 
     async def figures(self) -> Mapping[str, object]:
-        """The object. Raises `SourceFailed`."""
+        """Return the object. Raises `SourceFailed`."""
         try:
             answer = await self._client.request("GET", self._url, headers=self._headers)
         except OutboundError as error:
@@ -93,8 +93,8 @@ class HttpSource:
 
 
 class SqliteSource:
-    """The first row of one SELECT in an SQLite file, which is opened to be read and nothing else:
-    no other file is attached, no pragma set, no extension loaded."""
+    """The first row of one SELECT in an SQLite file, which is opened read-only: no other file can
+    be attached, no pragma set, no extension loaded."""
 
     def __init__(self, file: str, query: str, seconds: float = SECONDS) -> None:
         self._file = Path(file)
@@ -102,7 +102,7 @@ class SqliteSource:
         self._seconds = seconds
 
     async def figures(self) -> Mapping[str, object]:
-        """Columns and values. Raises `SourceFailed`."""
+        """Return columns and values. Raises `SourceFailed`."""
         try:
             return await asyncio.to_thread(self._read)
         except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
@@ -121,7 +121,7 @@ class SqliteSource:
 
 
 class PostgresSource:
-    """The first row of one SELECT in PostgreSQL, in a transaction that can change nothing."""
+    """The first row of one SELECT in PostgreSQL, in a read-only transaction."""
 
     def __init__(self, url: str, query: str, seconds: float = SECONDS) -> None:
         self._url = url
@@ -129,7 +129,7 @@ class PostgresSource:
         self._seconds = seconds
 
     async def figures(self) -> Mapping[str, object]:
-        """Columns and values. Raises `SourceFailed`."""
+        """Return columns and values. Raises `SourceFailed`."""
         # Loaded only where it is configured: the library costs memory and start-up time.
         import psycopg  # noqa: PLC0415 - loaded only where it is needed
 
@@ -172,7 +172,8 @@ class GatewaySource:
     clock: Clock
 
     async def figures(self) -> Mapping[str, object]:
-        """Messages answered, people, tokens, cost. Raises `SourceFailed`."""
+        """Return the numbers of answered messages, people and tokens, and the cost. Raises
+        `SourceFailed`."""
         try:
             activity = await self.log.of_project(
                 self.tenant, self.project, self.clock.now() - PERIOD

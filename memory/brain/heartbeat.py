@@ -1,7 +1,7 @@
-"""From a project's figures to the few sentences of its HEARTBEAT.
+"""Writes a project's figures as the sentences of its HEARTBEAT.
 
-A model reasons about a status report better than about a table (sources 002). Everything here is
-pure, and the same for the same figures.
+A model reasons better about a status report than about a table (sources 002). All functions are
+pure and deterministic.
 """
 
 import math
@@ -25,9 +25,9 @@ MAX_TEXT: Final = 80
 MAX_NARRATIVE: Final = 1_500
 """Characters of all sentences together."""
 MAX_LOOKED_AT: Final = 1_000
-"""Values of an object that are read, usable or not."""
+"""Values of an object that are read, including unusable ones."""
 LARGEST: Final = 10**15
-"""Figures beyond this, up or down, are ignored."""
+"""Figures beyond this absolute value are ignored."""
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z_]+|\d+")
 _INITIALS: Final = frozenset(
@@ -41,13 +41,13 @@ _UNITS: Final[Mapping[str, tuple[str, str]]] = {
     "eur": ("€", ""),
     "gbp": ("£", ""),
 }
-"""Units at the end of a name, which are written at the number instead."""
+"""Units at the end of a name, which are written with the number instead."""
 _NOT_COUNTED: Final = ("ss", "us", "is")
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Figures as they were at a time; names are readable, texts safe and short."""
+    """Figures at a time; names are readable, texts safe and short."""
 
     at: datetime
     figures: tuple[tuple[str, Figure], ...]
@@ -72,9 +72,9 @@ def read_figures(raw: Mapping[str, object], at: datetime) -> Sample:
 
 
 def narrative(now: Sample, before: Sample | None = None) -> str:
-    """The figures in sentences, and how they changed since the sample before.
+    """Return the figures as sentences, with the changes since the previous sample.
 
-    At most `MAX_NARRATIVE` characters; what has no room is counted in the last sentence.
+    At most `MAX_NARRATIVE` characters; the last sentence counts the omitted figures.
     """
     known = dict(before.figures) if before else {}
     span = spoken_span(now.at - before.at) if before else ""
@@ -90,7 +90,7 @@ def narrative(now: Sample, before: Sample | None = None) -> str:
 
 
 def readable_name(name: str) -> str:
-    """A key as words: "activeMembers" and "active_members" are "active members"."""
+    """Return a key as words: "activeMembers" and "active_members" are "active members"."""
     words = _WORD.findall(sanitize(safe_unicode(name[: 4 * MAX_NAME])))
     spoken = [
         word.upper() if word.lower() in _INITIALS or (word.isupper() and len(word) > 1)
@@ -138,7 +138,7 @@ def _figure(value: object) -> Figure | None:
 
 
 def _safe_text(text: str) -> str:
-    """One short line without secrets; it stands in a sentence, so it ends none."""
+    """Return one short line without secrets and without a full stop."""
     safe = redact_secrets(sanitize(safe_unicode(text[: 10 * MAX_TEXT]))).text
     clean = " ".join(safe.split())
     short = cut(clean, MAX_TEXT - 1).strip()

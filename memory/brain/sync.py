@@ -15,7 +15,7 @@ from memory.brain.heartbeat import Sample, narrative, read_figures
 from memory.ports.brain import FigureSource
 
 COMPARED_DAYS: Final = 7
-"""Figures are compared with the oldest of so many days; each day keeps its first."""
+"""Days of samples; figures are compared with the oldest, and each day stores its first."""
 KEEP_PROBLEM: Final = timedelta(days=30)
 MAX_PROBLEM: Final = 300
 MAX_KEPT: Final = 4_000
@@ -23,7 +23,7 @@ MAX_KEPT: Final = 4_000
 
 
 class SiteSync:
-    """Writes HEARTBEATs. `state` keeps figures to compare with, and why a sync failed."""
+    """Writes HEARTBEATs. `state` stores figures for comparison and the last error of a sync."""
 
     def __init__(self, brain: Brain, state: AdapterState, clock: Clock) -> None:
         self._brain = brain
@@ -31,9 +31,10 @@ class SiteSync:
         self._clock = clock
 
     async def sync_site(self, tenant: str, project: str, source: FigureSource) -> str:
-        """Fetch, tell and keep; the narrative.
+        """Fetch the figures, write the HEARTBEAT and return its text.
 
-        Raises `SourceFailed`: the HEARTBEAT there is stays as it is, with its `last_synced_at`.
+        Raises `SourceFailed`; the present HEARTBEAT then stays unchanged, with its
+        `last_synced_at`.
         """
         key = _key(tenant, project)
         try:
@@ -47,7 +48,7 @@ class SiteSync:
         return text
 
     async def problem(self, tenant: str, project: str) -> str:
-        """Why the last sync failed, empty when it did not."""
+        """Return the error of the last sync, empty if it succeeded."""
         return await self._state.get(f"{_key(tenant, project)}:problem") or ""
 
     async def is_fresh(self, tenant: str, project: str, within: timedelta) -> bool:
@@ -81,7 +82,7 @@ async def _fetched(source: FigureSource) -> Mapping[str, object]:
 
 
 def _key(tenant: str, project: str) -> str:
-    """Names may be of any length; keys are not."""
+    """Return a key of fixed length for names of any length."""
     encoded = json.dumps([tenant, project]).encode()
     return blake2b(encoded, digest_size=16, person=b"parley figures").hexdigest()
 
@@ -91,7 +92,7 @@ def _day(key: str, at: datetime) -> str:
 
 
 def _kept(sample: Sample) -> str:
-    """As JSON; the last figures are left out where all of them are too long."""
+    """Return a sample as JSON, without the last figures if it is too long."""
     for most in range(len(sample.figures), 0, -1):
         encoded = json.dumps([sample.at.isoformat(), sample.figures[:most]], ensure_ascii=False)
         if len(encoded) <= MAX_KEPT:

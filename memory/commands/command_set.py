@@ -98,7 +98,7 @@ class MemoryCommands:
         notes: bool = True,
         episodic: bool = True,
     ) -> None:
-        """`notes`: whether people who chose nothing are shown what was noted."""
+        """`notes`: show notes to people who made no choice."""
         self._memory = memory
         self._people = people
         self._questions = questions
@@ -122,7 +122,7 @@ class MemoryCommands:
         }
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
-        """Do what a command says; the answer."""
+        """Run a command and return the answer."""
         handle = await self._memory.for_principal(caller)
         reply = await self._commands[name](handle, caller, arguments.strip())
         direct = caller.place.audience is Audience.DIRECT
@@ -131,11 +131,11 @@ class MemoryCommands:
         return replace(reply, markdown=noted) if notices else reply
 
     def owns(self, value: str) -> bool:
-        """True for the value of a button of ours."""
+        """Return True for the value of a button of memory."""
         return value.startswith(PREFIX)
 
     async def press(self, value: str, caller: Caller) -> Reply:
-        """Do what a button stands for."""
+        """Run the action of a button and return the answer."""
         handle = await self._memory.for_principal(caller)
         if value.startswith(UNDO):
             return await undo.undone(handle, caller, value.removeprefix(UNDO))
@@ -150,7 +150,7 @@ class MemoryCommands:
         return await self._answer(handle, caller, value)
 
     async def _answer(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
-        """Yes or no to an open question."""
+        """Answer an open question with yes or no."""
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
         person, channel = str(caller.principal.person), answered_in(caller.place)
         open_question = await self._questions.find(question_id)
@@ -250,7 +250,7 @@ class MemoryCommands:
         return Reply(text, buttons, buttons_until=caller.at + VALID_FOR)
 
     async def _erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
-        """Erase this identity, and ask those that were linked with it about theirs."""
+        """Erase this identity, and ask its linked identities if theirs shall be erased too."""
         gone, others = await handle.privacy.erase_all(caller.id)
         side = link_texts.in_short(side_of(caller))
         text = link_texts.ERASED_ELSEWHERE.format(side=side)
@@ -275,8 +275,8 @@ class MemoryCommands:
 
 
 async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
-    """The outcome, where everybody reads the answer: what quotes memory waits for the person's
-    next direct message."""
+    """Return the outcome for a place where others read it: a question that quotes memory waits for
+    the person's next direct message."""
     waits = result.outcome is Outcome.REVIEW and not result.for_operators
     deferred = [
         result.memory_id if result.replacement_notice else "",

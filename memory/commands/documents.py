@@ -1,4 +1,4 @@
-"""`/soul` and `/bible`: a person shows, rewrites and takes back the documents of the brain."""
+"""`/soul` and `/bible`: show, rewrite and undo the documents of the brain."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

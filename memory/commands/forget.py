@@ -1,5 +1,5 @@
-"""`/forget`: shows everything that would go, page by page, and deletes exactly that. Where others
-read the answer, nothing from elsewhere is shown, and so nothing from elsewhere goes."""
+"""`/forget`: shows everything to delete, page by page, and deletes exactly that. In a room it
+neither shows nor deletes memories from other places."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ KINDS: Final = {
 
 
 class ForgetCommands:
-    """Shows, turns pages, deletes. Raises `BadInput` with words for the person."""
+    """Shows matches, turns pages and deletes. Raises `BadInput` with words for the person."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
@@ -76,7 +76,7 @@ class ForgetCommands:
         return value.startswith(PAGE_PREFIX)
 
     async def turn(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
-        """Another page of what was found, as it is now."""
+        """Return another page of the matches, in their present state."""
         question_id, _, number = value.removeprefix(PAGE_PREFIX).partition(":")
         question = await self._questions.find(question_id)
         if question is None:
@@ -138,7 +138,8 @@ def _shown(
 
 
 async def _in_soul(handle: MemoryHandle, caller: Caller, topic: str) -> str:
-    """A sentence where the person's SOUL says it as well, which only they rewrite."""
+    """Return a sentence if the person's SOUL mentions the topic too; only the person rewrites
+    it."""
     if caller.place.audience is not Audience.DIRECT or is_memory_id(topic):
         return ""
     soul = await handle.documents.read("soul")
@@ -163,7 +164,7 @@ def _line(item: TopicMatch) -> str:
 
 
 def _with_aside(handle: MemoryHandle, caller: Caller, text: str) -> str:
-    """The text, and where a room keeps something back, where to find it."""
+    """Return the text, in a room with a line about the memories that it does not show."""
     if caller.place.audience is Audience.DIRECT or (caller.alone and handle.access.private):
         return text
     return f"{text}\n\n{texts.FORGET_IN_ROOM}"

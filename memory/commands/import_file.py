@@ -31,8 +31,8 @@ REPORT: Final = "import-report.txt"
 
 
 async def imported(handle: MemoryHandle, caller: Caller, *, turns: bool) -> Reply:
-    """Import the file that came with the command; what became of it. Raises `BadInput` with words
-    for the person."""
+    """Import the file of the command and return the outcome. Raises `BadInput` with words for the
+    person."""
     if not caller.files:
         raise BadInput(NO_FILE)
     (file, *_) = caller.files

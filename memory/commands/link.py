@@ -1,4 +1,4 @@
-"""`/link`: asks both sides whether to become one person, and tells them what came of it."""
+"""`/link`: asks both sides for a confirmation of the link, and notifies them of the result."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -23,8 +23,7 @@ REFUSALS: Final[dict[LinkOutcome, str]] = {
 
 
 class LinkCommands:
-    """Everything behind `/link`, in direct messages only. Raises `BadInput` with words for the
-    person."""
+    """The command `/link`, in direct messages only. Raises `BadInput` with words for the person."""
 
     def __init__(self, links: Links, clock: Clock) -> None:
         self._links = links
@@ -47,7 +46,7 @@ class LinkCommands:
                 return await self._redeem(caller, text)
 
     async def press(self, caller: Caller, value: str) -> Reply:
-        """A button under one of the questions; it counts for the person who was asked alone."""
+        """Handle a button of a question; only the asked person may press it."""
         _check_private(caller)
         answer, _, request_id = value.removeprefix(PREFIX).partition(":")
         if answer == "yes" and request_id:
@@ -77,7 +76,7 @@ class LinkCommands:
         return await self._standing(caller, step.request)
 
     async def _standing(self, caller: Caller, request: LinkRequest) -> Reply:
-        """The answer to a person with an open request: a question, or whose turn it is."""
+        """Return the answer to a person with an open request: a question, or the next step."""
         person = str(caller.principal.person)
         other = request.opposite(person)
         if other is None:
@@ -120,7 +119,7 @@ class LinkCommands:
         return await self._standing(caller, step.request)
 
     async def _done(self, caller: Caller, step: LinkStep) -> Reply:
-        """Tell everybody who is one person now."""
+        """Notify all identities of a new link."""
         tenant, person = caller.principal.tenant, str(caller.principal.person)
         others = await self._links.linked(tenant, person)
         sides = link_texts.listed([Linked(side_of(caller)), *(Linked(o.side) for o in others)])
@@ -159,7 +158,7 @@ def _asked(request: LinkRequest, other: LinkSide) -> str:
 def _notices(
     sides: Iterable[LinkSide | None], markdown: str, buttons: tuple[Button, ...] = ()
 ) -> tuple[Notice, ...]:
-    """A notice for each side that is reached in a direct conversation."""
+    """Return a notice for each side with a known direct conversation."""
     return tuple(
         Notice(side.person, side.place, markdown, buttons)
         for side in sides

@@ -119,7 +119,7 @@ Erase that too? Press a button within a day, or write `/privacy erase` at any ti
 
 
 def question(request: LinkRequest, other: LinkSide, group: Sequence[Linked]) -> str:
-    """The question whether to link with `other`, and with its linked accounts, `group`."""
+    """Return the question about a link with `other` and its linked accounts, `group`."""
     shown = GROUP.format(sides=listed(group)) if group else ""
     return QUESTION.format(
         side=described(other), group=shown, means=MEANS, id=request.id, until=request.until
@@ -127,25 +127,25 @@ def question(request: LinkRequest, other: LinkSide, group: Sequence[Linked]) -> 
 
 
 def erased(count: int) -> str:
-    """The confirmation, with how many entries are gone."""
+    """Return the confirmation, with the number of deleted entries."""
     return ERASED.format(entries=f"{count} entr{'y' if count == 1 else 'ies'}")
 
 
 def described(side: LinkSide) -> str:
-    """Platform, account, name and id, one a line."""
+    """Return platform, account, name and id, one per line."""
     identity = identity_of(side.person)
     name = f"“{one_line(side.name)}”" if side.name else "not known"
     return f"- Platform: {_platform(side)}\n- Name: {name}\n- Id: {_code(identity.id)}"
 
 
 def in_short(side: LinkSide) -> str:
-    """The same in one line."""
+    """Return the same in one line."""
     name = f", “{one_line(side.name)}”" if side.name else ""
     return f"{_platform(side)}{name}, id {_code(identity_of(side.person).id)}"
 
 
 def listed(group: Sequence[Linked]) -> str:
-    """Linked identities, one a line, with the day of the link."""
+    """Return linked identities, one per line, with the day of the link."""
     return "\n".join(
         f"- {in_short(one.side)}" + (f", since {one.since.date()}" if one.since else "")
         for one in group
@@ -153,7 +153,7 @@ def listed(group: Sequence[Linked]) -> str:
 
 
 def _platform(side: LinkSide) -> str:
-    """A platform, with its account where that is not the only, or first, one."""
+    """Return a platform, with its account unless it is the only one or "main"."""
     identity = identity_of(side.person)
     title = _TITLES.get(identity.platform) or one_line(identity.platform.title())
     return (

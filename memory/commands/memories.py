@@ -1,5 +1,4 @@
-"""`/memories`: the lists of what was learned of a person and of their chat messages, page by
-page."""
+"""`/memories`: lists of a person's learned memories and of their chat messages, page by page."""
 
 from dataclasses import replace
 from typing import Final
@@ -20,14 +19,15 @@ _LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
 
 
 class MemoryLists:
-    """A person's own memories alone. Where others read the answer, only what was learned there,
-    and no buttons, because nobody else could use them."""
+    """Shows a person's own memories. In a room only memories learned there, without buttons,
+    because nobody else could use them."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
 
     async def first(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        """The first page of what was learned, of the chat messages, or of what fits a text."""
+        """Return the first page of learned memories, of chat messages, or of the matches of a
+        text."""
         name: ListName = "said" if text.casefold() == CHAT else "learned"
         shown = Shown(str(caller.principal.person), "" if name == "said" else text[:MAX_SEARCH])
         page = await reader(handle, caller).read.page(name, shown.text, 0)
@@ -38,7 +38,7 @@ class MemoryLists:
         return replace(reply, markdown=f"{reply.markdown}\n\n_{planned}_") if planned else reply
 
     async def press(self, handle: MemoryHandle, caller: Caller, value: str) -> Reply:
-        """The page that a button stands for."""
+        """Return the page of a button."""
         list_id, _, requested = value.removeprefix(PREFIX).partition(":")
         name, number = _LETTERS.get(requested[:1]), requested[1:]
         shown = await self._questions.pages_of(list_id)
@@ -51,8 +51,8 @@ class MemoryLists:
 
 
 def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
-    """Memory as the answer to a command may show it: where others read that, without what is from
-    elsewhere."""
+    """Return the handle for the answer to a command: in a room without memories from other
+    places."""
     return handle if caller.alone else handle.before_others()
 
 
@@ -65,7 +65,8 @@ def _told(page: Page, list_id: str, caller: Caller) -> Reply:
 
 
 def _buttons(page: Page, list_id: str) -> tuple[Button, ...]:
-    """At most three, of at most 20 characters: what every platform shows as buttons."""
+    """Return at most three buttons with at most 20 characters, the common limits of the
+    platforms."""
     here, there = ("l", "s") if page.name == "learned" else ("s", "l")
     other = "Chat messages" if page.name == "learned" else "What I learned"
     buttons: list[Button] = []

@@ -49,8 +49,8 @@ class Question:
     beyond: int = 0
 
     def is_of(self, person: str, channel: str) -> bool:
-        """True for the person who was asked, in the place where they were asked or in private;
-        `channel` is `answered_in` of where they answer."""
+        """True for the asked person, in the same place or in private; `channel` is `answered_in` of
+        the answer's place."""
         return self.person == person and (not channel or self.channel in ("", channel))
 
 
@@ -63,7 +63,7 @@ class Shown:
 
 
 class Questions:
-    """Keeps them for ten minutes, or as long as is said."""
+    """Stores open questions for ten minutes, or a given time."""
 
     def __init__(self, state: AdapterState) -> None:
         self._state = state
@@ -72,7 +72,7 @@ class Questions:
     async def ask(
         self, question_id: str, question: Question, yes: str, valid_for: timedelta = VALID_FOR
     ) -> tuple[Button, Button]:
-        """Keep a question; the two buttons to put under it."""
+        """Store a question and return its two buttons."""
         await self._state.put(question_id, json.dumps(asdict(question)), valid_for)
         return (
             Button(yes, f"{PREFIX}yes:{question_id}", typed="yes"),
@@ -80,8 +80,8 @@ class Questions:
         )
 
     async def keep_list(self, question_id: str, person: str, bound: Sequence[ItemRefs]) -> int:
-        """Keep what a question shows to this person, in pieces that go with it; how many. Raises
-        `ValueError` for more than fits, see `fitting`."""
+        """Store the items that a question shows to this person, in pieces; return the number of
+        pieces. Raises `ValueError` for more than fits, see `fitting`."""
         text, size = _BOUND.dump_json(tuple(bound)).decode(), PIECE - len(person)
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
         if len(pieces) > MAX_PIECES:
@@ -100,15 +100,15 @@ class Questions:
         return _BOUND.validate_json("".join((p or "").partition("\n")[2] for p in pieces))
 
     async def find(self, question_id: str) -> Question | None:
-        """An open question, whoever was asked."""
+        """Return an open question of any person."""
         if ":" in question_id:  # names a piece of a list
             return None
         stored = await self._state.get(question_id)
         return Question(**json.loads(stored)) if stored else None
 
     async def take(self, question_id: str, person: str, channel: str = "") -> Question | None:
-        """The question, when this person was asked here and it is still open; it is closed then,
-        and of two presses at once in this process the second finds it closed."""
+        """Return and close the question if this person was asked here and it is open. Of two
+        simultaneous presses in this process, the second finds it closed."""
         async with self._taking:
             question = await self.find(question_id)
             if question is None or not question.is_of(person, channel or question.channel):
@@ -117,12 +117,12 @@ class Questions:
         return question
 
     async def drop_list(self, question_id: str, question: Question) -> None:
-        """Forget what a question showed, once it is answered."""
+        """Delete the items of an answered question."""
         for number in range(question.pieces):
             await self._state.put(f"{question_id}:{number}", "", VALID_FOR)
 
     async def keep_pages(self, list_id: str, shown: Shown) -> None:
-        """Keep what the pages of a list are made of."""
+        """Store the parameters of a shown list."""
         await self._state.put(f"list:{list_id}", json.dumps(asdict(shown)), LISTED_FOR)
 
     async def pages_of(self, list_id: str) -> Shown | None:
@@ -132,8 +132,9 @@ class Questions:
 
 
 def answered_in(place: Place) -> str:
-    """The channel of an answer, empty in private: what is asked in a room where nobody can be shown
-    anything alone reaches its person there (a command that mentions the assistant on Discord)."""
+    """Return the channel of an answer, empty in private. If a room cannot show a message to one
+    person alone, the question of a room is asked in private (a command that mentions the assistant
+    on Discord)."""
     return "" if place.audience is Audience.DIRECT else channel_of(place)
 
 

@@ -11,7 +11,7 @@ PAGE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class PageButton:
-    """A choice that leads to another page; `number` counts from 1."""
+    """A choice of another page; `number` counts from 1."""
 
     label: str
     number: int
@@ -19,8 +19,8 @@ class PageButton:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """`items` are those of the page, `first` is the number of the first of them, from 1; an empty
-    list is one empty page."""
+    """A page. `items` are its entries, `first` is the number of the first one, from 1; an empty
+    list has one empty page."""
 
     items: tuple[T, ...]
     number: int
@@ -35,7 +35,7 @@ class Page(Generic[T]):
 
     @property
     def label(self) -> str:
-        """Such as "11-20 of 23", or "3 of 3" where a page has a single item."""
+        """The label, such as "11-20 of 23", or "3 of 3" for a page with a single item."""
         last = self.first + len(self.items) - 1
         if not self.items:
             return f"0 of {self.total}"
@@ -44,8 +44,9 @@ class Page(Generic[T]):
         return f"{self.first}-{last} of {self.total}"
 
     def turnings(self, room: int) -> tuple[PageButton, ...]:
-        """At most `room` choices, with labels of at most 20 characters: the page before and the one
-        after; where there is room for one alone it goes round, from the last page to the first."""
+        """Return at most `room` choices, with labels of at most 20 characters: the previous page
+        and the next one. If there is room for one only, it leads from the last page to the
+        first."""
         if self.pages == 1 or room < 1:
             return ()
         after, before = self.number % self.pages + 1, self.number - 1
@@ -63,7 +64,7 @@ class Page(Generic[T]):
 
 
 def page_of(items: Sequence[T], number: int, size: int = PAGE) -> Page[T]:
-    """The page with this number of a list; the nearest there is for any other number."""
+    """Return the page with this number; the nearest page for any other number."""
     total = len(items)
     number = min(max(1, number), max(1, -(-total // size)))
     first = (number - 1) * size

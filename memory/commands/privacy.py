@@ -1,4 +1,4 @@
-"""`/privacy` as far as it chooses something: what others read, what is shown, what is kept."""
+"""The settings of `/privacy`: memories in rooms, notes, and memory itself."""
 
 from typing import Final
 
@@ -35,9 +35,9 @@ STILL_OFF: Final = "Memory is still off everywhere: `/privacy memory on` turns i
 async def chosen(
     people: People, caller: Caller, what: str, rest: str, *, off_everywhere: bool
 ) -> Reply | None:
-    """Make a choice; None where the words after `/privacy` are none. `off_everywhere`: memory is
-    off for this person, wherever they write. Raises `BadInput` for one that
-    cannot be made, and `StoreUnavailable`."""
+    """Change a setting and return the answer; None for other words after `/privacy`.
+    `off_everywhere`: memory is off for this person in all conversations. Raises `BadInput` for an
+    invalid setting, and `StoreUnavailable`."""
     choice, _, where = rest.partition(" ")
     if choice not in ("on", "off") or where not in ("", "here"):
         return None

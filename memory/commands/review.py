@@ -21,7 +21,7 @@ DECISIONS: Final = (KEEP, BESIDE, DISCARD, LATER)
 
 
 async def review(handle: MemoryHandle, caller: Caller) -> Reply:
-    """The first of what waits here, or where else something does."""
+    """Ask about the first waiting entry here, or name the places of others."""
     waiting, hidden = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     question = await _asked(waiting)
     parts = [question.markdown] if waiting else [texts.NOTHING_WAITS] * (not hidden)
@@ -30,7 +30,7 @@ async def review(handle: MemoryHandle, caller: Caller) -> Reply:
 
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
-    """Do what a button says, and ask about the next one. Raises `NotFound` for what is decided."""
+    """Run a button and ask about the next entry. Raises `NotFound` for a decided one."""
     deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
     review_id = value.removeprefix(deed)
     waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
@@ -83,7 +83,7 @@ def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
 
 
 async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
-    """The question about the first of them; nothing where there is none."""
+    """Return the question about the first entry; None without entries."""
     if not waiting:
         return Reply("")
     first, others = waiting[0], len(waiting) - 1

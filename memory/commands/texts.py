@@ -196,7 +196,7 @@ def planned(use: PlanUse) -> str:
 
 
 def page(shown: Page) -> str:
-    """A page of a list, with what can be done next."""
+    """Return a page of a list, with the next commands."""
     if not shown.records:
         return _empty(shown)
     last = shown.first + len(shown.records)
@@ -247,7 +247,7 @@ def _empty(shown: Page) -> str:
 
 
 def memory_line(record: Record) -> str:
-    """A memory in one line, with its kind, its date and the id that `/forget` takes."""
+    """Return a memory in one line, with its kind, its date and the id for `/forget`."""
     details = f"{_kind(record)}, {record.provenance.at.date()}"
     return f"{one_line(record.content)} _({details})_ `{short_id(record.id)}`"
 
@@ -258,12 +258,12 @@ def forgotten(count: int) -> str:
 
 
 def _kind(record: Record) -> str:
-    """The kind of a memory, or of one side of a turn its speaker."""
+    """Return the kind of a memory, or the speaker of a turn."""
     return _SAID[record.role] if record.role else record.kind
 
 
 def question(pending: ReviewItem, others: int) -> str:
-    """One memory, or document, that waits for a decision. A document is shown whole."""
+    """Return the question about a waiting memory or document. A document is shown completely."""
     record = pending.record
     heading = f"Replace the {LABELS[pending.target]} with this?" if pending.target else "Keep this?"
     shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"

@@ -1,4 +1,4 @@
-"""`/undo` and its button: take back what the assistant noted by itself."""
+"""`/undo` and its button: delete memories that the assistant stored by itself."""
 
 from typing import Final
 
@@ -26,8 +26,8 @@ NO_DOCUMENT: Final = (
 
 
 async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
-    """Take back the turn of one memory, one version of a document, or the latest turn. Raises
-    `NotFound` where there is nothing of this person's to take back."""
+    """Undo the turn of one memory, one version of a document, or the latest turn. Raises `NotFound`
+    if this person has none."""
     name = name.strip().strip("`")[:MAX_NAME]
     document = document_named(name)
     if document is not None:
@@ -42,7 +42,7 @@ async def undone(handle: MemoryHandle, caller: Caller, name: str) -> Reply:
 
 
 def undo_text(result: UndoResult) -> str:
-    """Return what was taken back and what is valid again."""
+    """Return the deleted memories and those that are valid again."""
     gone = [f"- {one_line(one.content)}" for one in result.gone[:MAX_SHOWN]]
     more = len(result.gone) - MAX_SHOWN
     parts = [TAKEN_BACK, "\n".join(gone), f"and {more} more" if more > 0 else ""]

@@ -1,7 +1,7 @@
-"""Makes the vectors of memories, when nobody has to wait for that.
+"""Makes the vectors of memories in the background.
 
-What is new comes first, what was there before afterwards, from the newest to the oldest; a change
-of the model makes all of them anew in that way. Until then a memory is found by its words.
+New memories come first, then older ones, from the newest to the oldest; after a change of the model
+all vectors are made again. Until then words find a memory.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,7 +23,7 @@ WHOLE_AGAIN: Final = 600.0
 """Seconds until all memories are checked again, for edited or skipped ones."""
 AFTER_FAILURE: Final = 30.0
 AFTER_REFUSAL: Final = 300.0
-"""Seconds: a wrong key or a missing file takes longer to be repaired."""
+"""Seconds until another attempt; a wrong key or a missing file is not repaired sooner."""
 REPORT_EVERY: Final = 30.0
 MODEL: Final = "model"
 """The work item for loading the model."""
@@ -32,13 +32,12 @@ log = structlog.get_logger(__name__)
 
 
 async def _nothing_to_warm() -> None:
-    """For models that are ready as they are."""
+    """Do nothing: the model needs no loading."""
 
 
 class EmbeddingBackfill:
-    """One step of the work at a time; whoever calls decides when. `count` is told of every vector
-    that was made. `warm` comes before the first: were a model loaded by the first question, that
-    question would be answered without it."""
+    """Makes vectors step by step; the caller decides when. `count` is called for every vector.
+    `warm` loads the model before the first one, so that no question has to wait for it."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class EmbeddingBackfill:
         self._failing = ""
 
     async def step(self) -> int:
-        """Make some vectors; how many, 0 when there is nothing to do for now."""
+        """Make some vectors; return their number, 0 if there are none to make."""
         if self._clock.monotonic() < self._not_before:
             return 0
         place = self._place
@@ -85,7 +84,7 @@ class EmbeddingBackfill:
         return made
 
     async def _load(self) -> bool:
-        """Load the model; False when processes died of that, as they do without enough memory."""
+        """Load the model; False if processes crashed during that, as without enough memory."""
         model = WorkItem("embedding", MODEL)
         if self._guard.exhausted(model):
             return False
@@ -114,7 +113,8 @@ class EmbeddingBackfill:
         return await self._memories.unembedded(self._embedder.model, BATCH, before, after)
 
     async def _make(self, some: Sequence[Unembedded]) -> int:
-        """The vectors of these; of those that processes died of one by one, or none."""
+        """Return the vectors of these texts; texts that were involved in crashes are tried one by
+        one, or skipped."""
         fresh, suspects = list[Unembedded](), list[Unembedded]()
         for one in some:
             item = WorkItem("embedding", one.id)

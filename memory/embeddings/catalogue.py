@@ -18,8 +18,8 @@ TOKENIZER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model in the ONNX format. `repository` is its place on huggingface.co, `fastembed` how the
-    library calls it, `megabytes` about what it takes on the disk."""
+    """A model in the ONNX format. `repository` is its place on huggingface.co, `fastembed` its name
+    in the library, `megabytes` its approximate size on the disk."""
 
     name: str
     purpose: str

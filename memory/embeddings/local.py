@@ -35,7 +35,7 @@ class LocalEmbedder:
         return await self._embed(texts, background=False)
 
     async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
-        """The same, without making a question wait."""
+        """Return vectors without delaying questions."""
         return await self._embed(texts, background=True)
 
     async def warm(self) -> None:
@@ -43,7 +43,7 @@ class LocalEmbedder:
         await self.embed_in_background([" "])
 
     async def close(self) -> None:
-        """Let go of the threads."""
+        """Stop the threads."""
         self._runtime.close()
 
     async def _embed(self, texts: Sequence[str], *, background: bool) -> list[Embedding]:

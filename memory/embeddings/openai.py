@@ -1,7 +1,7 @@
-"""Vectors from any service that speaks OpenAI's embeddings.
+"""Vectors from any service with OpenAI's embeddings API.
 
 The library is the optional extra `openai`; it is loaded on first use, in a thread, and its own
-retries are off: recall goes on by words where the service does not answer in time.
+retries are off: without a timely answer recall uses words only.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class OpenAiEmbedder:
 
     @property
     def model(self) -> str:
-        """The model's name; another service's model of the same name is taken for the same."""
+        """The model's name; a model of the same name in another service counts as the same."""
         return f"openai/{self._name}"
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
@@ -54,11 +54,11 @@ class OpenAiEmbedder:
         return await self._embed(texts, ASKED_SECONDS)
 
     async def embed_in_background(self, texts: Sequence[str]) -> list[Embedding]:
-        """The same, with more patience."""
+        """Return vectors with a longer time limit."""
         return await self._embed(texts, BEHIND_SECONDS)
 
     async def warm(self) -> None:
-        """Load the library now, so that no question waits for that; the service is not asked."""
+        """Load the library before the first question; does not call the service."""
         await self._load()
 
     async def close(self) -> None:
@@ -101,7 +101,7 @@ class OpenAiEmbedder:
 
 
 def _rows(answer: Any, count: int) -> list[tuple[float, ...]]:
-    """Unit vectors in the order of what was asked. Raises `ModelRefused` for anything else."""
+    """Return unit vectors in the order of the texts. Raises `ModelRefused` for anything else."""
     by_index = {int(item.index): tuple(map(float, item.embedding)) for item in answer.data}
     rows = [by_index.get(place, ()) for place in range(count)]
     lengths = {len(row) for row in rows}

@@ -42,7 +42,7 @@ class LocalReranker:
         await self.judge(" ", [" "])
 
     async def close(self) -> None:
-        """Let go of the threads."""
+        """Stop the threads."""
         self._runtime.close()
 
 

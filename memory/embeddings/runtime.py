@@ -33,7 +33,7 @@ def installed() -> bool:
 
 
 class Runtime(Generic[Loaded]):
-    """A model from a folder. `load` makes it, given the folder; it is called once, in a thread."""
+    """A model from a folder. `load` loads it from the folder, once, in a thread."""
 
     def __init__(self, model: LocalModel, models: Path, load: Callable[[Path], Loaded]) -> None:
         self._model = model
@@ -48,8 +48,8 @@ class Runtime(Generic[Loaded]):
         self._waiting = 0
 
     async def run(self, work: Callable[[Loaded], Result], *, background: bool = False) -> Result:
-        """The result of `work(model)`. Raises `ModelRefused` where the model or its libraries are
-        not there or cannot be loaded, `ModelUnavailable` where too much waits."""
+        """Return the result of `work(model)`. Raises `ModelRefused` if the model or its libraries
+        are missing or cannot be loaded, `ModelUnavailable` if too many calls wait."""
         if self._waiting >= MAX_WAITING:
             raise ModelUnavailable(f"too many texts wait for {self._model.name}")
         self._waiting += 1
@@ -61,7 +61,7 @@ class Runtime(Generic[Loaded]):
             self._waiting -= 1
 
     def close(self) -> None:
-        """Wait for nothing that has not begun."""
+        """Stop; calls that have not begun are cancelled."""
         for pool in (self._asked, self._behind):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -84,7 +84,7 @@ class Runtime(Generic[Loaded]):
 
 
 def floats(rows: Sequence[Any]) -> list[tuple[float, ...]]:
-    """numpy's rows as plain numbers."""
+    """Return numpy's rows as plain numbers."""
     return [tuple(row.tolist()) for row in rows]
 
 

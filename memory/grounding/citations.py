@@ -31,7 +31,8 @@ def find_citations(text: str) -> tuple[Citation, ...]:
 
 
 def _blanked(text: str, citations: list[Citation]) -> str:
-    """The text without what was found, at the same positions: a path in a URL is no commit."""
+    """Return the text without the citations, at the same positions: a path in a URL is not a
+    commit."""
     for citation in citations:
         gap = " " * (citation.end - citation.start)
         text = text[: citation.start] + gap + text[citation.end :]
@@ -54,7 +55,7 @@ def _urls(text: str) -> Iterator[Citation]:
 
 
 def _without_ending(url: str) -> str:
-    """Without the punctuation of the sentence around it; brackets stay where they are balanced."""
+    """Return an address without the punctuation of its sentence; balanced brackets stay."""
     while url:
         last = url[-1]
         unbalanced = last in _CLOSING and url.count(last) > url.count(_CLOSING[last])

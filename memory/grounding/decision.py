@@ -24,12 +24,12 @@ from memory.ports.memories import Duplicate
 
 MAX_CHECKS: Final = 20
 MAX_CHECK: Final = 120
-"""Checks that are named, and characters of each."""
+"""Checks that a result names, and characters of each."""
 
 
 class WritePolicy(StrEnum):
-    """`memory.write_policy`: grounded claims at once; nothing without a word of the person; all but
-    duplicates, injections and what comes from outside."""
+    """`memory.write_policy`: store grounded claims at once; store nothing without the person's
+    approval; store everything but duplicates, injections and external text."""
 
     GROUNDED = "grounded"
     CONFIRM = "confirm"
@@ -75,14 +75,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class GroundingDecision:
-    """A tier, and why. The reason is a sentence for people."""
+    """A tier and its reason, a sentence for people."""
 
     tier: IngestionTier
     code: Code
 
     @property
     def reason(self) -> str:
-        """In words."""
+        """The reason as a sentence."""
         return _REASONS[self.code]
 
 
@@ -93,7 +93,7 @@ def determine_tier(
     *,
     auto_approve_ai_synthesis: bool = False,
 ) -> GroundingDecision:
-    """The first rule that applies, strictest first."""
+    """Return the decision of the first rule that applies, strictest first."""
     asked_for = claim.confirmed or claim.source is SourceType.EXPLICIT_SAVE
     opened = policy is WritePolicy.OPEN
     if findings.hedges.action is HedgeAction.BLOCK and not (
@@ -135,7 +135,8 @@ def _imported(claim: Claim, policy: WritePolicy) -> GroundingDecision:
 
 
 def _grounded(claim: Claim, citations: Sequence[Checked], synthesis: bool) -> GroundingDecision:
-    """Trust first: what the person said is not doubted for a page that cannot be asked."""
+    """Return the decision by trust first: a person's statement is accepted even if a page cannot be
+    checked."""
     if claim.trust is Trust.HIGH and claim.source is not SourceType.AI_INFERENCE:
         return _approved(Code.TRUSTED)
     if not all(checked.verification.valid for checked in citations):
@@ -189,7 +190,7 @@ _ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED, Code.IMP
 
 
 def validation(claim: Claim, findings: Findings, ruling: GroundingDecision) -> ValidationResult:
-    """The ruling with its evidence, and every check by name."""
+    """Return the decision with its evidence, and every check by name."""
     valid = [c.citation for c in findings.citations if c.verification.valid]
     like = findings.duplicate
     confidence = _CONFIDENCE[ruling.tier]
@@ -249,9 +250,10 @@ def _bounded(checks: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """The checks of a claim, with what they need.
+    """Runs the checks of a claim.
 
-    `relevance`: a citation also has to speak of the claim; `judge` is the model asked then, if any.
+    `relevance`: a citation must also support the claim; `judge` is the model that decides about
+    that, if any.
     """
 
     verifier: CitationVerifier
@@ -268,7 +270,8 @@ class Grounding:
         duplicate: Duplicate | None = None,
         duplicate_unchecked: bool = False,
     ) -> ValidationResult:
-        """The result for a claim. Citations are looked up only where the tier depends on them."""
+        """Return the result for a claim. Citations are verified only if the tier depends on
+        them."""
         findings = Findings(
             hedges=analyze_hedges(claim.content),
             injections=tuple(injections),

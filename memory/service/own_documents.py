@@ -26,7 +26,7 @@ class OwnDocuments:
         return await self._brain.read(self._reach, document)
 
     async def versions(self, document: Document) -> list[Version]:
-        """All versions that are kept, newest first."""
+        """Return all stored versions, newest first."""
         return await self._brain.versions(self._reach, document)
 
     async def write(
