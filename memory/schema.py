@@ -4,7 +4,7 @@
 messages it was derived from. Triggers keep both, the full-text index and the vectors consistent
 with `memories`, whose `words` are what `memory/text/terms.py` makes of a text. The table of
 vectors in PostgreSQL is made where the extension `vector` exists
-(`memory/stores/postgres/vector_table.py`).
+(`memory/stores/postgres/vector_search.py`).
 """
 
 from typing import Final
@@ -13,9 +13,6 @@ from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
 from memory.stores.partitions import ROOM_BEGINS
 
-TIME: Final = either(sqlite="real", postgres="timestamptz")
-FLAG: Final = either(sqlite="integer", postgres="boolean")
-TEXTS: Final = either(sqlite="text", postgres="text[]")
 RECORDS: Final = (
     f"""CREATE TABLE memories (
         seq {NUMBERED}, id text NOT NULL UNIQUE, tenant text NOT NULL,

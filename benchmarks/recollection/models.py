@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from memory.embeddings.catalogue import EMBEDDING
-from memory.embeddings.local import LocalEmbedder
-from memory.embeddings.runtime import installed
+from memory.embeddings.local import LocalEmbedder, installed
 from memory.model.record import Embedding
 from memory.ports.recall import Embedder
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from benchmarks.safety import hostile, keys, ordinary
-from memory.write.sanitize import sanitize_brain_content
+from memory.write.prepare import sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode

@@ -29,8 +29,7 @@ from memory.model.scope import AccessScope, RequestScope, channel_of, system_acc
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.brain import LABELS, BrainStore, Document, Version
 from memory.ports.reviews import ReviewItem, ReviewStore
-from memory.write.prepare import REDACTED
-from memory.write.sanitize import sanitize_brain_content
+from memory.write.prepare import REDACTED, sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize
 from safety.secret_detection.detect import Redaction, redact_secrets

@@ -2,8 +2,8 @@
 neither shows nor deletes memories from other places."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Generic, TypeVar
 
 from gateway.errors import BadInput
 from gateway.message import Button, Reply
@@ -19,12 +19,78 @@ from memory.commands.open_questions import (
     answered_in,
     fitting,
 )
-from memory.commands.paging import Page, page_of
 from memory.model.scope import channel_of
 from memory.service.deletion_topics import TopicMatch, is_memory_id, with_all_words
 from memory.service.handle import MemoryHandle
 from memory.text.display import one_line
 from safety.secret_detection.detect import redact_secrets
+
+T = TypeVar("T")
+
+PAGE_SIZE: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PageButton:
+    """A choice of another page; `number` counts from 1."""
+
+    label: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPage(Generic[T]):
+    """A page. `items` are its entries, `first` is the number of the first one, from 1; an empty
+    list has one empty page."""
+
+    items: tuple[T, ...]
+    number: int
+    first: int
+    total: int
+    size: int
+
+    @property
+    def pages(self) -> int:
+        """The number of pages, at least one."""
+        return max(1, -(-self.total // self.size))
+
+    @property
+    def label(self) -> str:
+        """The label, such as "11-20 of 23", or "3 of 3" for a page with a single item."""
+        last = self.first + len(self.items) - 1
+        if not self.items:
+            return f"0 of {self.total}"
+        if self.first == last:
+            return f"{last} of {self.total}"
+        return f"{self.first}-{last} of {self.total}"
+
+    def turnings(self, room: int) -> tuple[PageButton, ...]:
+        """Return at most `room` choices, with labels of at most 20 characters: the previous page
+        and the next one. If there is room for one only, it leads from the last page to the
+        first."""
+        if self.pages == 1 or room < 1:
+            return ()
+        after, before = self.number % self.pages + 1, self.number - 1
+        onward = PageButton(self._named(after, "Next" if after > 1 else "First"), after)
+        if room == 1:
+            return (onward,)
+        back = (PageButton(self._named(before, "Back"), before),) if before else ()
+        return (*back, onward) if after > 1 else back
+
+    def _named(self, number: int, word: str) -> str:
+        first = (number - 1) * self.size + 1
+        last = min(number * self.size, self.total)
+        named = f"{word} {first}-{last}"
+        return named if len(named) <= 20 else word
+
+
+def page_of(items: Sequence[T], number: int, size: int = PAGE_SIZE) -> ItemPage[T]:
+    """Return the page with this number; the nearest page for any other number."""
+    total = len(items)
+    number = min(max(1, number), max(1, -(-total // size)))
+    first = (number - 1) * size
+    return ItemPage(tuple(items[first : first + size]), number, first + 1, total, size)
+
 
 PAGE_PREFIX: Final = f"{PREFIX}shown:"
 MAX_TOPIC: Final = 500
@@ -88,7 +154,7 @@ class ForgetCommands:
             return Reply(texts.CLOSED)
         page = page_of(bound, int(number) if number.isdecimal() and len(number) < 4 else 1)
         items = await reader(handle, caller).privacy.current(page.items)
-        shown = Page(tuple(items), page.number, page.first, page.total, page.size)
+        shown = ItemPage(tuple(items), page.number, page.first, page.total, page.size)
         yes = Button(f"Forget {len(bound)}", f"{PREFIX}yes:{question_id}")
         no = Button("Cancel", f"{PREFIX}no:{question_id}")
         return _shown(handle, caller, question, shown, question_id, (yes, no))
@@ -119,7 +185,7 @@ def _shown(
     handle: MemoryHandle,
     caller: Caller,
     question: Question,
-    page: Page[TopicMatch] | Page[TopicMatch | None],
+    page: ItemPage[TopicMatch] | ItemPage[TopicMatch | None],
     question_id: str,
     buttons: tuple[Button, Button],
 ) -> Reply:

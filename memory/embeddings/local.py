@@ -1,15 +1,112 @@
-"""all-MiniLM-L6-v2 on this machine, through fastembed and onnxruntime."""
+"""Models on this machine, through fastembed and onnxruntime: embeddings and reranking.
+
+A model is loaded on first use, in its own threads. onnxruntime costs 1.5 s and 300 MB, so it is
+imported with the first text. Conversation and background work share one session but have a thread
+each, so a question never waits for a batch.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from memory.embeddings.catalogue import EMBEDDING
-from memory.embeddings.runtime import Runtime, floats
 from memory.model.record import Embedding
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
+
+
+import asyncio
+import importlib.util
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from gateway.errors import ModelRefused, ModelUnavailable
+from memory.embeddings.catalogue import RERANKING, LocalModel
+
+if TYPE_CHECKING:
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+
+Loaded = TypeVar("Loaded")
+Result = TypeVar("Result")
+
+INSTALL: Final = 'pip install "fastembed>=0.9.1,<0.10"'
+MAX_WAITING: Final = 256
+"""Calls that may wait for a thread; one more is refused at once."""
+LOWER: Final = 10
+"""The niceness of the background thread, if the system allows it."""
+
+
+def installed() -> bool:
+    """True if the libraries are installed; does not import them."""
+    return importlib.util.find_spec("fastembed") is not None
+
+
+class Runtime(Generic[Loaded]):
+    """A model from a folder. `load` loads it from the folder, once, in a thread."""
+
+    def __init__(self, model: LocalModel, models: Path, load: Callable[[Path], Loaded]) -> None:
+        self._model = model
+        self._models = models
+        self._load = load
+        self._lock = Lock()
+        self._loaded: Loaded | None = None
+        self._asked = ThreadPoolExecutor(1, thread_name_prefix="model")
+        self._behind = ThreadPoolExecutor(
+            1, thread_name_prefix="model-background", initializer=_give_way
+        )
+        self._waiting = 0
+
+    async def run(self, work: Callable[[Loaded], Result], *, background: bool = False) -> Result:
+        """Return the result of `work(model)`. Raises `ModelRefused` if the model or its libraries
+        are missing or cannot be loaded, `ModelUnavailable` if too many calls wait."""
+        if self._waiting >= MAX_WAITING:
+            raise ModelUnavailable(f"too many texts wait for {self._model.name}")
+        self._waiting += 1
+        try:
+            pool = self._behind if background else self._asked
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(pool, lambda: work(self._there()))
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Stop; calls that have not begun are cancelled."""
+        for pool in (self._asked, self._behind):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _there(self) -> Loaded:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._begun()
+            return self._loaded
+
+    def _begun(self) -> Loaded:
+        if missing := self._model.missing(self._models):
+            folder = self._model.folder(self._models)
+            raise ModelRefused(f"{folder} has no {missing[0]}; run parley models pull")
+        if not installed():
+            raise ModelRefused(f"{self._model.name} needs libraries; run {INSTALL}")
+        try:
+            return self._load(self._model.folder(self._models))
+        except Exception as error:
+            raise ModelRefused(f"{self._model.name} cannot be loaded: {error}"[:500]) from error
+
+
+def floats(rows: Sequence[Any]) -> list[tuple[float, ...]]:
+    """Return numpy's rows as plain numbers."""
+    return [tuple(row.tolist()) for row in rows]
+
+
+def _give_way() -> None:
+    with suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, 0, LOWER)  # of this thread only, on Linux
+
 
 BATCH: Final = 16
 """Texts of one batch; they are padded to the longest."""
@@ -61,3 +158,44 @@ def _loaded(folder: Path) -> "TextEmbedding":
     from fastembed import TextEmbedding  # noqa: PLC0415 - 1.2 s, and wanted only with a model
 
     return TextEmbedding(EMBEDDING.fastembed, specific_model_path=str(folder), threads=THREADS)
+
+
+MAX_TEXTS: Final = 200
+"""Texts of one call; a cross-encoder reads each of them with the question."""
+
+
+class LocalReranker:
+    """Implements `memory.ports.recall.Reranker`. `models` is the folder of all models."""
+
+    def __init__(self, models: Path) -> None:
+        self._runtime: Runtime[TextCrossEncoder] = Runtime(RERANKING, models, _loaded_reranker)
+
+    async def judge(self, query: str, texts: Sequence[str]) -> list[float]:
+        """One score per text, in their order; higher is better. Raises `ValueError` for more than
+        200 texts."""
+        if len(texts) > MAX_TEXTS:
+            raise ValueError(f"at most {MAX_TEXTS} texts are ranked at once, not {len(texts)}")
+        if not texts:
+            return []
+        shortened = [text[:MAX_TEXT] or " " for text in texts]
+
+        def work(model: "TextCrossEncoder") -> list[float]:
+            return [float(s) for s in model.rerank(query[:MAX_TEXT], shortened, batch_size=BATCH)]
+
+        return await self._runtime.run(work)
+
+    async def warm(self) -> None:
+        """Load the model now, so that no question waits for that."""
+        await self.judge(" ", [" "])
+
+    async def close(self) -> None:
+        """Stop the threads."""
+        self._runtime.close()
+
+
+def _loaded_reranker(folder: Path) -> "TextCrossEncoder":
+    from fastembed.rerank.cross_encoder import (  # noqa: PLC0415 - wanted only with a model
+        TextCrossEncoder,
+    )
+
+    return TextCrossEncoder(RERANKING.fastembed, specific_model_path=str(folder), threads=THREADS)

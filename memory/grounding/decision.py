@@ -14,11 +14,10 @@ from typing import Final, Literal, TypeAlias
 
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
-from memory.grounding.relevance import keep_relevant
-from memory.grounding.verifier import verify_all
+from memory.grounding.verifier import keep_relevant, verify_all
+from memory.model.outcome import Code, IngestionTier, ValidationResult
 from memory.model.record import Evidence, Kind, SourceType, Trust
 from memory.model.trust import CONFIDENCE
-from memory.model.validation import Code, IngestionTier, ValidationResult
 from memory.ports.grounding import Checked, CitationVerifier, RelevanceJudge
 from memory.ports.memories import Duplicate
 

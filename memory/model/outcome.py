@@ -1,9 +1,63 @@
-"""The outcome of a write."""
+"""The result of grounding a claim, and the outcome of a write."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory.model.validation import ValidationResult
+from memory.model.record import Evidence
+
+
+class IngestionTier(StrEnum):
+    """Stored at once, put before its owner, or not stored (sources 004)."""
+
+    AUTO_APPROVE = "tier_1"
+    FLAG_REVIEW = "tier_2"
+    BLOCK = "tier_3"
+
+
+class Code(StrEnum):
+    """Why a claim landed in its tier. Stable: kept in reviews, traces and the audit."""
+
+    EXPLICIT = "explicit"
+    CITED = "cited"
+    TRUSTED = "trusted"
+    SYNTHESIS_ALLOWED = "synthesis_allowed"
+    OPEN_POLICY = "open_policy"
+    INJECTION = "injection"
+    DUPLICATE_UNCHECKED = "duplicate_unchecked"
+    HEDGED = "hedged"
+    NOT_CONFIRMED = "not_confirmed"
+    CITATION_UNVERIFIED = "citation_unverified"
+    EXTERNAL = "external"
+    UNGROUNDED = "ungrounded"
+    SPECULATION = "speculation"
+    DUPLICATE = "duplicate"
+    REPLACES = "replaces"
+    RESTORED = "restored"
+    IMPORTED = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """The tier of a claim, and the reason.
+
+    `code` is stable; `reason` is a sentence for people. Checks are up to 20 codes such as
+    "no_speculation" or "hedge: maybe". `similarity` (0 to 1) and `conflicting_id` are set for a
+    similar memory.
+    """
+
+    tier: IngestionTier
+    code: Code
+    reason: str
+    evidence: Evidence
+    checks_passed: tuple[str, ...] = ()
+    checks_failed: tuple[str, ...] = ()
+    similarity: float | None = None
+    conflicting_id: str = ""
+
+    @property
+    def approved(self) -> bool:
+        """True in the first tier only."""
+        return self.tier is IngestionTier.AUTO_APPROVE
 
 
 class Outcome(StrEnum):

@@ -39,9 +39,6 @@ class Session:
     """A person in a conversation until 30 minutes idle. Its brief is frozen as of `brief_at`."""
 
     id: str
-    stores: int = 0
-    supersedes: int = 0
-    deletes: int = 0
     brief_at: datetime | None = None
 
 

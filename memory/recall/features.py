@@ -10,7 +10,7 @@ from memory.model.record import Record, Scope, Tier
 from memory.model.scope import AccessScope
 from memory.recall.dates import how_well
 from memory.recall.query import Question, holds
-from memory.recall.repeated_questions import asks
+from memory.recall.repeat_filter import asks
 from memory.recall.rules import Weights
 
 MAX_NAME: Final = 60

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from memory.model.record import Record
-from memory.recall.repeated_questions import asks
+from memory.recall.repeat_filter import asks
 from memory.recall.rules import Weights
 
 SITTING: Final = timedelta(hours=6)

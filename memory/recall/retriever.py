@@ -20,7 +20,7 @@ from memory.recall.fusion import LEXICAL, RERANKER, VECTOR, fused, ranks, rerank
 from memory.recall.labels import labelled_line
 from memory.recall.neighbours import Neighbours, lending
 from memory.recall.query import Question, understood
-from memory.recall.repeated_questions import silent_in
+from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
 

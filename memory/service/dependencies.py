@@ -14,10 +14,10 @@ from memory.ports.people import PersonChoices, TurnStart
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
 from memory.ports.reviews import ReviewStore
-from memory.service.import_limit import ImportRateLimit
 from memory.service.links import Links
 from memory.service.people import People
 from memory.write.consolidation import Consolidation
+from memory.write.imports import ImportRateLimit
 from memory.write.write_path import WritePath
 
 

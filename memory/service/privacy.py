@@ -131,11 +131,6 @@ class MemoryPrivacy(RequestMemory):
         beyond = max(0, len(matches) - MAX_MATCHES)
         return TopicMatches(tuple(matches[:MAX_MATCHES]), beyond, unread)
 
-    async def memories_about(self, topic: str) -> list[Record]:
-        """Return the person's own memories about a topic, or with this id; replaced ones too."""
-        await self.store_waiting_turns()
-        return await self._memories_about(topic)
-
     async def learned_in(self, conversation: str, until: datetime) -> list[ItemRefs]:
         """Return the person's own memories and open reviews that came from a conversation (a
         `str(ConversationKey)`) until then, its turns included."""
@@ -196,12 +191,6 @@ class MemoryPrivacy(RequestMemory):
             details["said"] = len(messages)
         await self.audit("memory_bulk_delete", query=topic, **details)
         return DeletionResult(count, len(shown) - count)
-
-    async def forget_topic(self, topic: str) -> int:
-        """Delete up to 200 matches of a topic; return their number."""
-        matches = await self.matches(topic)
-        result = await self.forget([match.refs for match in matches.items], self.sealed(topic))
-        return result.items
 
     def sealed(self, topic: str) -> str:
         """Return the HMAC of a topic, which stands for its words in the audit log."""

@@ -4,15 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.errors import NotFound
-from memory.model.outcome import Outcome, WriteResult
+from memory.model.outcome import Outcome, ValidationResult, WriteResult
 from memory.model.record import Draft
 from memory.model.trust import InputKind
-from memory.model.validation import ValidationResult
 from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
 from memory.service.undo import UndoResult, recent_inferences, same_turn
 from memory.write.external_text import ExternalText
-from memory.write.imported import ImportedHistory, imported_kind
+from memory.write.imports import ImportedHistory, imported_kind
 from memory.write.statement import find_statement
 from memory.write.turns import Speaker
 

@@ -1,10 +1,10 @@
-"""Stores a record together with its checks.
+"""Stores a record together with its checks: duplicates, the plan's limit, the replaced memory.
 
 Writers lock the partitions of all linked identities, so the second of two writers sees what the
 first stored. It takes two round trips: the checks and the write.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,9 +14,76 @@ from db.transaction import Change, Execute, Fetch
 from memory.model.record import Record, Scope
 from memory.model.scope import MAY_CHANGE, OWN, SEES, TENANT, AccessScope
 from memory.ports.memories import Duplicate, Insertion
-from memory.stores.duplicates import DuplicateKeys, duplicate_in
-from memory.stores.partitions import duplicate_partitions
+from memory.stores.partitions import duplicate_partitions, owner_of, word_key
 from memory.stores.rows import INSERT, origins_of, values_of
+from memory.text.similarity import (
+    duplicate_of,
+    in_order,
+    lookup_keys,
+    says_otherwise,
+    size_bounds,
+    stored_keys,
+    turned_round,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateKeys:
+    """The words of a record and their index keys; `ordered` are the words in order.
+
+    `stored` are its own keys, `lookup` those of possible duplicates, `sizes` the range of a
+    duplicate's number of words.
+    """
+
+    words: frozenset[str] = frozenset()
+    ordered: tuple[str, ...] = ()
+    stored: tuple[int, ...] = ()
+    lookup: tuple[int, ...] = ()
+    sizes: tuple[int, int] = (0, 0)
+
+    @property
+    def size(self) -> int:
+        """The number of distinct words."""
+        return len(self.words)
+
+
+def duplicate_keys_of(
+    access: AccessScope, record: Record, threshold: float | None
+) -> DuplicateKeys:
+    """Return the keys of a record; without a threshold no `lookup` keys."""
+    if record.role:
+        return DuplicateKeys()
+    ordered, own = in_order(record.content), owner_of(record)
+    of = frozenset(ordered)
+    within = f"{record.project}\x1f{_firm(of)}"
+    stored = tuple(word_key(own, within, word) for word in stored_keys(of))
+    if threshold is None:
+        return DuplicateKeys(of, ordered, stored)
+    lookup = tuple(
+        word_key(partition, within, word)
+        for partition in duplicate_partitions(access, record)
+        for word in lookup_keys(of, threshold)
+    )
+    return DuplicateKeys(of, ordered, stored, lookup, size_bounds(len(of), threshold))
+
+
+def duplicate_in(
+    filed: DuplicateKeys, candidates: Iterable[tuple[str, str]], threshold: float
+) -> Duplicate | None:
+    """Return the candidate (id, text) that is a duplicate. The same words in another order may say
+    the contrary, and are none."""
+    ordered = ((id_, in_order(text)) for id_, text in candidates)
+    kept = (
+        (id_, frozenset(words)) for id_, words in ordered if not turned_round(filed.ordered, words)
+    )
+    return duplicate_of(filed.words, kept, threshold)
+
+
+def _firm(of: frozenset[str]) -> str:
+    """Return the numbers and negations, which are equal in a duplicate. As part of the key they
+    exclude most candidates."""
+    return " ".join(sorted(word for word in of if says_otherwise(frozenset((word,)), frozenset())))
+
 
 CURRENT: Final = "m.superseded_by = '' AND (m.expires_at IS NULL OR m.expires_at > :now)"
 COUNT: Final = Statement(f"""

@@ -28,7 +28,6 @@ from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
 from memory.stores import insert as inserting
 from memory.stores import message_changes
-from memory.stores.duplicates import DuplicateKeys, duplicate_keys_of
 from memory.stores.filters import (
     HOLDS,
     MAX_STATEMENTS,
@@ -38,7 +37,15 @@ from memory.stores.filters import (
     values_of,
     visible_at,
 )
-from memory.stores.insert import CANDIDATES, COUNT, UNCOMPARED, NewRecord, looked_up
+from memory.stores.insert import (
+    CANDIDATES,
+    COUNT,
+    UNCOMPARED,
+    DuplicateKeys,
+    NewRecord,
+    duplicate_keys_of,
+    looked_up,
+)
 from memory.stores.limits import check_limit, check_turn, check_writable
 from memory.stores.partitions import owners_within
 from memory.stores.rows import SELECTED, record_from

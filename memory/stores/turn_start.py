@@ -38,7 +38,7 @@ WHO: Final = Statement(f"""
     SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, false),
         coalesce(chosen.memory_off, false), chosen.notes, coalesce(chosen.off_in, '[]'),
         coalesce(chosen.waiting_notices, '[]'), there.at,
-        here.id, here.stores, here.supersedes, here.deletes, here.brief_at,
+        here.id, here.brief_at,
         {either(sqlite=REMEMBERS, postgres="true")}
     FROM ({LINKED}) AS one
     LEFT JOIN people_choices chosen
@@ -152,10 +152,10 @@ def _self(own: Row, rows: Sequence[Row], here: Sequence[str]) -> PersonChoices:
 
 def _session(own: Row) -> Session:
     """The session; none where the person was erased, or turned memory off, in this moment."""
-    id_, stores, supersedes, deletes, brief_at = own[8:13]
+    id_, brief_at = own[8:10]
     if id_ is None:
         return Session("")
-    return Session(id_, stores, supersedes, deletes, time_or_none(brief_at))
+    return Session(id_, time_or_none(brief_at))
 
 
 def _newest(rows: Sequence[Row]) -> dict[Document, Version]:

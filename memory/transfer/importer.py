@@ -31,7 +31,7 @@ from memory.transfer.line_format import (
 from memory.transfer.parquet import MAGIC as PARQUET
 from memory.transfer.parquet import MAX_BYTES, read_parquet
 from memory.transfer.signatures import is_proven, proven_of
-from memory.write.imported import ImportedHistory, ProvenHistory
+from memory.write.imports import ImportedHistory, ProvenHistory
 
 BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")
 """The namespace of ids for imported memories of others, or without an id."""

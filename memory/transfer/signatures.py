@@ -11,7 +11,7 @@ from memory.model.record import Evidence, Provenance, SourceType, Trust
 from memory.service.handle import MemoryHandle
 from memory.stores.rows import SHAPES
 from memory.transfer.line_format import CREATED
-from memory.write.imported import ProvenHistory
+from memory.write.imports import ProvenHistory
 
 PROOF: Final = "proof"
 LENGTH: Final = 64

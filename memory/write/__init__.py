@@ -1,7 +1,7 @@
 """The write path: everything that may be remembered passes through here."""
 
 from memory.grounding.hedges import analyze_hedges
-from memory.write.sanitize import sanitize_brain_content
+from memory.write.prepare import sanitize_brain_content
 from memory.write.validate import validate
 from safety.injection_detection.detect import detect_injection
 from safety.secret_detection.detect import redact_secrets

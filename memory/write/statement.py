@@ -13,11 +13,9 @@ from functools import cached_property
 from typing import Final
 
 from memory.model.record import MAX_MEMORY
-from memory.text.contractions import contracted
 from memory.text.courtesies import words_of
 from memory.text.sentences import ITEM, LEADS, Span, only_asks, sentence_ends
-from memory.text.standalone import is_unspaced, stands_alone
-from memory.text.unmarked_questions import asks_unmarked
+from memory.text.standalone import asks_unmarked, is_unspaced, stands_alone
 
 MIN_QUOTE: Final = 3
 """Letters and digits of the shortest quote; two in a script of syllables or words."""
@@ -236,3 +234,43 @@ def _in_mention(text: str, start: int, end: int) -> bool:
 
 def _long_enough(letters: str) -> bool:
     return len(letters) >= MIN_QUOTE or (len(letters) == MIN_QUOTE - 1 and is_unspaced(letters[0]))
+
+
+_CONTRACTED: Final = {
+    "can't": "cannot",
+    "cant": "cannot",
+    "won't": "willnot",
+    "shan't": "shallnot",
+    "ain't": "isnot",
+    "im": "iam",
+    "ive": "ihave",
+    "youre": "youare",
+    "theyre": "theyare",
+    "let's": "letus",
+    "gonna": "goingto",
+    "wanna": "wantto",
+}
+_CONTRACTED_ENDS: Final = {"n't": "not", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_NEGATED: Final = frozenset(
+    "do does did is are was were have has had could would should must need".split()  # noqa: SIM905 - reads better
+)
+_CONTRACTABLE: Final = re.compile(r"[A-Za-z]+(?:['’ʼ][A-Za-z]{1,2}\b)?")
+
+
+def contracted(text: str) -> Iterator[tuple[int, int, str]]:
+    """The contractions of a text: where each begins and ends, and the letters it stands for."""
+    for match in _CONTRACTABLE.finditer(text):
+        full = _written_out(match[0].casefold().replace("’", "'").replace("ʼ", "'"))
+        if full:
+            yield match.start(), match.end(), full
+
+
+def _written_out(word: str) -> str:
+    if word in _CONTRACTED:
+        return _CONTRACTED[word]
+    for end, full in _CONTRACTED_ENDS.items():
+        if word.endswith(end):
+            return word[: -len(end)] + full
+    if word.endswith("nt") and word[:-2] in _NEGATED:
+        return f"{word[:-2]}not"
+    return ""

@@ -12,7 +12,7 @@ from memory.model.record import ID_PREFIX, Draft, Kind, Record, Tier
 from memory.model.scope import AccessScope, RequestScope
 from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
-from memory.write.imported import ImportedHistory, is_proven, with_imported_history
+from memory.write.imports import ImportedHistory, is_proven, with_imported_history
 from memory.write.new_record import WriteRules, new_record
 from memory.write.prepare import Prepared, Refusal, prepare_turn
 

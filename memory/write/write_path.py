@@ -17,7 +17,7 @@ from gateway.errors import ModelError
 from gateway.ports import Clock
 from memory.audit import Audit
 from memory.grounding.decision import Claim, Grounding, ImportState
-from memory.model.outcome import Outcome, WriteResult
+from memory.model.outcome import Code, IngestionTier, Outcome, ValidationResult, WriteResult
 from memory.model.plans import Plans, refusal_of
 from memory.model.record import (
     Draft,
@@ -30,10 +30,9 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope, RequestScope, may_change
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
-from memory.model.validation import Code, IngestionTier, ValidationResult
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
 from memory.ports.reviews import ReviewItem, ReviewStore
-from memory.write.imported import ImportedHistory, import_state, is_proven, with_imported_history
+from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.new_record import WriteRules, new_record
 from memory.write.prepare import Prepared, Refusal, prepare
 from memory.write.replacement import Replaced, announces_change, named_rightly, replaced_by

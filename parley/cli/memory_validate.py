@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from gateway.errors import BadInput
-from memory.model.validation import IngestionTier, ValidationResult
+from memory.model.outcome import IngestionTier, ValidationResult
 from memory.service.handle import MemoryHandle
 from memory.write.validate import WAYS
 from parley.cli.memory_access import PersonOptions, with_memory

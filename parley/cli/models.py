@@ -13,8 +13,8 @@ import typer
 from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
+from memory.embeddings.local import INSTALL, installed
 from memory.embeddings.openai import DEFAULT_MODEL
-from memory.embeddings.runtime import INSTALL, installed
 from parley.cli.memory_table import print_json
 from parley.cli.model_download import PUBLISHED, DownloadFailed, Progress, pull
 from parley.cli.options import AsJson, Config, config_path

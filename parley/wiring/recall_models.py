@@ -8,10 +8,8 @@ from typing import Final
 import structlog
 
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
-from memory.embeddings.local import LocalEmbedder
+from memory.embeddings.local import INSTALL, LocalEmbedder, LocalReranker, installed
 from memory.embeddings.openai import OpenAiEmbedder
-from memory.embeddings.reranker import LocalReranker
-from memory.embeddings.runtime import INSTALL, installed
 from memory.ports.recall import BackgroundEmbedder, Embedder, Reranker
 from parley.config import Settings
 from parley.config.sections import sqlite_file

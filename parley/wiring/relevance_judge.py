@@ -32,7 +32,7 @@ SYSTEM: Final = (
 
 
 class ModelJudge:
-    """Implements `memory.grounding.relevance.RelevanceJudge`. Its usage belongs to no person."""
+    """Implements `memory.grounding.verifier.RelevanceJudge`. Its usage belongs to no person."""
 
     def __init__(
         self,

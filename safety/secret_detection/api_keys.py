@@ -9,7 +9,7 @@ from safety.patterns import Pattern, literal, some
 from safety.secret_detection.kinds import Finding, Level, SecretKind
 from safety.secret_detection.unlabelled import is_aws_secret
 from safety.secret_detection.vendors import ISSUED
-from safety.secret_detection.vendors.alphabets import KEY
+from safety.secret_detection.vendors.format import KEY
 
 _GAP: Final = some(r"\s", 0, 100)
 _AWS_SECRET: Final = SecretKind(

@@ -1,7 +1,9 @@
 """Secrets that only the text around them tells, collected from the finders of each class.
 
 What stands behind a word that tells counts if it can be a secret: placeholders, types, names from
-code, and words about passwords do not.
+code, and words about passwords do not. Two classes are found here: a key behind the name of an
+issuer whose keys have no form (`heroku: 01234567-…`), and a value before the comment that names it
+(`Client("…")  // api key`).
 """
 
 import re
@@ -13,9 +15,66 @@ from safety.secret_detection.command_lines import find_in_commands
 from safety.secret_detection.credential_pairs import SHORTEST_PASSWORD, find_credential_pairs
 from safety.secret_detection.http_headers import find_in_headers
 from safety.secret_detection.kinds import Finding, Level, SecretKind
-from safety.secret_detection.labelled import find_labelled
-from safety.secret_detection.trailing_comments import find_in_comments
-from safety.secret_detection.vendor_names import SHORTEST_OF_VENDORS, find_after_vendor_names
+from safety.secret_detection.label_layouts import SIGN, TAIL
+from safety.secret_detection.label_words import VENDOR_NAMES, expression_of
+from safety.secret_detection.labelled import ASSIGNED_KEY, PASSWORD, find_labelled
+from safety.secret_detection.plausibility import is_uuid, looks_random
+from safety.secret_detection.value_rules import NEVER, SHORTEST_KEY, is_strong
+from safety.secret_detection.value_spans import value_at
+
+_COMMENT: Final = re.compile(
+    r"(?:#|//|--|/\*|<!--)[ \t]{0,2}(?:(?:the|my|our|your)[ \t])?"
+    r"(?:(?P<password>password|passphrase|passwd|pwd)|"
+    r"(?:api|secret|access|private|auth)[ _-]?(?:key|token)|token|secret)"
+    r"[ \t]{0,3}(?:\*/|-->)?[ \t]{0,3}(?:\r?\n|\Z)"
+)
+_STEMS: Final = ("key", "token", "secret", "passw", "passp", "pwd")
+_QUOTES: Final = frozenset("\"'`")
+_BEHIND: Final = " \t)]};,"
+_LONGEST_LINE: Final = 300
+
+
+def find_in_comments(text: str, lowered: str) -> Iterator[Finding]:
+    """The quoted value that stands last before such a comment, on the same line."""
+    if not any(map(lowered.__contains__, _STEMS)):
+        return
+    for match in _COMMENT.finditer(lowered):
+        line = text[max(0, match.start() - _LONGEST_LINE) : match.start()]
+        code = line[line.rfind("\n") + 1 :].rstrip(_BEHIND)
+        if code[-1:] not in _QUOTES:
+            continue
+        begin = code.rfind(code[-1], 0, -1) + 1
+        value = code[begin:-1]
+        if not begin or NEVER.match(value) or any(map(str.isspace, value)):
+            continue
+        if is_strong(value) if match["password"] else looks_random(value, SHORTEST_KEY):
+            end = match.start() - len(line) + line.rfind("\n") + 1 + len(code) - 1
+            yield Finding(PASSWORD if match["password"] else ASSIGNED_KEY, end - len(value), end)
+
+
+_NAMES: Final = expression_of(VENDOR_NAMES)
+SHORTEST_OF_VENDORS: Final = 20
+"""Characters of the shortest key that is found so."""
+
+
+def find_after_vendor_names(text: str, lowered: str) -> Iterator[Finding]:
+    """Every such key; most texts have no sign that could set one."""
+    if ":" not in text and "=" not in text:
+        return
+    for match in _NAMES.finditer(lowered):
+        start, end = match.span()
+        if start and text[start - 1].isalpha():
+            continue
+        tail = TAIL.match(text, end)
+        sign = SIGN.match(text, tail.end()) if tail is not None else None
+        span = value_at(text, sign.end()) if sign is not None else None
+        if span is None:
+            continue
+        begin, stop, _ = span
+        value = text[begin:stop].rstrip(".,:!?")
+        if not NEVER.match(value) and (is_uuid(value) or looks_random(value, SHORTEST_OF_VENDORS)):
+            yield Finding(ASSIGNED_KEY, begin, begin + len(value))
+
 
 SEED_PHRASE: Final = SecretKind(
     "seed_phrase", Level.PROBABLE, Pattern(literal("phrase"), ignore_case=True)

@@ -17,10 +17,16 @@ from safety.secret_detection.contextual import find_contextual
 from safety.secret_detection.copies import find_copies
 from safety.secret_detection.http_headers import CONNECTION_STRING
 from safety.secret_detection.kinds import Finding, Level, SecretKind
-from safety.secret_detection.possible import FORTY_HEX, LONG_BASE64, find_possible_secrets
 from safety.secret_detection.prefixed_keys import find_prefixed_keys
 from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
-from safety.secret_detection.unlabelled import FOUR_DIGITS, SHORTEST_UNLABELLED, find_unlabelled
+from safety.secret_detection.unlabelled import (
+    FORTY_HEX,
+    FOUR_DIGITS,
+    LONG_BASE64,
+    SHORTEST_UNLABELLED,
+    find_possible_secrets,
+    find_unlabelled,
+)
 from safety.secret_detection.visible_text import is_visible, visible
 
 __all__ = [

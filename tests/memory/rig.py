@@ -25,6 +25,7 @@ from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding
 from memory.model.plans import Plans
+from memory.model.record import Record
 from memory.model.scope import AccessScope
 from memory.ports.audit import AuditEntry
 from memory.ports.grounding import Citation, Reason, Verification
@@ -302,3 +303,16 @@ def rig_on(
         members,
         SqlQuarantine(database),
     )
+
+
+async def memories_about(handle: MemoryHandle, topic: str) -> list[Record]:
+    """The person's own memories that `/forget` finds for a topic, without reviews."""
+    items = (await handle.privacy.matches(topic)).items
+    return [item.record for item in items if item.record is not None and not item.waits]
+
+
+async def forget_topic(handle: MemoryHandle, topic: str) -> int:
+    """Delete what `/forget` finds for a topic; the number of items."""
+    matches = await handle.privacy.matches(topic)
+    refs = [match.refs for match in matches.items]
+    return (await handle.privacy.forget(refs, handle.privacy.sealed(topic))).items

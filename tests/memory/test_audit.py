@@ -21,6 +21,7 @@ from memory.service.handle import MemoryHandle
 from parley.config import from_mapping
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.storage import Storage
+from tests.memory.rig import forget_topic, memories_about
 from tests.support.clock import FakeClock
 from tests.support.databases import new_database
 from tests.support.turns import answered
@@ -205,15 +206,15 @@ async def test_a_bulk_deletion_says_which_category_or_a_seal_of_the_topic(rig: A
     await ada.privacy.clear([Tier.EPISODIC])
     entry = await rig.last("memory_bulk_delete")
     assert (entry.person, dict(entry.details)) == (ADA, {"category": "episodic", "deleted": 2})
-    (found,) = await ada.privacy.memories_about("tabs")
-    await ada.privacy.forget_topic("tabs")
+    (found,) = await memories_about(ada, "tabs")
+    await forget_topic(ada, "tabs")
     details = dict((await rig.last("memory_bulk_delete")).details)
     assert (details["deleted"], details["ids"]) == (1, found.id)
     sealed = details["query"]
     assert len(str(sealed)) == 32
-    await ada.privacy.forget_topic("tabs")
+    await forget_topic(ada, "tabs")
     assert dict((await rig.last("memory_bulk_delete")).details)["query"] == sealed
-    await ada.privacy.forget_topic("spaces")
+    await forget_topic(ada, "spaces")
     assert dict((await rig.last("memory_bulk_delete")).details)["query"] != sealed
 
 
@@ -302,8 +303,8 @@ async def use(rig: Audited, texts: list[str], number: int) -> None:
     for pending in (await ada.review.waiting())[:2]:
         await ada.review.reject(pending.id, four)
     await ada.privacy.delete([stored.memory_id, two], "asked")
-    await ada.privacy.forget_topic(one)
-    await ada.privacy.forget_topic(four)
+    await forget_topic(ada, one)
+    await forget_topic(ada, four)
     await rig.memory.remembering.deleted("default", DIRECT, [f"m{number}"])
     await ada.privacy.clear([Tier.SEMANTIC])
 

@@ -44,7 +44,7 @@ def looped() -> dict[str, Any]:
         ({"a": "x" * 10_000}, "a", "10000 bytes"),
         (nested(7), "[0][0][0][0][0][0]", "nested more than 5"),
         (looped(), "a[1]", "contains itself"),
-        ({"a": object()}, "a", "no JSON value"),
+        ({"a": object()}, "a", "not a JSON value"),
         ({"a": {1, 2}}, "a", "set"),
         ({"a": 2**63}, "a", "64 bits"),
         (OrderedDict(a=1), "input", "OrderedDict"),

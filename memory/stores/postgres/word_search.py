@@ -60,7 +60,7 @@ Hits = list[tuple[int, float]]
 
 
 class PostgresWords:
-    """Implements `memory.ports.search.WordSearch`."""
+    """Implements `memory.stores.search.WordSearch`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -21,7 +21,7 @@ SET: Final = Statement("""
 
 
 class SqliteVectors:
-    """Implements `memory.ports.search.VectorSearch`."""
+    """Implements `memory.stores.search.VectorSearch`."""
 
     setting: Statement = SET
 
@@ -51,8 +51,9 @@ class SqliteVectors:
     ) -> list[tuple[str, float]]:
         if self._nearest is None:
             # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
-            from memory.stores.sqlite.nearest_vectors import NearestVectors  # noqa: PLC0415 - loaded only where it is needed
-            from memory.stores.sqlite.vector_matrix import Matrices  # noqa: PLC0415 - loaded only where it is needed
+            from memory.stores.sqlite import nearest_vectors  # noqa: PLC0415 - loaded only where it is needed
 
-            self._nearest = NearestVectors(self._database, Matrices())
+            self._nearest = nearest_vectors.NearestVectors(
+                self._database, nearest_vectors.Matrices()
+            )
         return await self._nearest.nearest(access, query, filters, limit, now)

@@ -56,7 +56,7 @@ Hits = list[tuple[int, float]]
 
 
 class SqliteWords:
-    """Implements `memory.ports.search.WordSearch`."""
+    """Implements `memory.stores.search.WordSearch`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -2,13 +2,17 @@
 
 from typing import Final
 
-from safety.secret_detection.vendors.business import DATA, TEAMS
-from safety.secret_detection.vendors.clouds import CLOUDS, SECRET_MANAGERS
-from safety.secret_detection.vendors.code import CODE
+from safety.secret_detection.vendors.business import (
+    CHAT,
+    DATA,
+    MAIL,
+    MONEY,
+    TEAMS,
+    WALLETS,
+    WEBHOOKS,
+)
+from safety.secret_detection.vendors.developer_services import CLOUDS, CODE, MODELS, SECRET_MANAGERS
 from safety.secret_detection.vendors.format import kinds_of
-from safety.secret_detection.vendors.language_models import MODELS
-from safety.secret_detection.vendors.messaging import CHAT, MAIL, WEBHOOKS
-from safety.secret_detection.vendors.payments import MONEY, WALLETS
 
 ISSUED: Final = tuple(
     kinds_of(

@@ -1,4 +1,4 @@
-"""How a table of key formats is written: one issuer's format, one row.
+"""How a table of key formats is written: one issuer's format, one row; and sets of characters.
 
 A row is a name and the parts of the key in their order. A text is a part that reads so, a tuple is
 `(characters, least, most)` or `(characters, count)`. A first text may hold several prefixes with
@@ -13,7 +13,26 @@ from typing import Final, TypeAlias
 
 from safety.patterns import Element, Pattern, literal, some
 from safety.secret_detection.kinds import Level, SecretKind
-from safety.secret_detection.vendors.alphabets import ANY_HEX
+
+LETTERS: Final = "[a-z]"
+DIGITS: Final = "[0-9]"
+HEX: Final = "[a-f0-9]"
+ANY_HEX: Final = "[A-Fa-f0-9]"
+DASHED_HEX: Final = "[a-f0-9-]"
+LOWER: Final = "[a-z0-9]"
+LOW_WORD: Final = "[a-z0-9_]"
+DASHED_LOWER: Final = "[a-z0-9-]"
+UPPER: Final = "[A-Z0-9]"
+ALNUM: Final = "[A-Za-z0-9]"
+WORD: Final = "[A-Za-z0-9_]"
+KEY: Final = "[A-Za-z0-9_-]"
+DOTTED: Final = "[A-Za-z0-9_.=-]"
+PATH: Final = "[A-Za-z0-9/]"
+OFFICE: Final = "[A-Za-z0-9@/-]"
+BASE32: Final = "[a-z2-7]"
+BARE64: Final = "[A-Za-z0-9+/]"
+BASE64: Final = "[A-Za-z0-9+/=]"
+
 
 Run: TypeAlias = tuple[str, int] | tuple[str, int, int]
 Part: TypeAlias = str | Run

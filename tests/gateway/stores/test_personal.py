@@ -37,7 +37,7 @@ from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
 from gateway.stores.sqlite.inbox import SqliteInbox
 from gateway.stores.sqlite.outbox import SqliteOutbox
 from memory.model.record import Tier
-from memory.service.working_memory import working_records
+from memory.service.read import working_records
 from tests.memory.stores.records import access as reach_to
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, direct, message, outbound, place

@@ -16,12 +16,13 @@ from gateway.stores.conversations import SqlConversations
 from gateway.stores.own_messages import SqlHistory
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands import texts
+from memory.commands.forget import page_of
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.service.privacy import MAX_MATCHES as MAX_FOUND
 from parley.wiring.storage.memory_stores import memory_stores
 from tests.memory.commands.test_command_set import press, say
-from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, rig_on
+from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
@@ -121,7 +122,7 @@ async def test_an_id_takes_along_where_it_was_said_word_for_word(
     await say(rig, "/remember I like green tea with milk")
     await talk(kept, "m1", "You know that I like tea", "I do")
     await talk(kept, "m2", "I like green tea, too", "Noted")
-    (tea,) = await (await rig.handle("ada")).privacy.memories_about("like tea know")
+    (tea,) = await memories_about(await rig.handle("ada"), "like tea know")
     assert tea.role == "user"
     found = await (await rig.handle("ada")).read.search(Filter(text="I like tea"))
     (one,) = [match.record for match in found if match.record.content == "I like tea"]
@@ -216,7 +217,7 @@ async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
         await rig.clock.advance(1)
     page = await say(rig, "/forget Luna")
     handle = await rig.handle("ada")
-    (oldest,) = await handle.privacy.memories_about("trick 00x")
+    (oldest,) = await memories_about(handle, "trick 00x")
     await handle.privacy.delete([oldest.id])
     page = await press(rig, page, "Next")
     assert "00x" not in page.markdown
@@ -383,3 +384,45 @@ async def test_a_question_that_reached_its_person_directly_is_answered_there(
     assert "Luna is my dog" in turned.markdown
     told = await rig.commands.press(yes, rig.caller("ada", at=direct))
     assert told.markdown.startswith("Forgotten: 1.")
+
+
+LIST = tuple(range(1, 24))
+
+
+def labels(number: int, room: int, size: int = 10) -> tuple[str, ...]:
+    return tuple(one.label for one in page_of(LIST, number, size).turnings(room))
+
+
+def test_every_item_stands_on_one_page() -> None:
+    pages = [page_of(LIST, number) for number in (1, 2, 3)]
+    assert [one for page in pages for one in page.items] == list(LIST)
+    assert [page.label for page in pages] == ["1-10 of 23", "11-20 of 23", "21-23 of 23"]
+    assert page_of(LIST[:21], 3).label == "21 of 21"
+    assert page_of((), 1).label == "0 of 0"
+
+
+@pytest.mark.parametrize(("wanted", "got"), [(0, 1), (-5, 1), (4, 3), (10**9, 3)])
+def test_a_number_that_is_none_gives_the_nearest_page(wanted: int, got: int) -> None:
+    assert page_of(LIST, wanted).number == got
+
+
+def test_where_there_is_room_for_one_choice_it_goes_round() -> None:
+    assert [labels(n, 1) for n in (1, 2, 3)] == [("Next 11-20",), ("Next 21-23",), ("First 1-10",)]
+
+
+def test_with_more_room_one_goes_back_as_well() -> None:
+    assert [labels(n, 2) for n in (1, 2, 3)] == [
+        ("Next 11-20",),
+        ("Back 1-10", "Next 21-23"),
+        ("Back 11-20",),
+    ]
+
+
+def test_one_page_leads_nowhere_and_no_room_shows_nothing() -> None:
+    assert page_of(LIST[:10], 1).turnings(2) == ()
+    assert page_of(LIST, 1).turnings(0) == ()
+
+
+def test_labels_fit_the_narrowest_platform() -> None:
+    many = page_of(range(10**9), 10**7)
+    assert all(len(one.label) <= 20 for one in many.turnings(2))

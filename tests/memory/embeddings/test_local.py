@@ -12,8 +12,7 @@ import pytest
 
 from gateway.errors import ModelRefused
 from memory.embeddings.catalogue import EMBEDDING, RERANKING
-from memory.embeddings.local import LocalEmbedder
-from memory.embeddings.reranker import LocalReranker
+from memory.embeddings.local import LocalEmbedder, LocalReranker
 from memory.model.record import Embedding
 from memory.recall.rules import Arms
 from memory.text.similarity import cosine
@@ -111,7 +110,7 @@ async def test_a_broken_file_is_a_refusal(tmp_path: Path) -> None:
 def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     """Nor by the program that has no model."""
     code = (
-        "import sys; import parley.app, memory.embeddings.local, memory.embeddings.reranker,"
+        "import sys; import parley.app, memory.embeddings.local, memory.embeddings.local,"
         " memory.embeddings.openai; print({'numpy', 'onnxruntime', 'fastembed', 'openai'} &"
         " set(sys.modules))"
     )

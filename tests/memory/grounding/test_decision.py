@@ -10,8 +10,8 @@ import pytest
 from memory.grounding.citations import find_citations
 from memory.grounding.decision import Claim, Findings, Grounding, WritePolicy, determine_tier
 from memory.grounding.hedges import HedgeAction, HedgeResult, analyze_hedges
+from memory.model.outcome import Code, IngestionTier
 from memory.model.record import Kind, SourceType, Trust
-from memory.model.validation import Code, IngestionTier
 from memory.ports.grounding import Checked, Citation, Reason, Verification
 from memory.ports.memories import Duplicate
 

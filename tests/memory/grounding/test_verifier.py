@@ -14,10 +14,16 @@ from aiohttp import web
 
 from memory.grounding.citations import find_citations
 from memory.grounding.pages import as_text
-from memory.grounding.relevance import keep_relevant, shared_words
 from memory.grounding.repositories import Repositories
 from memory.grounding.trackers import Tracker
-from memory.grounding.verifier import KEPT_INVALID, ConfiguredVerifier, GroundingSources, verify_all
+from memory.grounding.verifier import (
+    KEPT_INVALID,
+    ConfiguredVerifier,
+    GroundingSources,
+    keep_relevant,
+    shared_words,
+    verify_all,
+)
 from memory.ports.grounding import Checked, CitationVerifier, Reason, Verification
 from safety.http.addresses import HostRule
 

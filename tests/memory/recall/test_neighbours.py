@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.model.record import Record
 from memory.recall.neighbours import Neighbours, with_context
-from memory.recall.repeated_questions import asks
+from memory.recall.repeat_filter import asks
 from memory.recall.rules import Weights
 from tests.memory.recall.making import talk, turn
 from tests.memory.stores.records import AT, record

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from memory.model.recollection import Recalled
 from memory.model.record import Record
-from memory.recall.repeat_filter import without_repeats
+from memory.recall.repeat_filter import knows_nothing, repeats, without_repeats
+from memory.text.courtesies import words_of
+from tests.memory.recall.making import Asking, talk, turn
 from tests.memory.stores.records import AT, record
+from tests.support.for_each import for_each
 
 QUESTION = "What do you know about tea?"
 
@@ -19,7 +22,7 @@ def memory(content: str) -> Recalled:
     return Recalled(record(content), 0.9, {}, {})
 
 
-def turn(content: str, minutes: int = 0, role: str = "user") -> Recalled:
+def result(content: str, minutes: int = 0, role: str = "user") -> Recalled:
     said: Record = replace(record(content, at=AT + timedelta(minutes=minutes)), role=role)  # type: ignore[arg-type]
     return Recalled(said, 0.5, {}, {})
 
@@ -29,25 +32,25 @@ def told(question: str, *found: Recalled) -> list[str]:
 
 
 def test_a_memory_comes_without_the_turns_that_it_was_made_and_told_in() -> None:
-    asked = turn("Remember that I like green tea", 1)
-    answer = turn("I remember: “I like green tea” (2026-11-21)", 3, "assistant")
-    again = turn(QUESTION, 2)
+    asked = result("Remember that I like green tea", 1)
+    answer = result("I remember: “I like green tea” (2026-11-21)", 3, "assistant")
+    again = result(QUESTION, 2)
     assert told(QUESTION, asked, answer, again, memory("I like green tea")) == ["I like green tea"]
 
 
 def test_a_turn_with_something_new_in_it_stays() -> None:
     more = "I like green tea, but my doctor allows three cups and no coffee"
-    assert told(QUESTION, turn(more), memory("I like green tea")) == [more, "I like green tea"]
+    assert told(QUESTION, result(more), memory("I like green tea")) == [more, "I like green tea"]
 
 
 def test_of_two_turns_that_say_the_same_the_older_stays() -> None:
-    first = turn("The cellar key hangs behind the clock", 1)
-    later = turn("You said: the cellar key hangs behind the clock.", 2, "assistant")
+    first = result("The cellar key hangs behind the clock", 1)
+    later = result("You said: the cellar key hangs behind the clock.", 2, "assistant")
     assert told("Where is the key?", later, first) == [first.record.content]
 
 
 def test_memories_are_never_left_out_and_nothing_is_moved() -> None:
-    found = [memory("I like tea"), turn("Something else entirely"), memory("I like tea")]
+    found = [memory("I like tea"), result("Something else entirely"), memory("I like tea")]
     assert without_repeats("tea", found) == found
 
 
@@ -65,7 +68,7 @@ def test_memories_are_never_left_out_and_nothing_is_moved() -> None:
     ],
 )
 def test_a_question_about_memory_and_an_acknowledgement_tell_nothing(said: str) -> None:
-    assert told("tea", turn(said), turn("I drink it at noon", 1)) == ["I drink it at noon"]
+    assert told("tea", result(said), result("I drink it at noon", 1)) == ["I drink it at noon"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,7 @@ def test_a_question_about_memory_and_an_acknowledgement_tell_nothing(said: str) 
     ],
 )
 def test_a_number_and_what_a_question_tells_by_the_way_are_new(question: str, said: str) -> None:
-    assert told(question, turn(said)) == [said]
+    assert told(question, result(said)) == [said]
 
 
 @pytest.mark.parametrize(
@@ -90,21 +93,110 @@ def test_a_number_and_what_a_question_tells_by_the_way_are_new(question: str, sa
     ],
 )
 def test_a_statement_in_the_words_of_the_question_answers_it(question: str, said: str) -> None:
-    assert told(question, turn(said), turn(question, 1)) == [said]
+    assert told(question, result(said), result(question, 1)) == [said]
 
 
 def test_words_without_meaning_of_their_own_are_told_by_themselves() -> None:
-    assert told("x", turn("who are you"), turn("东京的天气")) == ["who are you", "东京的天气"]
+    assert told("x", result("who are you"), result("东京的天气")) == ["who are you", "东京的天气"]
 
 
 @given(st.text(), st.lists(st.tuples(st.text(), st.booleans(), st.integers(0, 9)), max_size=8))
 def test_what_is_left_is_a_part_in_order_and_nothing_more_is_left_out_the_second_time(
     question: str, given_: list[tuple[str, bool, int]]
 ) -> None:
-    found = [turn(text, at) if said else memory(text) for text, said, at in given_]
+    found = [result(text, at) if said else memory(text) for text, said, at in given_]
     left = without_repeats(question, found)
     assert left == [one for one in found if one in left]
     assert without_repeats(question, left) == left
     assert [one for one in left if not one.record.role] == [
         one for one in found if not one.record.role
     ]
+
+
+@for_each(
+    "answer",
+    [
+        "I'm sorry, but I don’t know that.",
+        "Unfortunately I could not find anything about it. Tell me, and I will keep it!",
+        "You haven't told me yet.",
+        "Das hast du mir noch nicht gesagt.",
+        "Da bin ich überfragt, ich habe dazu keine Angaben.",
+        "Je n’ai aucune information à ce sujet.",
+        "Lo siento, no me has dicho nada de eso. No lo sé.",
+        "Mi dispiace, non ho informazioni su questo.",
+        "Извините, у меня нет информации об этом.",
+        "申し訳ありませんが、その情報はありません。",
+        "我没有关于这个的信息。",
+        "죄송합니다, 그 정보가 없습니다.",
+        "ขออภัย ฉันไม่มีข้อมูลนั้น",
+    ],
+)
+def test_an_answer_that_knows_nothing(answer: str) -> None:
+    assert knows_nothing(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It is Riesling, from the Mosel.",
+        "Make sure that the door is closed.",
+        "I do not know the street, but the number is 14.",
+        "Die Brücke ist nicht sicher.",
+        "Under the blue pot.",
+        "There is no idea too small: " + "write it down. I don't know a better advice. " * 20,
+    ],
+)
+def test_an_answer_that_says_something(answer: str) -> None:
+    assert not knows_nothing(answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "again"),
+    [
+        ("What is my blood type?", "what is my blood type", True),
+        ("My blood type?", "What is my blood type?", True),
+        ("What is my blood type and my weight?", "What is my blood type?", False),
+        ("My blood type is rare", "What is my blood type?", False),
+        ("Is blood my type?", "Is my type blood?", True),
+        ("Tell me a joke", "tell me a joke!", True),
+        ("", "What is my blood type?", False),
+    ],
+)
+def test_a_question_is_repeated(text: str, question: str, again: bool) -> None:
+    assert repeats(text, frozenset(words_of(question))) is again
+
+
+async def test_the_answer_to_the_same_question_is_still_found(here: Asking) -> None:
+    """Of what stands beside a repeated question only the answer is recalled."""
+    lines = (
+        "It rains.",
+        "What wine goes with fish?",
+        "A Riesling from the Mosel.",
+        "Fine.",
+        "Bye.",
+    )
+    roles = ("user", "user", "assistant", "user", "assistant")
+    said = [
+        turn(line, role, id=f"s{n}", at=one.provenance.at)
+        for n, (line, role, one) in enumerate(zip(lines, roles, talk(*lines), strict=True))
+    ]
+    await here.keep(*said)
+    assert await here.texts("What wine goes with fish?", model=False) == [lines[2]]
+
+
+async def test_a_question_that_was_not_answered_lends_nothing_to_another_one(here: Asking) -> None:
+    lines = (
+        "It rains.",
+        "Do you know how my sister is called?",
+        "I don't know.",
+        "Fine, then pizza.",
+    )
+    roles = ("user", "user", "assistant", "user")
+    said = [
+        turn(line, role, id=f"s{n}", at=one.provenance.at)
+        for n, (line, role, one) in enumerate(zip(lines, roles, talk(*lines), strict=True))
+    ]
+    await here.keep(*said)
+    found = await here.texts("What's the name of my sister?", model=False)
+    assert "Fine, then pizza." not in found
+    assert "It rains." not in found

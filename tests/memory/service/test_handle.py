@@ -12,7 +12,7 @@ from memory.model.plans import Plans
 from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
 from memory.ports.memories import Filter
 from memory.write.new_record import WriteRules
-from tests.memory.rig import CLOSED, ROOM, memory_rig
+from tests.memory.rig import CLOSED, ROOM, forget_topic, memories_about, memory_rig
 from tests.memory.stores.records import AT, record, store
 
 TABS = Draft("Prefers tabs over spaces", Kind.PREFERENCE)
@@ -102,8 +102,8 @@ async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() 
             repr(await turn.prompt_parts()),
             repr(await ada.read.search(Filter())),
             repr(await ada.read.get(old.id)),
-            repr(await ada.privacy.memories_about("deploy key staging")),
-            repr(await ada.privacy.memories_about(old.id)),
+            repr(await memories_about(ada, "deploy key staging")),
+            repr(await memories_about(ada, old.id)),
             repr([one async for one in ada.read.everything()]),
         ]
         assert [text for text in shown if KEY in text] == []
@@ -203,7 +203,7 @@ async def test_nobody_sees_approves_or_deletes_what_is_somebody_elses() -> None:
         assert await bob.review.waiting() == []
         with pytest.raises(BadInput):
             await bob.review.approve(waiting.review_id)
-        assert await bob.privacy.forget_topic("tabs") == 0
+        assert await forget_topic(bob, "tabs") == 0
         assert await ada.read.get(stored.memory_id) is not None
 
 
@@ -254,7 +254,7 @@ async def test_forgetting_a_topic_leaves_the_rest_and_no_word_of_it_in_the_audit
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("Has a dog named Luna", Kind.FACT))
         await ada.write.remember(TABS)
-        assert await ada.privacy.forget_topic("dog Luna") == 1
+        assert await forget_topic(ada, "dog Luna") == 1
         assert [m.record.content for m in await ada.read.search(Filter())] == [TABS.content]
         assert "Luna" not in repr(rig.noted.entries)
 

@@ -10,7 +10,7 @@ from memory.model.record import Embedding, Kind
 from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
 from memory.stores.postgres import vector_search
-from memory.stores.postgres.vector_table import Indexed, VectorTable
+from memory.stores.postgres.vector_search import Indexed, VectorTable
 from memory.stores.recall import SqlRecall
 from memory.stores.search import Searches, searches_on
 from tests.memory.stores.records import BOB, access, record

@@ -106,7 +106,7 @@ async def test_what_differs_in_a_number_is_not_even_compared(
         compared.append(text)
         return in_order(text)
 
-    monkeypatch.setattr("memory.stores.duplicates.in_order", seen)
+    monkeypatch.setattr("memory.stores.insert.in_order", seen)
     again = record("Customer order number 7 was delivered to Hamburg!")
     assert not (await store(memories, again)).stored
     assert len(compared) == 2

@@ -5,8 +5,8 @@ import pytest
 from gateway.errors import BadInput
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.grounding.citations import find_citations
+from memory.model.outcome import Code
 from memory.model.record import Draft, Kind
-from memory.model.validation import Code
 from memory.ports.grounding import Checked, Reason, Verification
 from memory.ports.memories import Filter
 from memory.write import validate

@@ -10,8 +10,8 @@ from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.prices import Price
 from gateway.stores.usage import SqlUsage
 from memory.grounding.decision import Grounding
+from memory.model.outcome import Code
 from memory.model.record import Draft, Kind
-from memory.model.validation import Code
 from memory.ports.grounding import Citation, Reason, Verification
 from parley.config import from_mapping
 from parley.wiring.relevance_judge import SYSTEM, ModelJudge

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.errors import BadInput
-from memory.service import import_limit
-from memory.service.import_limit import IMPORTS, WITHIN, ImportRateLimit
+from memory.write import imports
+from memory.write.imports import IMPORTS, WITHIN, ImportRateLimit
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ def test_ten_an_hour_and_then_one_as_each_is_an_hour_old() -> None:
 
 
 def test_it_remembers_a_bounded_number_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_limit, "MAX_PEOPLE", 3)
+    monkeypatch.setattr(imports, "MAX_PEOPLE", 3)
     taken = ImportRateLimit()
     for number in range(10):
         taken.take(f"person {number}", NOW)
