@@ -22,7 +22,7 @@ from gateway.ports.renderer import Renderer
 
 @dataclass(frozen=True, slots=True)
 class ConnectedAccount:
-    """An account, what is known of its platform, and which optional abilities its adapter has."""
+    """An account with the facts of its platform and the optional abilities of its adapter."""
 
     manifest: AdapterManifest
     adapter: PlatformAdapter
@@ -38,8 +38,8 @@ class ConnectedAccount:
 
     @classmethod
     def of(cls, manifest: AdapterManifest, adapter: PlatformAdapter) -> Self:
-        """Look once which abilities the adapter has; asking a Protocol each time is slow. Raises
-        `ConfigurationError` where the platform's renderer cannot be imported."""
+        """Record the abilities of the adapter once, because a Protocol check at each use is slow.
+        Raises `ConfigurationError` if the platform's renderer cannot be imported."""
         return cls(
             manifest,
             adapter,

@@ -1,4 +1,4 @@
-"""Which conversation a message belongs to, and how much of it the model gets to see."""
+"""The conversation of a message, and the part of it that the model sees."""
 
 import json
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from gateway.people import DEFAULT_TENANT, Audience
 from gateway.ports import Capabilities
 
 MAX_NAMED: Final = 4_096
-"""Conversations whose text is remembered: a message asks for it a dozen times."""
+"""Conversations with a cached text: a message needs it a dozen times."""
 
 
 class ConversationKey(NamedTuple):
-    """A conversation's identity. `thread` is empty outside threads, which is a value of its own.
-    A tuple, because every message looks it up again and again."""
+    """The key of a conversation. `thread` is empty outside threads. A tuple, because every message
+    looks it up many times."""
 
     tenant: str
     platform: str
@@ -27,21 +27,22 @@ class ConversationKey(NamedTuple):
 
     @property
     def room(self) -> "ConversationKey":
-        """The same without its thread: where one thread after the other can be opened."""
+        """Return the key without its thread, for platforms on which each question opens a
+        thread."""
         return self._replace(thread="") if self.thread else self
 
     @property
     def channel_name(self) -> str:
-        """Its channel as stores name it."""
+        """The name of its channel in stores."""
         return channel_name(self.tenant, self.platform, self.account, self.channel)
 
     @classmethod
     def of(cls, text: str) -> "ConversationKey":
-        """The key whose text this is. Raises `ValueError` for anything else."""
+        """Return the key of this text. Raises `ValueError` for anything else."""
         return _from_text(text)
 
     def place_in(self, place: Place) -> Place:
-        """Where the answer to a message from this place goes."""
+        """Return the place of the answer to a message from this place."""
         return place if place.thread_id == self.thread else replace(place, thread_id=self.thread)
 
     def __str__(self) -> str:
@@ -63,28 +64,27 @@ def _from_text(text: str) -> ConversationKey:
 
 
 def channel_name(tenant: str, platform: str, account: str, channel: str) -> str:
-    """A channel as stores name it, another one for each tenant. No platform's name has a slash."""
+    """Return the name of a channel in stores, different for each tenant. No platform's name has a
+    slash."""
     name = f"{platform}:{account}:{channel}"
     return name if tenant == DEFAULT_TENANT else f"{tenant}/{name}"
 
 
 def channel_of_name(tenant: str, name: str) -> str:
-    """The "platform:account:channel" that a store of this tenant names so."""
+    """Return the "platform:account:channel" of a name in the stores of this tenant."""
     return name if tenant == DEFAULT_TENANT else name.removeprefix(f"{tenant}/")
 
 
 def key_of(tenant: str, place: Place) -> ConversationKey:
-    """The conversation that is held in a place."""
+    """Return the conversation of a place."""
     return ConversationKey(
         tenant, place.platform, place.account, place.workspace_id, place.channel_id, place.thread_id
     )
 
 
 def place_to_answer(place: Place, message_id: str, capabilities: Capabilities) -> Place:
-    """Where the answer to a message goes: on Slack, into the thread that the message starts.
-
-    The conversation is held there too, so that a follow-up in the thread finds its beginning.
-    """
+    """Return the conversation of the answer to a message: on Slack, the thread that the message
+    starts, so that a follow-up in the thread finds its beginning."""
     in_room = place.audience is not Audience.DIRECT
     if capabilities.answers_open_threads and in_room and not place.thread_id and message_id:
         return replace(place, thread_id=message_id)
@@ -93,7 +93,7 @@ def place_to_answer(place: Place, message_id: str, capabilities: Capabilities) -
 
 @dataclass(frozen=True, slots=True)
 class ContextLimits:
-    """How much of a conversation is shown to the model (the source's defaults)."""
+    """The limits of the conversation in the prompt (the source's defaults)."""
 
     max_messages: int = 10
     max_tokens: int = 2000

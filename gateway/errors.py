@@ -29,7 +29,7 @@ from db.errors import StoreUnavailable as StoreUnavailable  # noqa: PLC0414 - a 
 
 
 class ParleyError(Exception):
-    """Base of everything this program raises on purpose."""
+    """The base class of all errors of this program."""
 
 
 class ConfigurationError(ParleyError):

@@ -1,4 +1,4 @@
-"""One conversation at a time in order, many conversations side by side."""
+"""Runs the work of each conversation in order, and many conversations concurrently."""
 
 import asyncio
 from collections import deque
@@ -51,8 +51,9 @@ class ConversationQueues:
     """Runs `handle` for the entries of each conversation in order, as many at a time as there are
     `slots`.
 
-    A queue exists only while it has work. `dropped` gets what the overlap "drop" turns away and
-    what was stopped, `withdrawn` what its author deleted before its turn began.
+    A queue exists only while it has work. `dropped` receives entries that the overlap "drop"
+    refuses and stopped entries, `withdrawn` entries that their author deleted before their turn
+    began.
     """
 
     def __init__(
@@ -80,17 +81,17 @@ class ConversationQueues:
 
     @property
     def waiting(self) -> int:
-        """Entries that wait for their turn."""
+        """The number of waiting entries."""
         return self._waiting
 
     @property
     def running(self) -> int:
-        """Turns that work at this moment."""
+        """The number of running turns."""
         return self._slots.taken
 
     @property
     def aside(self) -> int:
-        """Turns that have begun, and wait for a model that does not answer."""
+        """The number of running turns that wait for a model that does not answer."""
         return self._slots.aside
 
     @property
@@ -139,7 +140,7 @@ class ConversationQueues:
         return any(message is not None and message.id in message_ids for message in held)
 
     def stop_running(self, conversation: str) -> bool:
-        """End the turn that runs in a conversation, and drop it; False when none does."""
+        """Stop and drop the running turn of a conversation; False if there is none."""
         queue = self._queues.get(conversation)
         if queue is None or queue.running is None:
             return False
@@ -149,17 +150,17 @@ class ConversationQueues:
         return queue.stopped
 
     async def drain(self, timeout: float) -> bool:
-        """Begin nothing more and wait for what runs; False after `timeout` seconds."""
+        """Start no further work and wait for running work; False after `timeout` seconds."""
         self.close()
         return await self._tasks.drain(timeout)
 
     async def stop(self) -> None:
-        """Begin nothing more and end what runs; the inbox still has it."""
+        """Start no further work and cancel running work; the inbox keeps it."""
         self.close()
         await self._tasks.stop()
 
     def close(self) -> None:
-        """Hand back the queues that have not begun: the inbox keeps their entries."""
+        """Drop the queues that have not begun: the inbox keeps their entries."""
         self._closed = True
         while self._ready:
             self._leave_waiting(self._queues.pop(self._ready.popleft()))
@@ -169,14 +170,14 @@ class ConversationQueues:
         self._leave(queue.waiting)
 
     def _leave(self, entries: Iterable[InboxEntry]) -> None:
-        """The inbox has them; what is kept here is that they are still to be answered."""
+        """Record that these entries are still to be answered; the inbox has them."""
         for entry in entries:
             message = entry.message
             if message is not None:
                 self._left.add((entry.conversation, message.id))
 
     def _count(self, entries: Collection[InboxEntry], by: int) -> None:
-        """Count entries that begin (1) or end (-1) to wait, in all and by person."""
+        """Count entries that start (1) or stop (-1) to wait, in total and by person."""
         self._waiting += by * len(entries)
         for entry in entries:
             person = _person_of(entry)
@@ -186,7 +187,8 @@ class ConversationQueues:
                     self._of_person[person] = waiting
 
     def _revise(self, queue: _Queue, event: InboundEvent) -> None:
-        """Let what has not begun follow an edit or a deletion; what has is revised after it."""
+        """Apply an edit or a deletion to waiting entries; running ones are revised after their
+        end."""
         if not isinstance(event, MessageEdited | MessageDeleted):
             return
         self._count(queue.waiting, -1)
@@ -211,7 +213,7 @@ class ConversationQueues:
         queue.stopped = False  # it was done before a stop could take effect
 
     def _begin_next(self) -> bool:
-        """Begin the turn of the queue that has waited longest for a slot; False without one."""
+        """Start the turn of the queue that has waited longest for a slot; False without one."""
         if not self._ready:
             return False
         name = self._ready.popleft()
@@ -250,7 +252,8 @@ class ConversationQueues:
 
 
 def _person_of(entry: InboxEntry) -> tuple[str, str, str] | None:
-    """The parts of a `PersonId`, which is not made: it is counted for every entry."""
+    """Return the parts of a `PersonId`, without its construction, because every entry is
+    counted."""
     author, place = author_of(entry.event), place_of(entry.event)
     return None if author is None else (place.platform, place.account, author.id)
 

@@ -1,19 +1,17 @@
-"""Stops work that processes die of: counts the deaths, quarantines what reaches `MAX_DEATHS`.
+"""Quarantines work that repeatedly crashes the process: counts the crashes up to `MAX_DEATHS`.
 
-`CrashCounts` holds the deaths that each piece of work was in work at, where the next process finds
-them.
-
+`CrashCounts` stores the crashes during which each item was in work, for the next process.
 `Quarantine` covers all kinds of work. Work is marked in the record before it begins. At a start,
-the records of processes that died are read: each item that was in work has one more death. A hang
-that the watchdog ended counts for what ran at that moment alone; any other death counts for
-everything that was in work. What reaches `MAX_DEATHS` is not begun any more and stands in a list
-for an operator.
+the records of crashed processes are read: each item that was in work has one more crash. A hang
+that the watchdog ended counts for the item that ran at that moment alone; any other crash counts
+for all items in work. An item that reaches `MAX_DEATHS` is not started again, and is listed for an
+operator.
 
-`CrashLoopGuard` covers events of the inbox, which another process on another machine may take up.
-An event that was begun before is tried again beside everything else at first, then alone, so that
-only the event that kills the process is counted any further; in the end it is given up. The event
-with the fewest deaths is tried first: a process that is killed from outside, again and again and
-soon after its start, would otherwise always die of the oldest.
+`CrashLoopGuard` covers events of the inbox, which another process on another machine may continue.
+An event that was begun before is first retried beside other work, then alone, so that only the
+event that crashes the process is counted further; finally it is given up. The event with the fewest
+crashes is retried first: otherwise a process that is repeatedly killed from outside soon after its
+start would always fail at the oldest event.
 """
 
 import asyncio
@@ -38,9 +36,9 @@ from gateway.ports.work_guard import NOBODY, Owner, WorkGuard, WorkItem, WorkKin
 from gateway.store_retry import StoreRetry, uninterrupted
 
 MAX_DEATHS: Final = 7
-"""The weight from which an item is not begun any more. With five, one message in some thousands was
-given up for nothing when a busy program was killed twenty times; with more than nine, systemd would
-have given the program up first."""
+"""The weight from which an item is not started. With five, one message in some thousands was given
+up wrongly when a busy program was killed twenty times; with more than nine, systemd would have
+stopped the program first."""
 KILLED: Final = 1
 """Weight of a death of unknown cause: the item was in work, as others were."""
 HUNG: Final = 3
@@ -48,20 +46,20 @@ HUNG: Final = 3
 NAMED: Final = 4
 """Weight of a hang for the item that ran: two of them reach `MAX_DEATHS`."""
 COUNTED_FOR: Final = timedelta(days=7)
-"""How long a death counts."""
+"""The time for which a crash counts."""
 OVER: Final = "over"
-"""In place of a count: the item was given up, and is finished without a word from then on."""
+"""Replaces a count: the item was given up, and is finished without a message."""
 LONGEST_KEY: Final = 200
 
 
 class CrashCounts:
-    """The counts, in the durable state of the program. Everything raises `StoreUnavailable`."""
+    """The stored counts. Every method raises `StoreUnavailable`."""
 
     def __init__(self, state: AdapterState) -> None:
         self._state = state
 
     async def of(self, item: WorkItem) -> int:
-        """The weight of its deaths."""
+        """Return the weight of its crashes."""
         value = await self._state.get(_key(item))
         if value == OVER:
             return MAX_DEATHS
@@ -72,7 +70,7 @@ class CrashCounts:
         await self._state.put(_key(item), str(weight), COUNTED_FOR)
 
     async def add(self, item: WorkItem, weight: int) -> int:
-        """Add a death; the weight of all of them. An item that was given up stays so."""
+        """Add a crash and return the total weight. An item that was given up stays so."""
         if await self._state.get(_key(item)) == OVER:
             return MAX_DEATHS
         total = await self.of(item) + weight
@@ -80,7 +78,7 @@ class CrashCounts:
         return total
 
     async def begin_giving_up(self, item: WorkItem) -> bool:
-        """True for the first call: giving the item up may be what a process dies of, too."""
+        """Return True for the first call: giving the item up may crash the process, too."""
         if await self._state.get(_key(item)) == OVER:
             return False
         await self._state.put(_key(item), OVER, COUNTED_FOR)
@@ -93,22 +91,21 @@ def _key(item: WorkItem) -> str:
 
 
 MAX_NAMED: Final = 50
-"""Items that a line of the log names."""
+"""Items in one log line."""
 MAX_LISTED: Final = 1_000
-"""Quarantined items that are kept."""
+"""Stored quarantined items."""
 KEEP: Final = timedelta(days=30)
 KEEP_RECURRING: Final = timedelta(days=1)
-"""How long an item stays quarantined. Work that comes again by itself is tried once more after a
-day: without housekeeping nothing would be forgotten."""
+"""The time for which an item stays in quarantine. Recurring work is retried after a day: without
+housekeeping, no old row would be deleted."""
 RECURRING: Final[tuple[WorkKind, ...]] = ("chore", "heartbeat", "embedding")
 
 BY_ITSELF: Final[tuple[WorkKind, ...]] = ("waiting_turn", *RECURRING)
-"""Kinds for which every death counts. A message's beginnings after a death are counted where it is
-taken up; a delivery and a send wait for others, and a process that is killed from outside meanwhile
-says nothing about them."""
+"""Kinds for which every crash counts. For a message, starts after a crash are counted by the crash
+loop guard. A delivery and a send wait for others, so a process that is killed meanwhile proves
+nothing about them."""
 WITH_OWNER: Final[tuple[WorkKind, ...]] = ("message", "waiting_turn", "send")
-"""Kinds that are quarantined where they are taken up, because only there it is known whose they
-are, or what else is to be done."""
+"""Kinds that their own code quarantines, because it knows the person and the further steps."""
 
 
 class Quarantine:
@@ -123,8 +120,8 @@ class Quarantine:
         record: WorkRecord | None = None,
         left: Sequence[Death] = (),
     ) -> None:
-        """`left`: what processes that died left behind. `count` is told of every item that is
-        quarantined."""
+        """`left`: the remains of crashed processes. `count` is called for every quarantined
+        item."""
         self._deaths = deaths
         self._store = quarantine
         self._clock = clock
@@ -136,11 +133,11 @@ class Quarantine:
 
     @property
     def quarantined(self) -> int:
-        """How many items are quarantined, as of the last look."""
+        """The number of quarantined items at the last read."""
         return len(self._quarantined)
 
     async def start(self) -> None:
-        """Count the deaths of earlier processes. Raises `StoreUnavailable`."""
+        """Count the crashes of earlier processes. Raises `StoreUnavailable`."""
         await self.refresh()
         left, self._left = self._left, ()
         for death in left:
@@ -154,7 +151,7 @@ class Quarantine:
                 await self.quarantine(item)
 
     async def refresh(self) -> int:
-        """Delete entries that are too old, and read the list again; how many were deleted."""
+        """Delete old entries and read the list again; return the number of deleted entries."""
         now = self._clock.now()
         gone = await self._store.prune(now - KEEP, now - KEEP_RECURRING, RECURRING, MAX_LISTED)
         before = self._quarantined
@@ -165,29 +162,30 @@ class Quarantine:
         return gone
 
     def close(self) -> None:
-        """Note that the process ends in order: no item that is in work becomes a suspect."""
+        """Record a regular end of the process: no item in work becomes a suspect."""
         self.record.close()
 
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
-        """Within it these items are in work."""
+        """Mark these items as in work within the block."""
         return Working(self.record, items)
 
     def deaths(self, item: WorkItem) -> int:
-        """The weight of the deaths that earlier processes left."""
+        """Return the weight of the crashes of earlier processes."""
         return self._weights.get(item, 0) if self._weights else 0
 
     def exhausted(self, item: WorkItem) -> bool:
-        """True when the item must not be begun any more."""
+        """Return True if the item must not be started."""
         if not (self._weights or self._quarantined):  # nearly always, and asked for every message
             return False
         return item in self._quarantined or self._weights.get(item, 0) >= MAX_DEATHS
 
     def suspects(self, kind: WorkKind) -> int:
-        """How many items of this kind were in work at a death, or are quarantined."""
+        """Return the number of items of this kind that were in work at a crash, or are
+        quarantined."""
         return sum(item.kind == kind for item in {*self._weights, *self._quarantined})
 
     def release(self, item: WorkItem) -> None:
-        """The item was dealt with in another way."""
+        """Record that the item was finished in another way."""
         self._weights.pop(item, None)
 
     async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
@@ -203,7 +201,7 @@ class Quarantine:
 
 
 def weight_of(item: WorkItem, death: Death) -> int:
-    """By how much a death counts for an item that was in work at it."""
+    """Return the weight of a crash for an item that was in work."""
     if death.named:
         return NAMED if item in death.named else 0
     if death.hung:
@@ -212,7 +210,7 @@ def weight_of(item: WorkItem, death: Death) -> int:
 
 
 def _log_death(death: Death) -> None:
-    """One line about an earlier process: what was in work, and where it stood."""
+    """Log one line about an earlier process: its items in work, and its stack."""
     log.error(
         "earlier_process_died",
         cause="the event loop stood still" if death.hung else "unknown",
@@ -224,11 +222,11 @@ def _log_death(death: Death) -> None:
 
 
 MAX_REDELIVERIES: Final = MAX_DEATHS
-"""Beginnings after a death; an event that none of them finished is given up at the next one."""
+"""Starts after a crash; an event that none of them finished is given up at the next one."""
 ALONE_AFTER: Final = 2
-"""Takeovers that did not end, after which an event is tried alone."""
+"""Unfinished starts after which an event is retried alone."""
 GATHERING: Final = 0.05
-"""Seconds in which those who are to be tried alone gather, before the first of them is."""
+"""Seconds in which events to be retried alone are collected, before the first starts."""
 
 log = structlog.get_logger(__name__)
 
@@ -236,8 +234,8 @@ Work = Callable[[Sequence[InboxEntry]], Awaitable[None]]
 
 
 class CrashLoopGuard:
-    """Counts how often work on an event begins anew that another process may have begun before.
-    Work on an event that is surely new costs nothing."""
+    """Counts starts of work on an event that another process may have started before. A new event
+    costs no access to the store."""
 
     def __init__(
         self,
@@ -248,8 +246,8 @@ class CrashLoopGuard:
         may_be_again: Callable[[InboxEntry], bool],
         give_up: Callable[[InboxEntry], Awaitable[None]],
     ) -> None:
-        """`may_be_again`: whether another process may have begun to work on an entry. `give_up`
-        tells people of it, and finishes the entry."""
+        """`may_be_again` returns True if another process may have started work on an entry.
+        `give_up` notifies people and finishes the entry."""
         self._deaths = deaths
         self._guard = guard
         self._inbox = inbox
@@ -259,8 +257,8 @@ class CrashLoopGuard:
         self._alone = OneByOne()
 
     async def run(self, entries: Sequence[InboxEntry], work: Work) -> None:
-        """Do the work on these entries, without those that are given up, and begin it anew while a
-        store is away. Everything else that the work raises is raised."""
+        """Do the work on these entries, except given-up ones, and repeat it while a store is
+        unavailable. Other errors of the work are raised."""
         items = [item_of(entry) for entry in entries]
         suspects = [
             item
@@ -312,12 +310,12 @@ class CrashLoopGuard:
 
 
 def item_of(entry: InboxEntry) -> WorkItem:
-    """The work on an event: its turn."""
+    """Return the item of an event: its turn."""
     return WorkItem("message", correlation_id(entry.id))
 
 
 def owner_of(entry: InboxEntry) -> Owner:
-    """The person who wrote it, and the channel."""
+    """Return the author and the channel."""
     place, author = place_of(entry.event), author_of(entry.event)
     person = PersonId(place.platform, place.account, author.id) if author else ""
     channel = f"{place.platform}:{place.account}:{place.channel_id}"
@@ -325,8 +323,8 @@ def owner_of(entry: InboxEntry) -> Owner:
 
 
 class OneByOne:
-    """Lets one after the other in, whoever has the lowest rank of those who wait; of equals, who
-    came first."""
+    """Admits waiting tasks one by one: the lowest rank first; of equal ranks, the first that
+    came."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -335,7 +333,7 @@ class OneByOne:
 
     @asynccontextmanager
     async def turn(self, rank: int) -> AsyncIterator[None]:
-        """Wait for the turn, and have it while within."""
+        """Wait for admission, which lasts for the block."""
         loop = asyncio.get_running_loop()
         mine: asyncio.Future[None] = loop.create_future()
         heapq.heappush(self._waiting, (rank, next(self._numbers), mine))
@@ -350,7 +348,7 @@ class OneByOne:
                 self._next()
 
     def _next(self) -> None:
-        """Let the next one in."""
+        """Admit the next one."""
         while self._waiting:
             _, _, waiting = heapq.heappop(self._waiting)
             if not waiting.done():

@@ -1,7 +1,7 @@
-"""Where stored events go: worked on here, in order by conversation, or left to another process.
+"""Dispatches stored events: to this process, in order by conversation, or to another process.
 
-The crash loop guard stands around all work, and work is tried again while a store is away. What
-controls a conversation never waits in its queue.
+The crash loop guard surrounds all work, and work is repeated while a store is unavailable. Commands
+that control a conversation never wait in its queue.
 """
 
 import asyncio
@@ -30,10 +30,10 @@ from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 
 MAX_CONTROL_TASKS = 1_000
-"""Commands and button presses that may run at once; further ones are refused at the door."""
+"""Commands and button presses that may run concurrently; further ones are refused at intake."""
 MAX_INLINE_TASKS = 100
 HELD_FOR = timedelta(hours=1)
-"""How long an accepted message counts as one that may still be answered; no turn is as long."""
+"""The time for which an accepted message may still be unanswered; no turn is as long."""
 
 
 class LocalDispatcher:
@@ -65,7 +65,7 @@ class LocalDispatcher:
 
     @property
     def idle(self) -> bool:
-        """True when nothing that was accepted is unfinished."""
+        """True if all accepted work is finished."""
         return not self._controls and self.queues.idle
 
     def check_room(self) -> None:
@@ -75,16 +75,16 @@ class LocalDispatcher:
             raise StoreUnavailable(f"{MAX_CONTROL_TASKS} commands are being answered already")
 
     def is_crowded_by(self, person: PersonId) -> bool:
-        """True when much waits, and this person has their share of it."""
+        """Return True if many entries wait and this person has reached their share."""
         return self.queues.is_crowded_by(person)
 
     async def accept(self, entry: InboxEntry) -> None:
-        """Begin the work, or queue it."""
+        """Start the work, or queue it."""
         self.dispatch(entry)
 
     def dispatch(self, entry: InboxEntry) -> None:
-        """Begin the work for an event that the inbox holds, or queue it; once the end has begun it
-        stays there for the next start."""
+        """Start or queue the work for an event of the inbox; during shutdown it stays there for the
+        next start."""
         with correlated(correlation_id(entry.id)):
             event = entry.event
             if self._closed or not isinstance(event, ButtonPressed | CommandInvoked):
@@ -104,23 +104,23 @@ class LocalDispatcher:
                 self._controls.spawn(self._guard.run([entry], lambda _: command(entry, event)))
 
     async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
-        """True when one of these messages is accepted and may not be answered yet."""
+        """Return True if one of these messages is accepted and may be unanswered."""
         return self.queues.holds(conversation, message_ids)
 
     def answer_inline(self, event: InlineQueried) -> bool:
-        """Offer completions while a person types; nothing of it is stored. False without room."""
+        """Offer completions while a person types, without storing them. False without capacity."""
         if self._closed or self._full:
             return False
         self._controls.spawn(self._control.inline(event))
         return True
 
     async def drain(self, timeout: float) -> bool:
-        """Begin nothing more and wait for what runs; False after `timeout` seconds."""
+        """Start no further work and wait for running work; False after `timeout` seconds."""
         self._close()
         return all(await asyncio.gather(self.queues.drain(timeout), self._controls.drain(timeout)))
 
     async def stop(self) -> None:
-        """Begin nothing more and end what runs; the inbox keeps it."""
+        """Start no further work and cancel running work; the inbox keeps it."""
         self._close()
         await self.queues.stop()
         await self._controls.stop()
@@ -143,8 +143,8 @@ class LocalDispatcher:
 
 
 class SharedDispatcher:
-    """Leaves accepted events to the workers that take them from the shared inbox, this process
-    among them or not."""
+    """Leaves accepted events to the workers of the shared inbox, of which this process may be
+    one."""
 
     def __init__(self, control: CommandHandler, held: AdapterState) -> None:
         self._control = control
@@ -155,24 +155,24 @@ class SharedDispatcher:
         """The shared inbox has its own bounds."""
 
     def is_crowded_by(self, person: PersonId) -> bool:
-        """Not known here; `IntakeLimits` bounds what one person adds to the shared inbox."""
+        """Return False: `IntakeLimits` bounds one person's entries in the shared inbox."""
         return False
 
     async def accept(self, entry: InboxEntry) -> None:
-        """Note the message, so that an edit that comes before its answer is not forgotten."""
+        """Record the message, so that an edit before its answer is accepted."""
         message = entry.message
         if message is not None:
             await self._held.put(_name(message.place, message.id), "1", HELD_FOR)
 
     async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
-        """True when one of these messages is noted."""
+        """Return True if one of these messages is recorded."""
         for message_id in message_ids:
             if await self._held.get(_name(place, message_id)):
                 return True
         return False
 
     def answer_inline(self, event: InlineQueried) -> bool:
-        """Answer from the process that is connected: the answer is worth nothing later."""
+        """Answer from the connected process, because a late answer is useless."""
         if len(self._inline) >= MAX_INLINE_TASKS:
             return False
         self._inline.spawn(self._control.inline(event))

@@ -1,4 +1,4 @@
-"""The sink of every adapter: what is addressed to the assistant is stored, the rest forgotten."""
+"""The sink of every adapter: stores events for the assistant and ignores the others."""
 
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -40,13 +40,13 @@ from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
 
 MAX_TOLD: Final = 20
-"""Different problems of a tenant provider that the log tells, once each."""
+"""Distinct problems of a tenant provider that are logged, once each."""
 
 log = structlog.get_logger(__name__)
 
 
 class Intake:
-    """Implements `gateway.ports.EventSink`: returns once an event is stored, or none of ours."""
+    """Implements `gateway.ports.EventSink`: returns once an event is stored or ignored."""
 
     def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
         self._services = services
@@ -84,8 +84,8 @@ class Intake:
                 raise
 
     async def _quarantine(self, item: WorkItem, event: InboundEvent) -> None:
-        """Processes died of this event before it was stored. It is acknowledged; where it is surely
-        for the assistant it is stored without a further look, so that its author is told."""
+        """Acknowledge an event that crashed processes before it was stored. If it is certainly for
+        the assistant, store it without further checks, so that its author is notified."""
         self._services.count("quarantined_again", place_of(event).platform)
         if isinstance(event, MessageReceived) and event.message.is_direct_message:
             await self._store(event, self.key_for(event))
@@ -118,7 +118,7 @@ class Intake:
                 await self._ratings.take(event)
 
     def key_for(self, event: InboundEvent, tenant: str = "") -> ConversationKey:
-        """The conversation an event belongs to, of its author's tenant if none is given. Raises
+        """Return the conversation of an event, for its author's tenant if none is given. Raises
         `TenantUnknown`."""
         place = place_of(event)
         match event:
@@ -154,7 +154,8 @@ class Intake:
     async def _answers_question(
         self, event: MessageReceived, content: str, key: ConversationKey
     ) -> bool:
-        """True when a message was typed in place of a button; anything else closes the question."""
+        """Return True for a message that answers a question instead of a button; any other message
+        closes the question."""
         if await self._typed.answered_before(event, content):
             self._services.count("duplicate", event.message.platform)
             return True
@@ -170,7 +171,8 @@ class Intake:
         return True
 
     async def _takes_part(self, message: ChatMessage, key: ConversationKey) -> bool:
-        """True where the assistant has spoken in this thread; looked up only where that matters."""
+        """Return True if the assistant has written in this thread; read from the store only if
+        needed."""
         connected = self._services.connected[message.platform, message.place.account]
         if not (message.thread_id and connected.manifest.capabilities.joins_threads):
             return False
@@ -255,8 +257,8 @@ class Intake:
             services.count("duplicate", place.platform)
 
     def _without_tenant(self, event: InboundEvent, error: TenantUnknown) -> None:
-        """Nobody can say whose this is: it is refused, acknowledged and not stored, because a
-        platform that delivers it again would deliver nothing else meanwhile."""
+        """Refuse an event without a known tenant: it is acknowledged and not stored, because a
+        platform that repeats it would hold back other events."""
         place, person, services = place_of(event), person_of(event), self._services
         if isinstance(event, MessageReceived):
             policy = services.policies.invocation
@@ -275,12 +277,13 @@ class Intake:
     def _forget(
         self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
     ) -> None:
-        """Store nothing, not even that there was an event; a live view may show why."""
+        """Ignore the event without a trace; a live view may show the reason."""
         self._services.count("forgotten", decision.reason)
         self._services.observe(self._trace(event, key, decision, "ignored"))
 
     async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
-        """Refused before it is stored: counted, and a few refusals of each sender traced."""
+        """Refuse an event before it is stored: count it, and trace a few refusals of each
+        sender."""
         trace = self._trace(event, key, why, f"refused:{why.stage}")
         await self._screening.turn_away(event, key.tenant, trace)
 
@@ -306,7 +309,7 @@ Written = TypeVar("Written", MessageReceived, MessageEdited)
 
 
 def with_content(event: Written, content: str) -> Written:
-    """The event with the author's own words only: without the prefix that invokes the assistant."""
+    """Return the event with the author's own text only, without the prefix of the assistant."""
     message = event.message
     if message.content == content:
         return event

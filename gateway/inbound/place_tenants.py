@@ -14,7 +14,7 @@ from gateway.ports import AdapterState
 
 REMEMBERED: Final = timedelta(days=3650)
 MAX_TENANTS: Final = 64
-"""Tenants of one place that are kept, the latest."""
+"""Stored tenants of one place, the latest."""
 MAX_KNOWN: Final = 10_000
 """Places whose tenants this process has stored already."""
 

@@ -1,4 +1,4 @@
-"""Edits and deletions: of a question that still waits, and of a conversation that is stored."""
+"""Applies edits and deletions to waiting questions and stored conversations."""
 
 import asyncio
 from dataclasses import replace
@@ -20,8 +20,8 @@ from gateway.turn.services import Services
 
 
 def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
-    """The new wording of a message without own text stays somebody else's, where the platform does
-    not say again that it is."""
+    """Return the new text of a message. A text of somebody else stays such, even if the platform
+    does not repeat this."""
     if before.content or not before.material or now.material:
         return now
     first = before.material[0]
@@ -29,8 +29,8 @@ def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
 
 
 def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> InboxEntry | None:
-    """The entry after the revision: in its new wording, None when it was deleted, and the same
-    when it is about something else."""
+    """Return the entry after the revision: with its new text, None if it was deleted, unchanged if
+    it is another message."""
     message = entry.message
     if message is None:
         return entry
@@ -51,7 +51,8 @@ def revised(entry: InboxEntry, revision: MessageEdited | MessageDeleted) -> Inbo
 async def revise_stored(
     entry: InboxEntry, event: MessageEdited | MessageDeleted, services: Services
 ) -> None:
-    """Let the stored conversation, and what memory took from it, follow an edit or a deletion."""
+    """Apply an edit or a deletion to the stored conversation and to the memories that derive from
+    it."""
     place, tenant = place_of(event), ConversationKey.of(entry.conversation).tenant
     conversations = services.stores.conversations
     if isinstance(event, MessageDeleted):

@@ -35,9 +35,9 @@ log = structlog.get_logger(__name__)
 
 
 class Screening:
-    """Refuses events of senders whom the access lists refuse, or who send far too much.
+    """Refuses events of senders that the access lists refuse, or that send too much.
 
-    The same event refused again, because the platform repeats it, is refused for the same reason.
+    A redelivery of a refused event is refused for the same reason.
     """
 
     def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
@@ -46,7 +46,8 @@ class Screening:
         self._arrivals = IntakeLimits(services.policies.limits.user_per_minute)
 
     def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
-        """Why the event is not stored; None where it is. A deletion has no author and always is."""
+        """Return the reason for a refusal; None if the event is stored. A deletion has no author
+        and is always stored."""
         author = author_of(event)
         if author is None:
             return None
@@ -68,7 +69,7 @@ class Screening:
         return None
 
     async def turn_away(self, event: InboundEvent, tenant: str, trace: Trace) -> None:
-        """Count a refusal, and write a few of each sender down."""
+        """Count a refusal, and trace a few of each sender."""
         services = self._services
         services.count("turn", trace.outcome)
         services.observe(trace)
@@ -91,7 +92,8 @@ class Screening:
     def _denied(
         self, event: InboundEvent, author: MessageAuthor, person: PersonId
     ) -> Decision | None:
-        """The lists' answer. A command or press that waits for an end is refused in its turn."""
+        """Return the decision of the access lists. A command or press that a user waits for is
+        refused in its turn."""
         if isinstance(event, MessageEdited | MessageDeleted):
             return None
         if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:

@@ -28,18 +28,19 @@ MAGIC: Final = b"PARLEYW1"
 HEADER: Final = 64
 SLOT: Final = 1024
 SLOTS: Final = 1024
-"""Items in work that are written down at once; more are not, which makes them no suspects."""
+"""Items in work that are recorded; further ones are not recorded, so a crash does not count for
+them."""
 SIZE: Final = HEADER + SLOT * SLOTS
 MAX_PROCESSES: Final = 64
 """Files of one installation in one folder, and so the processes that share it."""
 MAX_STACK: Final = 16_384
-"""Bytes of a stack that are read back."""
+"""Bytes of a stack that the next process reads."""
 KINDS: Final = frozenset(get_args(WorkKind))
 
 _HEAD: Final = struct.Struct("<HI")
-"""Of a slot: the length of the text, the group."""
+"""The header of a slot: the length of the text, and the group."""
 _WHOLE: Final = struct.Struct(f"<HI{SLOT - _HEAD.size}s")
-"""All of a slot, zeros after the text."""
+"""A whole slot, zeros after the text."""
 _FREE: Final = b"\0\0"
 _MOST_GROUPS: Final = 0xFFFFFFFF
 _GROUP: Final = ContextVar("parley_work_group", default=0)
@@ -71,26 +72,26 @@ class WorkRecord:
 
     @property
     def stack_file(self) -> Path | None:
-        """Where the stack of a hanging process goes."""
+        """The file for the stack of a hanging process."""
         return self.path.with_name(f"{self.path.name}.stack") if self.path else None
 
     def working(self, *items: WorkItem) -> "Working":
-        """Within it these items are in work, in one group."""
+        """Mark these items as in work within the block, in one group."""
         return Working(self, items)
 
     def in_work(self) -> tuple[WorkItem, ...]:
-        """Everything that is in work now."""
+        """Return all items in work."""
         return _items(self._map)[0]
 
     def name_running(self) -> tuple[WorkItem, ...]:
-        """Write down which group runs at this moment, and return its items; none where it is not
-        about a piece of work. Safe in a signal handler."""
+        """Record the running group, and return its items; empty if no item runs. Safe in a signal
+        handler."""
         group = _GROUP.get()
         struct.pack_into("<I", self._map, len(MAGIC), group)
         return _items(self._map)[1]
 
     def close(self) -> None:
-        """The end in order: nothing was in work. Safe to call twice."""
+        """Record a regular end without items in work. Safe to call twice."""
         if self._map.closed:
             return
         self._map[HEADER:SIZE] = bytes(SIZE - HEADER)
@@ -100,7 +101,7 @@ class WorkRecord:
             os.close(self._descriptor)
 
     def begin(self, items: Iterable[WorkItem], group: int) -> list[int]:
-        """Write items into free slots; where these begin."""
+        """Write items into free slots; return their offsets."""
         taken: list[int] = []
         record, free = self._map, self._free
         if record.closed:
@@ -131,7 +132,7 @@ class WorkRecord:
 
 
 class Working:
-    """Marks items for as long as the block runs, also in tasks that are started there."""
+    """Marks items while the block runs, also in tasks that start there."""
 
     __slots__ = ("_items", "_record", "_taken", "_token")
 
@@ -150,9 +151,9 @@ class Working:
 
 
 def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Death]]:
-    """The record of this process, and what processes that died left in the same place.
+    """Return the record of this process, and the remains of crashed processes in the same folder.
 
-    Raises `OSError` where the folder cannot be written, or all `MAX_PROCESSES` files are in use.
+    Raises `OSError` if the folder is not writable, or all `MAX_PROCESSES` files are in use.
     """
     folder.mkdir(parents=True, exist_ok=True)
     own: tuple[Path, int] | None = None
@@ -175,7 +176,7 @@ def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Death]]:
 
 
 def _locked(path: Path) -> int | None:
-    """The file of ours, None while a process that runs has it. Raises `OSError`."""
+    """Return a locked file, None while a running process holds it. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -192,7 +193,7 @@ def _locked(path: Path) -> int | None:
 
 
 def _taken_over(path: Path, descriptor: int) -> list[Death]:
-    """Read and clear the file of a process that died: at most one death."""
+    """Read and clear the file of a crashed process: at most one crash."""
     content = os.pread(descriptor, SIZE, 0)
     stack_file = path.with_name(f"{path.name}.stack")
     stack = _stack(stack_file)
@@ -220,7 +221,7 @@ def _stack(path: Path) -> str:
 
 
 def _items(content: bytes | mmap.mmap) -> tuple[tuple[WorkItem, ...], tuple[WorkItem, ...]]:
-    """All items in work, and those of the group that was named."""
+    """Return all items in work, and those of the named group."""
     (named,) = struct.unpack_from("<I", content, len(MAGIC))
     items, running = list[WorkItem](), list[WorkItem]()
     for at in range(HEADER, SIZE, SLOT):

@@ -57,10 +57,10 @@ class TokenCalibrations:
 
 
 class PersistentCalibrations:
-    """Stores calibrations beyond a restart: a few hundred bytes per model, written now and then.
+    """Stores calibrations for the next start: a few hundred bytes per model.
 
-    `models` are the configured ones. Where several processes learn, each adds what it knows better;
-    two that write at the same time repeat it some minutes later.
+    `models` are the configured ones. Each of several processes adds its more certain figures; two
+    concurrent writers repeat the write some minutes later.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class PersistentCalibrations:
             log.warning("calibration_not_loaded", error=str(error))
 
     async def save(self) -> int:
-        """Write what changed since; always 0, because nothing is left to do then."""
+        """Write the changed calibrations; return 0, because no work is left."""
         try:
             for model in self._models:
                 latest = self._known.latest(model)
@@ -98,7 +98,7 @@ class PersistentCalibrations:
         return 0
 
     async def _with_others(self, model: str, latest: Calibration) -> Calibration:
-        """With what somebody else wrote since this one did."""
+        """Merge the calibrations that another process wrote meanwhile."""
         text = await self._state.get(model)
         if text is None or text == self._texts.get(model):
             return latest
@@ -107,12 +107,12 @@ class PersistentCalibrations:
 
 
 def written(calibration: Calibration) -> str:
-    """A state as JSON, below 1,000 characters."""
+    """Return a state as JSON, below 1,000 characters."""
     return json.dumps(asdict(calibration), separators=(",", ":"))
 
 
 def read(text: str) -> Calibration | None:
-    """The state in a JSON text; None for anything that is none within its bounds."""
+    """Return the state of a JSON text; None for an invalid one."""
     try:
         fields: Any = json.loads(text)
         covariance = tuple(tuple(map(float, row)) for row in fields.pop("covariance"))

@@ -1,9 +1,8 @@
-"""How many tokens a text has, estimated: no tokenizer of today's models is public.
+"""Estimates the tokens of a text, because no tokenizer of current models is public.
 
-The estimate counts bytes by kind, which is fast (one pass in C) and tells the scripts apart: in
-UTF-8 the first byte of a character says how long it is. Measured ratios of published tokenizers
-lie around the figures below; what is left of the error `calibration.py` takes out, from the usage
-that every answer reports.
+The estimate counts bytes by kind, in one fast pass in C, and distinguishes scripts: in UTF-8 the
+first byte of a character shows its length. The figures below are close to measured ratios of
+published tokenizers; `calibration.py` corrects the remaining error with the usage of every answer.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,13 +26,13 @@ IMAGE_TOKENS = 1_600
 MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
-"""What the frame around a message, a block and a tool costs."""
+"""The tokens of the frame around a message, a block and a tool."""
 MAX_TOLD: Final = 1_000
-"""Tools whose text is remembered: they are the same in every turn."""
+"""Tools with a cached text: they are the same in every turn."""
 MAX_WEIGHED: Final = 4_000
-"""Short texts whose weight is remembered: a message is weighed a dozen times while it is shown."""
+"""Short texts with a cached estimate: a message is estimated a dozen times while it is shown."""
 MAX_COUNTERS: Final = 2
-"""Calibrations with which weights are remembered: each keeps texts of its own."""
+"""Calibrations with cached estimates; each has its own texts."""
 SHORT: Final = 1_000
 """Characters of a text that is short in this sense."""
 _LETTERS: Final = bytes(range(ord("a"), ord("z") + 1)) + bytes(range(ord("A"), ord("Z") + 1)) + b" "
@@ -48,7 +47,7 @@ _PER_FOUR: Final = 2.5  # emoji
 
 
 def estimate(text: str, calibration: Calibration = EXACT) -> int:
-    """Tokens of `text`; 0 for an empty one, at least 1 otherwise."""
+    """Return the tokens of `text`; 0 for an empty one, at least 1 otherwise."""
     if not text:
         return 0
     if len(text) > SHORT:
@@ -58,7 +57,7 @@ def estimate(text: str, calibration: Calibration = EXACT) -> int:
 
 @lru_cache(MAX_COUNTERS)
 def counter(calibration: Calibration) -> Callable[[str], int]:
-    """`estimate` with this calibration, for one that stays a while: it remembers short texts."""
+    """Return `estimate` with this calibration, and a cache for short texts."""
     if calibration is EXACT:
         return estimate
 
@@ -81,7 +80,7 @@ def _counted(scripts: Scripts, calibration: Calibration) -> int:
 
 
 def by_script(text: str) -> Scripts:
-    """Tokens of `text` by script, before anything was learned."""
+    """Return the tokens of `text` by script, without calibration."""
     data = text.encode("utf-8", "surrogatepass")
     total = len(data)
     rest = len(data.translate(None, _LETTERS))
@@ -111,7 +110,7 @@ def learned(
     messages: Iterable[ModelMessage],
     counted: int,
 ) -> Calibration:
-    """The calibration after a prompt for which a service counted so many tokens."""
+    """Return the calibration after a prompt with this count of its service."""
     if not calibration.learns:
         return calibration.passed_over()
     texts, frames = [system], 0
@@ -128,13 +127,13 @@ def learned(
 
 
 def estimate_block(block: ContentBlock, calibration: Calibration = EXACT) -> int:
-    """Tokens of one block with its frame."""
+    """Return the tokens of one block with its frame."""
     text, frame = _text_and_frame(block)
     return estimate(text, calibration) + frame + BLOCK_TOKENS
 
 
 def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
-    """The text of a block, and the tokens of the part that is not text."""
+    """Return the text of a block, and the tokens of its other content."""
     match block:
         case TextBlock():
             return block.text, 0
@@ -149,7 +148,7 @@ def _text_and_frame(block: ContentBlock) -> tuple[str, int]:
 
 
 def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration = EXACT) -> int:
-    """Tokens of a conversation with its frames."""
+    """Return the tokens of a conversation with its frames."""
     tokens = 0
     for message in messages:
         tokens += MESSAGE_TOKENS
@@ -162,7 +161,7 @@ def estimate_messages(messages: Iterable[ModelMessage], calibration: Calibration
 
 
 def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) -> int:
-    """Tokens of the tools' names, descriptions and schemas."""
+    """Return the tokens of the tools' names, descriptions and schemas."""
     if calibration is EXACT:
         return sum(map(_exact_tool, tools))
     return sum(TOOL_TOKENS + _counted(_tool_scripts(tool), calibration) for tool in tools)
@@ -180,5 +179,5 @@ def _tool_scripts(tool: ToolSpec) -> Scripts:
 
 @lru_cache(MAX_TOLD)
 def tool_text(tool: ToolSpec) -> str:
-    """A tool as the model reads it, for counting."""
+    """Return a tool as the model reads it, for counting."""
     return f"{tool.name}{tool.description}{tool.schema}"

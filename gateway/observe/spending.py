@@ -12,15 +12,15 @@ from gateway.ports.identities import IdentityResolver
 from gateway.ports.usage import UsageLedger, UsageTotal
 
 MAX_DAYS = 400
-"""As long as usage is kept."""
+"""Days for which usage is stored."""
 OF_A_PERSON = "user_"
 """The budgets of a person are named so; those of a workspace are nobody's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
-    """A budget of a person: `spent` and `limit` in millionths of a dollar, what answers that are
-    being written have set aside included."""
+    """A budget of a person: `spent` and `limit` in millionths of a dollar; `spent` includes
+    reservations of running answers."""
 
     name: str
     spent: int
@@ -42,7 +42,7 @@ class SpendingSummary:
 
 @dataclass(frozen=True, slots=True)
 class SpendingReader:
-    """Everything raises `StoreUnavailable`."""
+    """Every method raises `StoreUnavailable`."""
 
     ledger: UsageLedger
     humans: IdentityResolver
@@ -50,14 +50,14 @@ class SpendingReader:
     clock: Clock
 
     async def of_everybody(self, tenant: str, days: int) -> SpendingSummary:
-        """Of all in a tenant, and of the program itself, in the last `days`."""
+        """Return the spending of a tenant and of the program itself, in the last `days`."""
         since = self.clock.now() - timedelta(days=days)
         return SpendingSummary(tuple(await self.ledger.totals(tenant, since, None)))
 
     async def of(
         self, tenant: str, person: PersonId, persons: Sequence[str], days: int
     ) -> SpendingSummary:
-        """Of a person; `persons` are all of their linked identities."""
+        """Return the spending of a person; `persons` are all linked identities."""
         now = self.clock.now()
         totals = await self.ledger.totals(tenant, now - timedelta(days=days), persons)
         sender = await self.humans.human(tenant, person)

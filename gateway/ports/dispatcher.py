@@ -1,4 +1,4 @@
-"""The hand-over of accepted events to whoever works on them."""
+"""Passes accepted events on to the process that works on them."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -9,7 +9,7 @@ from gateway.ports.inbox import InboxEntry
 
 
 class Dispatcher(Protocol):
-    """Sees to it that accepted events are worked on."""
+    """Dispatches accepted events."""
 
     def check_room(self) -> None:
         """Raise `StoreUnavailable` when nothing more can wait."""
@@ -18,10 +18,10 @@ class Dispatcher(Protocol):
         """Return True when much waits, and this person has their share of it."""
 
     async def accept(self, entry: InboxEntry) -> None:
-        """Take over an event that the inbox holds."""
+        """Dispatch an event of the inbox."""
 
     async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
         """Return True when one of these messages is accepted and may not be answered yet."""
 
     def answer_inline(self, event: InlineQueried) -> bool:
-        """Offer completions while a person types; nothing of it is stored. False without room."""
+        """Offer completions while a person types, without storing them. False without capacity."""

@@ -12,8 +12,8 @@ DIGEST_BYTES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Of which people (`str(PersonId)`) of a tenant; with a `conversation` (a
-    `str(ConversationKey)`) only what was said in it."""
+    """The selected people (`str(PersonId)`) of a tenant; with a `conversation` (a
+    `str(ConversationKey)`) only their messages in it."""
 
     tenant: str
     persons: tuple[str, ...]
@@ -22,11 +22,11 @@ class Whose:
 
 @dataclass(frozen=True, slots=True)
 class SpokenRef:
-    """Names one stored text, as it was when it was looked at.
+    """A reference to one stored text in a known state.
 
-    `channel` is "platform:account:channel", within which ids of messages are unique. `id` is the
-    message's, of an answer that of the message under which it is stored; of a task or a summary it
-    is the conversation's. `digest` is that of the text.
+    `channel` is "platform:account:channel", within which message ids are unique. `id` is the
+    message's id; for an answer, that of the message under which it is stored; for a task or a
+    summary, the conversation. `digest` is the digest of the text.
     """
 
     kind: SpokenKind
@@ -38,10 +38,10 @@ class SpokenRef:
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """A message of a person, the assistant's answer to one, a task that a person set, or a summary
-    of a conversation that they took part in.
+    of a conversation in which they took part.
 
-    `group` is the same for messages that were answered together and for their answer. The text of a
-    summary may go back to other people as well: it is looked through, and never shown.
+    `group` is the same for messages that were answered together and for their answer. A summary may
+    also derive from other people: it is searched, and never shown.
     """
 
     kind: SpokenKind
@@ -53,7 +53,7 @@ class Spoken:
 
     @property
     def ref(self) -> SpokenRef:
-        """The name of this text as it is now."""
+        """The reference to this text in its present state."""
         return SpokenRef(self.kind, self.channel, self.id, digest_of(self.text))
 
 

@@ -1,4 +1,4 @@
-"""Which conversation a message belongs to."""
+"""The conversation of a message, and the part of it that the model sees."""
 
 from dataclasses import replace
 
