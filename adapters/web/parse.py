@@ -13,11 +13,11 @@ the `Envelope`, from the server's side, never from the object.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from adapters.shared.json_readers import JsonObject, clean_text, integer, objects
 from gateway.message import (
     MAX_CONTENT,
     Attachment,
@@ -59,7 +59,7 @@ def place_for(account: str, person_id: str) -> Place:
 
 
 def parse(
-    payload: Mapping[str, object], envelope: Envelope, quoted: Quote | None = None
+    payload: JsonObject, envelope: Envelope, quoted: Quote | None = None
 ) -> list[InboundEvent]:
     """The event that an object of the page stands for; empty for anything malformed.
 
@@ -82,7 +82,7 @@ def parse(
 
 
 def _message(
-    payload: Mapping[str, object], envelope: Envelope, event_id: str, quoted: Quote | None
+    payload: JsonObject, envelope: Envelope, event_id: str, quoted: Quote | None
 ) -> list[InboundEvent]:
     files = _files(payload.get("files"))
     text = _text(payload.get("text"), MAX_CONTENT)
@@ -114,7 +114,7 @@ def _message(
     ]
 
 
-def _edit(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
+def _edit(payload: JsonObject, envelope: Envelope, event_id: str) -> list[InboundEvent]:
     message_id = _identifier(payload.get("message_id"))
     text = _text(payload.get("text"), MAX_CONTENT)
     if not message_id or not text.strip():
@@ -129,7 +129,7 @@ def _edit(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> l
     return [MessageEdited(event_id, changed)]
 
 
-def _delete(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
+def _delete(payload: JsonObject, envelope: Envelope, event_id: str) -> list[InboundEvent]:
     message_id = _identifier(payload.get("message_id"))
     if not message_id:
         return []
@@ -137,7 +137,7 @@ def _delete(payload: Mapping[str, object], envelope: Envelope, event_id: str) ->
     return [MessageDeleted(event_id, place, (message_id,))]
 
 
-def _button(payload: Mapping[str, object], envelope: Envelope, event_id: str) -> list[InboundEvent]:
+def _button(payload: JsonObject, envelope: Envelope, event_id: str) -> list[InboundEvent]:
     message_id = _identifier(payload.get("message_id"))
     value = _text(payload.get("value"), MAX_BUTTON_VALUE)
     if not message_id or not value:
@@ -162,31 +162,29 @@ def _identifier(value: object) -> str:
 def _text(value: object, limit: int) -> str:
     """`value` when it is a text of at most `limit` characters, otherwise the empty string.
 
-    Lone surrogates and NUL become U+FFFD: JSON can spell them, and no database stores them.
+    A longer text is refused, not cut. See `clean_text`.
     """
     if not isinstance(value, str) or len(value) > limit:
         return ""
-    plain = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return plain.replace("\x00", "\ufffd")
+    return clean_text(value)
 
 
 def _files(value: object) -> tuple[Attachment, ...]:
-    if not isinstance(value, list):
-        return ()
-    return tuple(file for item in value[:MAX_FILES] if (file := _file(item)))
+    return tuple(file for item in objects(value, MAX_FILES) if (file := _file(item)))
 
 
-def _file(item: object) -> Attachment | None:
-    if not isinstance(item, dict):
-        return None
-    ref, name, mime, size = (item.get(key) for key in ("ref", "name", "mime", "size"))
-    ref, mime = _text(ref, 128), _text(mime, 100)
+def _file(item: JsonObject) -> Attachment | None:
+    ref, mime, size = (
+        _text(item.get("ref"), 128),
+        _text(item.get("mime"), 100),
+        integer(item, "size"),
+    )
     if not ref:
         return None
     return Attachment(
         kind=_KINDS.get(mime.partition("/")[0], "document"),
         ref=ref,
-        name=_text(name, 200),
+        name=_text(item.get("name"), 200),
         mime=mime,
-        size=size if isinstance(size, int) and not isinstance(size, bool) and size >= 0 else None,
+        size=size if size is not None and size >= 0 else None,
     )

@@ -4,7 +4,6 @@ It refuses to open beyond this machine without a token, and asks every request t
 `parley.http.access`. Other rooms add their routes before it starts.
 """
 
-import asyncio
 import secrets
 import time
 from collections import OrderedDict
@@ -27,11 +26,11 @@ from parley.http.access import (
     session_value,
 )
 from parley.http.client_address import Network
-from parley.http.connections import ConnectionBounds, Connections
+from parley.http.connections import ConnectionBounds
 from parley.http.denied_requests import AUDITED, DENIED, Denied, note_denial
 from parley.http.host_header import has_valid_host
+from parley.http.listener import Listener
 from parley.http.local_routes import aiohttp_route
-from parley.http.tcp_ports import port_of, unusable
 from safety.http.addresses import is_loopback_name
 
 COOKIE: Final = "parley_session"
@@ -92,7 +91,7 @@ MakeApp: TypeAlias = Callable[[], web.Application]
 _Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class LocalListener:
+class LocalListener(Listener):
     """Serves `/healthz`, `/readyz` and what others add, on one port.
 
     `token` protects it: as `Authorization: Bearer`, or through a login link that sets a cookie.
@@ -111,8 +110,7 @@ class LocalListener:
         proxies: Iterable[Network] = (),
         security: SecurityLog | None = None,
     ) -> None:
-        self._host = host
-        self._wanted_port = port
+        super().__init__("local listener", "server", host, port, bounds, proxies)
         self._token = token
         self._ready: ReadyCheck = ready or (lambda: Readiness(True))
         self._health: HealthCheck = health or Health
@@ -121,10 +119,7 @@ class LocalListener:
         self._parts: list[tuple[str, MakeApp]] = []
         self._guarded: frozenset[web.Application] = frozenset()
         self._links: OrderedDict[str, float] = OrderedDict()
-        self._runner: web.AppRunner | None = None
-        self._server: asyncio.Server | None = None
         self._security = security or SecurityLog()
-        self.connections = Connections(bounds, proxies)
 
     def add_routes(self, routes: Iterable[LocalRoute]) -> None:
         """Serve these too. Raises `RuntimeError` once the listener runs."""
@@ -170,35 +165,7 @@ class LocalListener:
             auto_decompress=False,
             lingering_time=2.0,
         )
-        await runner.setup()
-        try:
-            listening = await self.connections.listen(runner, self._host, self._wanted_port)
-        except OSError as error:
-            await runner.cleanup()
-            where = (self._host, self._wanted_port)
-            raise unusable("local listener", "server", *where, error) from error
-        self._runner, self._server = runner, listening
-
-    async def stop(self) -> None:
-        """Close the port and what is open. Safe to call twice, and before `start`."""
-        runner, self._runner = self._runner, None
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        if runner is not None:
-            await runner.cleanup()
-        self.connections.close()
-
-    @property
-    def port(self) -> int:
-        """The port in use; before `start` the one asked for."""
-        return port_of(self._server, self._wanted_port)
-
-    @property
-    def base_url(self) -> str:
-        """The listener's address for this machine, without a slash at the end."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self._host, self._host)  # noqa: S104 - names what to avoid
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        await self._listen(runner)
 
     def login_link(self, path: str = "/") -> str:
         """A link that admits a browser once within ten minutes; without a token the plain page."""

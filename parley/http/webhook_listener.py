@@ -22,10 +22,10 @@ from gateway.ports import WebhookHandler, WebhookRequest, WebhookResponse
 from gateway.ports.webhooks import MAX_BODY
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from parley.http.client_address import Network
-from parley.http.connections import ConnectionBounds, Connections
+from parley.http.connections import ConnectionBounds
 from parley.http.denied_requests import note_denial
 from parley.http.host_header import has_valid_host
-from parley.http.tcp_ports import port_of, unusable
+from parley.http.listener import Listener
 
 MAX_QUERY: Final = 32
 """Parameters in a query string; Meta's handshake has three."""
@@ -39,7 +39,7 @@ BODY_GRACE: Final = 2.0
 log = structlog.get_logger(__name__)
 
 
-class WebhookListener:
+class WebhookListener(Listener):
     """Serves the paths that adapters add, on one port. Implements `gateway.ports.WebhookRoutes`.
 
     `port` 0 takes a free one. `bounds` hold for connections, `handler_seconds` for an adapter, and
@@ -60,20 +60,16 @@ class WebhookListener:
         guard: WorkGuard = UNGUARDED,
         security: SecurityLog | None = None,
     ) -> None:
-        self._host = host
-        self._wanted_port = port
         self._max_body = max_body
         self._bounds = bounds or ConnectionBounds()
+        late = replace(self._bounds, body_seconds=self._bounds.body_seconds + BODY_GRACE)
+        super().__init__("webhooks", "webhooks", host, port, late, proxies)
         self._handler_seconds = handler_seconds
         self._max_at_once = max_at_once
         self._routes: dict[str, _Route] = {}
         self._guard = guard
         self._security = security or SecurityLog()
         self._running = 0
-        self._runner: web.ServerRunner | None = None
-        self._server: asyncio.Server | None = None
-        late = replace(self._bounds, body_seconds=self._bounds.body_seconds + BODY_GRACE)
-        self.connections = Connections(late, proxies)
         # Accounts connect beside each other, and each may be the first with a path.
         self._starting = asyncio.Lock()
         self.refused: Counter[int] = Counter()
@@ -103,20 +99,15 @@ class WebhookListener:
         """The paths that are served now."""
         return tuple(self._routes)
 
-    @property
-    def listening(self) -> bool:
-        """True while the port is open."""
-        return self._runner is not None
-
     # --- life -----------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Listen. Safe to call twice, also at once. Raises `StartError` when there is no port."""
         async with self._starting:
-            if self._runner is None:
-                self._runner, self._server = await self._listen()
+            if not self.listening:
+                await self._listen(self._make_runner())
 
-    async def _listen(self) -> tuple[web.ServerRunner, asyncio.Server]:
+    def _make_runner(self) -> web.ServerRunner:
         server = _QuietServer(
             self._answer,
             access_log=None,
@@ -126,42 +117,13 @@ class WebhookListener:
             max_headers=64,
             lingering_time=2.0,
         )
-        runner = web.ServerRunner(server, shutdown_timeout=5.0)
-        await runner.setup()
-        try:
-            listening = await self.connections.listen(runner, self._host, self._wanted_port)
-        except OSError as error:
-            await runner.cleanup()
-            where = (self._host, self._wanted_port)
-            raise unusable("webhooks", "webhooks", *where, error) from error
-        return runner, listening
+        return web.ServerRunner(server, shutdown_timeout=5.0)
 
     async def start_if_needed(self) -> bool:
         """Listen if at least one path is registered; True when it is listening afterwards."""
         if self._routes:
             await self.start()
-        return self._runner is not None
-
-    async def stop(self) -> None:
-        """Close the port and what is open. Safe to call twice, and before `start`."""
-        runner, self._runner = self._runner, None
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        if runner is not None:
-            await runner.cleanup()
-        self.connections.close()
-
-    @property
-    def port(self) -> int:
-        """The port in use; before `start` the one asked for."""
-        return port_of(self._server, self._wanted_port)
-
-    @property
-    def base_url(self) -> str:
-        """The listener's address for this machine, without a slash at the end."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self._host, self._host)  # noqa: S104 - names what to avoid
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        return self.listening
 
     # --- one request ----------------------------------------------------------------------------
 

@@ -98,9 +98,7 @@ def wire_memory(
     models = models or RecallModels()
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
-    seen_for = timedelta(days=section.seen_in_days)
-    projects = ProjectRules(seen_for, frozenset(section.shared_rooms))
-    people = People(stores.people, clock, check or PlatformMembership({}, clock), projects)
+    people = _people(settings, stores, check, clock)
     links = Links(stores.links, audit, clock)
     path = _write_path(settings, stores, audit, models, clock, judge)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
@@ -125,7 +123,6 @@ def wire_memory(
         )
     )
     questions = Questions(states.of("parley", "memory-questions"))
-    purge_after = timedelta(days=section.purge_superseded_days)
     return WiredMemory(
         remembering=GatewayMemory(memory, stores.memories, brain, _turn_rules(settings), recall),
         commands=_commands(settings, memory, people, questions, LinkCommands(links, clock), sync),
@@ -135,11 +132,28 @@ def wire_memory(
         sync=sync,
         consolidation=consolidation,
         links=links,
-        chores={
-            "memories": _deletion_of_old_memories(stores, audit, purge_after, clock),
-            "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
-        },
+        chores=_chores(settings, stores, audit, clock),
     )
+
+
+def _people(
+    settings: Settings, stores: MemoryStores, check: MembershipCheck | None, clock: Clock
+) -> People:
+    section = settings.memory
+    seen_for = timedelta(days=section.seen_in_days)
+    projects = ProjectRules(seen_for, frozenset(section.shared_rooms))
+    return People(stores.people, clock, check or PlatformMembership({}, clock), projects)
+
+
+def _chores(
+    settings: Settings, stores: MemoryStores, audit: Audit, clock: Clock
+) -> Mapping[str, Callable[[], Awaitable[int]]]:
+    purge_after = timedelta(days=settings.memory.purge_superseded_days)
+    seen_for = timedelta(days=settings.memory.seen_in_days)
+    return {
+        "memories": _deletion_of_old_memories(stores, audit, purge_after, clock),
+        "seen in projects": lambda: stores.people.prune_seen(clock.now() - seen_for),
+    }
 
 
 def _commands(

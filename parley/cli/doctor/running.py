@@ -8,7 +8,7 @@ from typing import Final
 
 from parley.cli.doctor.checks import Finding
 from parley.config import Settings
-from parley.http.tcp_ports import tried
+from parley.http.listener import tried
 
 SECONDS: Final = 3.0
 MAX_ANSWER: Final = 100_000

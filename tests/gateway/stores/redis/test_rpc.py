@@ -86,7 +86,7 @@ async def test_a_call_without_an_answer_may_have_taken_effect(caller: RpcClient)
 
 async def test_a_call_that_nobody_took_has_had_no_effect(another: Open) -> None:
     state = await another()
-    with pytest.raises(Transient, match="no process that is connected"):
+    with pytest.raises(Transient, match="no connected process accepted it"):
         await RpcClient(state.client, ACCOUNT).call("echo", b"", 0.2)
     handled: list[bytes] = []
 

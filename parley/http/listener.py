@@ -1,0 +1,97 @@
+"""The base of the listeners: a port of this machine, and the errors of an unusable one."""
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import Iterable
+
+from aiohttp import web
+
+from gateway.errors import StartError
+from parley.http.client_address import Network
+from parley.http.connections import ConnectionBounds, Connections
+
+
+class Listener:
+    """One port with bounded connections. `title` names the listener in errors, `section` its part
+    of the configuration."""
+
+    def __init__(
+        self,
+        title: str,
+        section: str,
+        host: str,
+        port: int,
+        bounds: ConnectionBounds,
+        proxies: Iterable[Network],
+    ) -> None:
+        self._names = title, section
+        self._host = host
+        self._wanted_port = port
+        self._runner: web.BaseRunner | None = None
+        self._server: asyncio.Server | None = None
+        self.connections = Connections(bounds, proxies)
+
+    async def _listen(self, runner: web.BaseRunner) -> None:
+        """Serve `runner` on the port. Raises `StartError`."""
+        await runner.setup()
+        try:
+            self._server = await self.connections.listen(runner, self._host, self._wanted_port)
+        except OSError as error:
+            await runner.cleanup()
+            raise unusable(*self._names, self._host, self._wanted_port, error) from error
+        self._runner = runner
+
+    @property
+    def listening(self) -> bool:
+        """True while the port is open."""
+        return self._runner is not None
+
+    async def stop(self) -> None:
+        """Close the port and what is open. Safe to call twice, and before `start`."""
+        runner, self._runner = self._runner, None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        if runner is not None:
+            await runner.cleanup()
+        self.connections.close()
+
+    @property
+    def port(self) -> int:
+        """The port in use; before `start` the configured one."""
+        if self._server is None:
+            return self._wanted_port
+        return int(self._server.sockets[0].getsockname()[1])
+
+    @property
+    def base_url(self) -> str:
+        """The listener's address for this machine, without a slash at the end."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self._host, self._host)  # noqa: S104 - names what to avoid
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def refusal(host: str, port: int, error: OSError) -> str:
+    """Why it is not possible, in words; without the address that asyncio puts into its own."""
+    known = error.errno in errno.errorcode
+    reason = os.strerror(error.errno) if known and error.errno else error.strerror or str(error)
+    return f"cannot listen on {host}:{port} ({reason})"
+
+
+def unusable(listener: str, section: str, host: str, port: int, error: OSError) -> StartError:
+    """The error of a listener that does not get its port; `section` of the configuration has it."""
+    return StartError(
+        f"{listener}: {refusal(host, port, error)}.",
+        f"Choose another {section}.port, or stop the program that uses it.",
+    )
+
+
+def tried(host: str, port: int) -> str:
+    """The reason why a listener could not begin there now; empty where it could."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        return refusal(host, port, error)
+    return ""
