@@ -5,8 +5,7 @@ Knows no domain. A store builds `Work` from statements and hands it to a `Databa
 
 from db.database import Database
 from db.errors import AddressInvalid, DatabaseError, StoreUnavailable
-from db.fragments import FOR_UPDATE, SKIP_LOCKED, among, either
-from db.statements import Statement
+from db.statements import FOR_UPDATE, SKIP_LOCKED, Statement, among, either
 from db.transaction import Params, Row, Work, change, execute, fetch, fetch_first, lock, together
 
 __all__ = [

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeVar
 
-from db.fragments import Engine
-from db.statements import Statement
+from db.statements import Engine, Statement
 from db.transaction import NO_PARAMS, Params, Row, Work
 
 T = TypeVar("T")

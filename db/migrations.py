@@ -2,7 +2,7 @@
 
 Each domain owns a `Schema`: its tables as a list of steps that are never changed once they are
 released. The program hands all schemas to the database, which notes what it has applied in
-`schema_migrations`. Statements may hold fragments of `db.fragments`; an empty one is passed over,
+`schema_migrations`. Statements may hold fragments of `db.statements`; an empty one is passed over,
 so that a step can concern one engine only.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from db.errors import SchemaTooNew, StoreUnavailable
-from db.fragments import Engine, for_engine
+from db.statements import Engine, for_engine
 
 if TYPE_CHECKING:  # a program on SQLite does not load the library
     from psycopg import AsyncConnection

@@ -19,9 +19,8 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 
 from db.database import Reader
 from db.errors import NOT_LAST, AddressInvalid, StoreUnavailable, WorkMisused
-from db.fragments import Engine
 from db.migrations import Schema, migrate_postgres
-from db.statements import Statement
+from db.statements import Engine, Statement
 from db.transaction import (
     NO_PARAMS,
     Change,

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from db.database import Database
-from db.fragments import SKIP_LOCKED, Engine, either
-from db.statements import Statement
+from db.statements import SKIP_LOCKED, Engine, Statement, either
 from db.transaction import Params
 
 AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 500, "postgres": 5_000}

@@ -27,9 +27,8 @@ import structlog
 
 from db.database import Reader
 from db.errors import NOT_LAST, StoreUnavailable, WorkMisused
-from db.fragments import Engine
 from db.migrations import Schema, migrate_sqlite
-from db.statements import Statement
+from db.statements import Engine, Statement
 from db.transaction import (
     NO_PARAMS,
     Change,

@@ -9,8 +9,8 @@ vectors in PostgreSQL is made where the extension `vector` exists
 
 from typing import Final
 
-from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
+from db.statements import BY_KEY, NUMBERED, either
 from memory.stores.partitions import ROOM_BEGINS
 
 RECORDS: Final = (

@@ -19,8 +19,8 @@ from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
 from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Death, WorkRecord
+from gateway.llm.calibration import PersistentCalibrations
 from gateway.llm.factory import build_provider
-from gateway.llm.token_calibrations import PersistentCalibrations
 from gateway.message import place_of
 from gateway.observe.timing import TimedProvider
 from gateway.outbound.deliverer import AccountSender, Deliverer
@@ -28,11 +28,11 @@ from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
 from gateway.policy.bot_loops import BotLoopGuard
-from gateway.policy.recent_secrets import RecentSecrets
+from gateway.policy.history_redaction import RecentSecrets
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
-from gateway.ports.dispatcher import Dispatcher
-from gateway.ports.local_routes import CanServePages
+from gateway.ports.http_routes import CanServePages
+from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
@@ -50,7 +50,7 @@ from parley.wiring.accounts import account_name, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.memory import WiredMemory, wire_memory
-from parley.wiring.observe import build_health, endpoint_of, open_tracing
+from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import (
     assistant_of,
     choice_of,
@@ -61,9 +61,8 @@ from parley.wiring.policies import (
     prices_of,
     rules_for_tools_of,
 )
-from parley.wiring.recall_models import recall_models
+from parley.wiring.recall import recall_models
 from parley.wiring.relevance_judge import ModelJudge
-from parley.wiring.security_log import security_log
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from adapters.discord.event_context import PRIVATE_THREAD, THREADS, BotIdentity
 from adapters.discord.messages import DISCORD_EPOCH_MS
 from adapters.discord.read_positions import MAX_CHANNELS, ChannelRef, ReadPositions
 from adapters.discord.receive import Receiver
-from adapters.shared.backoff import Backoff
-from adapters.shared.connection import stop
+from adapters.shared.connection import Backoff, stop
 from adapters.shared.json_readers import JsonObject, identifier
 from gateway.errors import Ambiguous, DeliveryError, Transient
 from gateway.ports import AdapterContext

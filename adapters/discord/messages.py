@@ -4,11 +4,11 @@ Fields: Discord, "Message Object", "Message Snapshot Object", "Embed Object", "P
 """
 
 import mimetypes
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from adapters.discord.event_context import BotIdentity, place_of
-from adapters.discord.extras import DiscordExtras
 from adapters.discord.message_text import MAX_NAME, author_of, message_text_of, name_of
 from adapters.shared.json_readers import (
     JsonObject,
@@ -27,7 +27,27 @@ from gateway.message import (
     ChatMessage,
     Quote,
 )
-from gateway.ports.extras import packed
+from gateway.ports.adapter import counted, packed
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordExtras:
+    """The mentions of a message, by id."""
+
+    mentions: tuple[str, ...] = ()
+    role_mentions: tuple[str, ...] = ()
+    mentions_everyone: bool = False
+
+    @property
+    def details(self) -> str:
+        """See `gateway.ports.adapter.PlatformExtras`."""
+        parts = (
+            counted(len(self.mentions), "mention"),
+            counted(len(self.role_mentions), "role mention"),
+            "@everyone" * self.mentions_everyone,
+        )
+        return ", ".join(filter(None, parts))
+
 
 DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER = 0, 19, 20, 23
 WRITTEN: Final = (DEFAULT, REPLY, COMMAND_ANSWER, CONTEXT_MENU_ANSWER)

@@ -20,10 +20,8 @@ from adapters.discord.manifest import DiscordSettings
 from adapters.discord.parse import KINDS, parse
 from adapters.discord.read_positions import ReadPositions
 from adapters.discord.receive import OwnMessage, Receiver
-from adapters.shared.backoff import CONNECTION_DEADLINE
-from adapters.shared.connection import stop
+from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor, stop
 from adapters.shared.json_readers import JsonObject, identifier, items, mapping
-from adapters.shared.liveness import LivenessMonitor
 from db.errors import StoreUnavailable
 from gateway.errors import StartError
 from gateway.people import Audience

@@ -1,12 +1,65 @@
-"""The base of the adapter classes: properties, connecting, the end of a connection."""
+"""The base of the adapter classes: properties, connecting, pauses between attempts, liveness."""
 
 import asyncio
 from abc import ABC, abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from collections.abc import Callable
+from typing import ClassVar, Final, Generic, TypeVar
 
 from adapters.shared.settings import CredentialSettings
 from gateway.errors import StartError
-from gateway.ports import AdapterContext, AdapterManifest, Capabilities, EventSink
+from gateway.ports import AdapterContext, AdapterManifest, Capabilities, EventSink, Liveness
+
+CONNECTION_DEADLINE: Final = 120.0
+"""Seconds without a connection after which an adapter ends with a `StartError`; the program then
+starts the account again."""
+
+
+class Backoff:
+    """Pauses that double with each failed attempt, from `first` to `longest` seconds."""
+
+    def __init__(self, first: float, longest: float) -> None:
+        self._first = first
+        self._longest = longest
+        self._next = first
+
+    def pause(self, requested: float | None = None) -> float:
+        """Seconds before the next attempt, at least the `requested` ones of the platform."""
+        pause, self._next = self._next, min(self._next * 2, self._longest)
+        return max(pause, requested or 0.0)
+
+    def reset(self) -> None:
+        """Begin with `first` again, after an attempt that succeeded."""
+        self._next = self._first
+
+
+class LivenessMonitor:
+    """Judges a connection by the platform's last answer to a heartbeat, ping or poll.
+
+    `signal` is the noun for messages ("heartbeat"), `now` the clock that answers are noted in.
+    """
+
+    def __init__(self, signal: str, now: Callable[[], float]) -> None:
+        self._signal = signal
+        self._now = now
+        self._answered_at = now()
+
+    def answered(self, at: float | None = None) -> None:
+        """The platform answered, now or `at` that time."""
+        self._answered_at = self._now() if at is None else at
+
+    def seconds_since(self) -> float:
+        """Seconds since the last answer."""
+        return max(0.0, self._now() - self._answered_at)
+
+    def check(self, overdue_after: float, connected: bool = True) -> Liveness:
+        """The verdict: an answer is overdue after so many seconds."""
+        seconds = self.seconds_since()
+        if not connected:
+            return Liveness(False, "reconnecting", seconds)
+        if seconds > overdue_after:
+            return Liveness(False, f"no {self._signal} was answered for {seconds:.0f} s", seconds)
+        return Liveness(True, "", seconds)
+
 
 S = TypeVar("S", bound=CredentialSettings)
 

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from adapters.shared.backoff import Backoff
+from adapters.shared.connection import Backoff
 from db.errors import StoreUnavailable
 from gateway.message import InboundEvent
 from gateway.ports import AdapterContext, EventSink

@@ -5,6 +5,7 @@ that is forwarded (`is_share`), linked (`is_msg_unfurl`) or unfurled (`from_url`
 """
 
 import json
+from dataclasses import dataclass
 from typing import Final
 
 from adapters.shared.json_readers import (
@@ -16,7 +17,6 @@ from adapters.shared.json_readers import (
     text,
 )
 from adapters.slack.event_context import EventContext, event_id, message_ts, time_of
-from adapters.slack.extras import SlackExtras
 from adapters.slack.message_text import read_text, text_of_blocks
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import (
@@ -29,7 +29,29 @@ from gateway.message import (
     MessageEdited,
     MessageReceived,
 )
-from gateway.ports.extras import packed
+from gateway.ports.adapter import counted, packed
+
+
+@dataclass(frozen=True, slots=True)
+class SlackExtras:
+    """`blocks` is the JSON text of the message's Block Kit blocks; mentions are ids."""
+
+    blocks: str = ""
+    mentions: tuple[str, ...] = ()
+    channel_mentions: tuple[str, ...] = ()
+    broadcast: bool = False
+
+    @property
+    def details(self) -> str:
+        """See `gateway.ports.adapter.PlatformExtras`."""
+        parts = (
+            "blocks" * bool(self.blocks),
+            counted(len(self.mentions), "mention"),
+            counted(len(self.channel_mentions), "channel mention"),
+            "broadcast" * self.broadcast,
+        )
+        return ", ".join(filter(None, parts))
+
 
 _WRITTEN: Final = {"", "file_share", "thread_broadcast", "me_message", "bot_message"}
 """Subtypes with an author; all others are notices of the channel."""

@@ -10,7 +10,7 @@ from adapters.shared.json_readers import JsonObject, identifier, mapping, text
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.slack.directory import Directory, UserInfo
 from adapters.slack.event_context import BotIdentity
-from adapters.slack.extras import SlackExtras
+from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from db.errors import StoreUnavailable
 from gateway.message import (
@@ -25,7 +25,7 @@ from gateway.message import (
 )
 from gateway.people import Audience
 from gateway.ports import AdapterContext, EventSink
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 
 ACK_SECONDS: Final = 2.5
 """Slack waits 3 seconds. A delivery that takes longer is not acknowledged and comes again."""

@@ -25,9 +25,7 @@ from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.shared.backoff import CONNECTION_DEADLINE
-from adapters.shared.connection import stop
-from adapters.shared.liveness import LivenessMonitor
+from adapters.shared.connection import CONNECTION_DEADLINE, LivenessMonitor, stop
 from adapters.slack.client import LOG
 from adapters.slack.errors import UNREACHABLE, refusal, start_error
 from adapters.slack.webhook import Take

@@ -4,7 +4,7 @@ Fields: Bot API, "Message", "MessageOrigin", "ExternalReplyInfo". `forward_from`
 are those of versions before 7.0.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from adapters.shared.json_readers import (
@@ -15,13 +15,40 @@ from adapters.shared.json_readers import (
     text,
     unix_time,
 )
-from adapters.telegram.extras import TelegramExtras
 from adapters.telegram.media import MAX_NAME, attachments_of, card_in
 from adapters.telegram.message_text import BotIdentity, MessageText, entities_of, read_text
 from gateway.authorship import Authorship, Material, within_bounds
 from gateway.message import MAX_CONTENT, ChatMessage, MessageAuthor, Place, Quote
 from gateway.people import Audience
-from gateway.ports.extras import packed
+from gateway.ports.adapter import counted, packed
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramExtras:
+    """`command` has no slash and no bot name."""
+
+    command: str = ""
+    command_args: str = ""
+    hashtags: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
+    via_bot: bool = False
+
+    @property
+    def is_command(self) -> bool:
+        """True when the message is a bot command."""
+        return bool(self.command)
+
+    @property
+    def details(self) -> str:
+        """See `gateway.ports.adapter.PlatformExtras`."""
+        parts = (
+            "command" * self.is_command,
+            counted(len(self.mentions), "mention"),
+            counted(len(self.hashtags), "hashtag"),
+            "chosen from an inline query" * self.via_bot,
+        )
+        return ", ".join(filter(None, parts))
+
 
 PLATFORM: Final = "telegram"
 MAX_QUOTE: Final = 4096

@@ -13,9 +13,8 @@ from typing import Final
 import structlog
 from telegram.error import Conflict, InvalidToken, TelegramError
 
-from adapters.shared.backoff import CONNECTION_DEADLINE, Backoff
+from adapters.shared.connection import CONNECTION_DEADLINE, Backoff, LivenessMonitor
 from adapters.shared.json_readers import JsonObject, integer, objects
-from adapters.shared.liveness import LivenessMonitor
 from adapters.telegram.client import RateLimited, RawBot
 from adapters.telegram.errors import start_error
 from adapters.telegram.parse import ALLOWED_UPDATES

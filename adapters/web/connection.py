@@ -22,7 +22,7 @@ from adapters.web.routes import BASE, build_routes
 from gateway.errors import BadInput, Permanent, Transient
 from gateway.message import Attachment, Outbound, OutboundFile, Part, Place, Receipt
 from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
-from gateway.ports.local_routes import LocalRoute
+from gateway.ports.http_routes import LocalRoute
 
 MAX_PART: Final = 400_000
 """Characters of one rendered answer: longer than any renderer's split, a last bound."""

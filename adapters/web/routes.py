@@ -22,7 +22,7 @@ from urllib.parse import quote, unquote
 from adapters.web.page_state import Conversation, PageMessage
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ParleyError, Transient
-from gateway.ports.local_routes import (
+from gateway.ports.http_routes import (
     EventStream,
     LocalRequest,
     LocalResponse,

@@ -11,9 +11,9 @@ import structlog
 from adapters.shared.receive_queue import ReceiveQueue
 from adapters.shared.signatures import verify_whatsapp
 from adapters.whatsapp.errors import WINDOW_CODE
-from adapters.whatsapp.extras import WhatsAppExtras
 from adapters.whatsapp.identity import Identities, under_key
 from adapters.whatsapp.manifest import WhatsAppSettings
+from adapters.whatsapp.messages import WhatsAppExtras
 from adapters.whatsapp.parse import ParsedPayload, ReceivedEvent, Status, read
 from adapters.whatsapp.service_window import ServiceWindows, is_open
 from db.errors import StoreUnavailable
@@ -24,7 +24,7 @@ from gateway.message import (
     MessageReceived,
 )
 from gateway.ports import AdapterContext, EventSink, WebhookRequest, WebhookResponse
-from gateway.ports.extras import packed, unpacked
+from gateway.ports.adapter import packed, unpacked
 
 MAX_CHALLENGE: Final = 200
 """Characters of Meta's hub.challenge, which has about ten."""

@@ -15,7 +15,7 @@ from gateway.ports.clock import SystemClock
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.recall import Embedder
-from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
+from parley.wiring.storage.long_lived import MemoryStores, memory_stores
 from tests.support.databases import sqlite_database
 
 PROJECT: Final = "project"

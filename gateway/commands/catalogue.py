@@ -1,6 +1,10 @@
-"""The gateway's commands, and those that are registered with the platforms."""
+"""The commands of the chat, and messages that are commands."""
 
-from gateway.message import Place
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from gateway.message import CommandInvoked, MessageReceived, Place
 from gateway.people import Audience
 from gateway.ports import Capabilities, CommandSpec
 
@@ -52,3 +56,35 @@ def help_text(assistant_name: str, more: tuple[CommandSpec, ...] = ()) -> str:
         "If your app does not offer a command, write it to me as a message. `help` works without "
         "the `/`."
     )
+
+
+_WRITTEN: Final = re.compile(r"/([a-z]{1,32})(?:\s+(.*))?", re.DOTALL)
+_BARE: Final = re.compile(r"(stop|help)[.!?]*", re.IGNORECASE)
+"""Commands that work without the slash: urgent ones, and `help`, because Slack reserves /help. They
+have no other meaning as a question to the model."""
+
+
+def text_command(
+    event: MessageReceived,
+    content: str,
+    known: Iterable[CommandSpec],
+) -> CommandInvoked | None:
+    """Return the command of a message; None if it is a question.
+
+    `content` is the message without the mention or prefix; a message with files can only be a
+    command that takes files.
+    """
+    text = content.strip()
+    bare = _BARE.fullmatch(text)
+    if bare is not None:
+        name, arguments = bare.group(1).lower(), ""
+    else:
+        written = _WRITTEN.fullmatch(text)
+        if written is None:
+            return None
+        name, arguments = written.group(1), (written.group(2) or "").strip()
+    message = event.message
+    named = (command for command in known if command.name == name)
+    if not any(command.takes_files or not message.attachments for command in named):
+        return None
+    return CommandInvoked(event.event_id, message.place, message.author, name, arguments, message)

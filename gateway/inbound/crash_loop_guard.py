@@ -31,8 +31,15 @@ from gateway.observe.correlation import correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox, InboxEntry
-from gateway.ports.quarantine import Quarantined, QuarantineStore
-from gateway.ports.work_guard import NOBODY, Owner, WorkGuard, WorkItem, WorkKind
+from gateway.ports.work_guard import (
+    NOBODY,
+    Owner,
+    Quarantined,
+    QuarantineStore,
+    WorkGuard,
+    WorkItem,
+    WorkKind,
+)
 from gateway.store_retry import StoreRetry, uninterrupted
 
 MAX_DEATHS: Final = 7

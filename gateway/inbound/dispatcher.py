@@ -37,7 +37,7 @@ HELD_FOR = timedelta(hours=1)
 
 
 class LocalDispatcher:
-    """Implements `gateway.ports.dispatcher.Dispatcher`: works on everything in this process."""
+    """Implements `gateway.ports.inbox.Dispatcher`: works on everything in this process."""
 
     def __init__(
         self, services: Services, pipeline: Pipeline, control: CommandHandler, *, overlap: Overlap

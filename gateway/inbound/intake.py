@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 import structlog
 
-from gateway.commands.text_commands import text_command
+from gateway.commands.catalogue import text_command
 from gateway.commands.typed_answers import TypedAnswers
 from gateway.conversation import ConversationKey, key_of, place_to_answer
 from gateway.errors import TenantUnknown
@@ -29,15 +29,24 @@ from gateway.message import (
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
-from gateway.policy.idempotency import dedupe_key
 from gateway.policy.invocation import Trigger, decide_invocation
-from gateway.ports.dispatcher import Dispatcher
-from gateway.ports.inbox import InboxEntry
+from gateway.ports.inbox import Dispatcher, InboxEntry
 from gateway.ports.security import SecurityEvent
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.store_retry import uninterrupted
 from gateway.turn.services import Services
+
+
+def dedupe_key(event: InboundEvent) -> str:
+    """Return a key that is the same for every delivery of one event and different for any two
+    events.
+
+    The kind is part of it because some platforms number messages and edits alike.
+    """
+    place = place_of(event)
+    return f"{place.platform}:{place.account}:{event.kind}:{event.event_id}"
+
 
 MAX_TOLD: Final = 20
 """Distinct problems of a tenant provider that are logged, once each."""

@@ -20,10 +20,9 @@ from gateway.message import (
 from gateway.people import PersonId, Role
 from gateway.policy.access import decide_access
 from gateway.policy.decision import Decision
-from gateway.policy.intake_limits import IntakeLimits
-from gateway.policy.rate_limits import INLINE_PER_MINUTE, sender_key
+from gateway.policy.rate_limits import INLINE_PER_MINUTE, IntakeLimits, sender_key
 from gateway.policy.roles import role_of
-from gateway.ports.dispatcher import Dispatcher
+from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import Trace, ring_slot
 from gateway.turn.audit import audit_of

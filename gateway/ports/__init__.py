@@ -16,11 +16,13 @@ from gateway.ports.abilities import (
     CanMarkRead,
     CanReact,
     CanReconnect,
+    CanShowLive,
     CanType,
     Check,
     Liveness,
+    LiveStyle,
+    LiveView,
 )
-from gateway.ports.activity import Activity, ActivityLog
 from gateway.ports.adapter import (
     AdapterContext,
     AdapterState,
@@ -31,20 +33,23 @@ from gateway.ports.adapter import (
     PlatformAdapter,
 )
 from gateway.ports.clock import AlarmClock, Clock
-from gateway.ports.identities import keep_ids, kept_ids
-from gateway.ports.live import (
-    CanShowLive,
-    LiveStyle,
-    LiveView,
+from gateway.ports.history import Activity, ActivityLog
+from gateway.ports.http_routes import (
+    WebhookHandler,
+    WebhookRequest,
+    WebhookResponse,
+    WebhookRoutes,
+)
+from gateway.ports.identities import (
+    MembershipCheck,
+    MembershipStatus,
+    keep_ids,
+    kept_ids,
 )
 from gateway.ports.manifest import (
     AccountSettings,
     AdapterManifest,
     SendPace,
-)
-from gateway.ports.membership import (
-    MembershipCheck,
-    MembershipStatus,
 )
 from gateway.ports.model import (
     ContentBlock,
@@ -55,19 +60,14 @@ from gateway.ports.model import (
     ModelMessage,
     ModelRequest,
     OpaqueBlock,
+    ServerState,
     StopReason,
     TextBlock,
     TextDelta,
     ToolCall,
     ToolOutcome,
+    ToolProvider,
     Usage,
-)
-from gateway.ports.tools import ServerState, ToolProvider
-from gateway.ports.webhooks import (
-    WebhookHandler,
-    WebhookRequest,
-    WebhookResponse,
-    WebhookRoutes,
 )
 from gateway.tool_spec import ToolSpec
 

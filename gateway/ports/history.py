@@ -1,10 +1,30 @@
-"""The words of a person in stored conversations, as that person finds and deletes them."""
+"""The messages of one person in stored conversations, and the assistant's activity."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Final, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Answered questions, people who asked, tokens, and cost in millionths of a dollar."""
+
+    answered: int
+    people: int
+    tokens: int
+    micros: int
+
+
+class ActivityLog(Protocol):
+    """Sums over traces and usage, without names and content."""
+
+    async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
+        """Return the sums of a project since then. `project` is "platform:account:id", where the id
+        is a workspace's, or a channel's without a workspace; raises `BadInput` for any other text.
+        """
+
 
 SpokenKind = Literal["message", "answer", "task", "summary"]
 DIGEST_BYTES: Final = 6

@@ -1,8 +1,8 @@
-"""Linked identities of people, and the further ids that an adapter stores for a person, so that the
-gateway finds them without a message (the HTTP interface)."""
+"""Linked identities of one person, and membership of projects."""
 
 import json
 from datetime import timedelta
+from enum import StrEnum
 from typing import Final, Protocol
 
 from gateway.people import KnownIds, PersonId
@@ -41,3 +41,18 @@ async def kept_ids(state: AdapterState, person_id: str) -> KnownIds | None:
 
 def _key(person_id: str) -> str:
     return f"aliases:{person_id}"
+
+
+class MembershipStatus(StrEnum):
+    """The membership of a project; unknown if the platform did not answer."""
+
+    MEMBER = "member"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class MembershipCheck(Protocol):
+    """Checks membership of a project. Never raises."""
+
+    async def belongs(self, person: str, project: str) -> MembershipStatus:
+        """`person` is a `str(PersonId)`, `project` "platform:account:workspace or room"."""

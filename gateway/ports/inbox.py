@@ -1,11 +1,20 @@
-"""The inbox: accepted events, and their delivery to worker processes."""
+"""The inbox: accepted events, their hand-over to a dispatcher, and to worker processes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from gateway.message import ChatMessage, CommandInvoked, InboundEvent, MessageReceived, Outbound
+from gateway.message import (
+    ChatMessage,
+    CommandInvoked,
+    InboundEvent,
+    InlineQueried,
+    MessageReceived,
+    Outbound,
+    Place,
+)
+from gateway.people import PersonId
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +82,22 @@ class WorkSource(Protocol):
 
     async def release(self) -> None:
         """After `run` ended: let another process continue at once. Never raises."""
+
+
+class Dispatcher(Protocol):
+    """Dispatches accepted events."""
+
+    def check_room(self) -> None:
+        """Raise `StoreUnavailable` when nothing more can wait."""
+
+    def is_crowded_by(self, person: PersonId) -> bool:
+        """Return True when much waits, and this person has their share of it."""
+
+    async def accept(self, entry: InboxEntry) -> None:
+        """Dispatch an event of the inbox."""
+
+    async def holds(self, conversation: str, place: Place, message_ids: Collection[str]) -> bool:
+        """Return True when one of these messages is accepted and may not be answered yet."""
+
+    def answer_inline(self, event: InlineQueried) -> bool:
+        """Offer completions while a person types, without storing them. False without capacity."""

@@ -7,8 +7,8 @@ from datetime import timedelta
 from pydantic import BaseModel
 
 from gateway.message import Place
+from gateway.ports.abilities import LiveStyle
 from gateway.ports.adapter import Capabilities
-from gateway.ports.live import LiveStyle
 
 
 class AccountSettings(BaseModel, extra="forbid", frozen=True):

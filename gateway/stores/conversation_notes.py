@@ -4,8 +4,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from db import Database, Row, Statement, among
-from db.times import micros, time_of
-from db.values import json_list, storable, texts_of
+from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey
 from gateway.ports.conversations import (
     NO_NOTES,

@@ -1,16 +1,18 @@
 """Conversations. An answer refers to the messages that it answers, and is deleted with them."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, together
 from db.pruning import delete_some, deleting_some
-from db.times import micros, time_of
 from db.transaction import Change, Execute, Fetch
-from db.values import storable
+from db.values import micros, storable, time_of
 from gateway.conversation import ConversationKey, channel_name
+from gateway.errors import BadInput
 from gateway.message import Place
+from gateway.ports import Activity
 from gateway.ports.conversations import ConversationNotes, StoredTurn
 from gateway.stores import conversation_notes
 from gateway.stores.codec import material_from_json, material_to_json
@@ -173,3 +175,48 @@ def _turn(row: Row) -> StoredTurn:
         speaker,
         material_from_json(material) if material else (),
     )
+
+
+SUMS: Final = Statement("""
+    SELECT count(DISTINCT traces.id), count(DISTINCT usage.person),
+        COALESCE(SUM(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), 0),
+        COALESCE(SUM(micros), 0)
+    FROM traces JOIN usage ON usage.turn = traces.id
+    WHERE traces.at >= :since AND usage.tenant = :tenant AND (
+        substr(conversation, 1, length(:in_workspace)) = :in_workspace
+        OR substr(conversation, 1, length(:in_channel)) = :in_channel)
+""")
+"""An answered question has a cost: its trace and its usage have the same id."""
+
+
+class SqlActivity:
+    """Implements `gateway.ports.ActivityLog`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def of_project(self, tenant: str, project: str, since: datetime) -> Activity:
+        in_workspace, in_channel = beginnings(tenant, project)
+        params = {
+            "since": micros(since),
+            "tenant": tenant,
+            "in_workspace": in_workspace,
+            "in_channel": in_channel,
+        }
+        (row,) = await self._database.fetch(SUMS, params)
+        return Activity(*map(int, row))
+
+
+def beginnings(tenant: str, project: str) -> tuple[str, str]:
+    """Return the beginnings of `str(ConversationKey)` for this workspace, and for this channel
+    without a workspace.
+
+    Raises `BadInput` unless the project is "platform:account:id".
+    """
+    platform, _, rest = project.partition(":")
+    account, _, inside = rest.partition(":")
+    if not (platform and account and inside):
+        raise BadInput(f"{project[:80]!r} is not a project: write platform:account:id")
+    whole = ([tenant, platform, account, inside], [tenant, platform, account, "", inside])
+    in_workspace, in_channel = (json.dumps(parts)[:-1] + "," for parts in whole)
+    return in_workspace, in_channel

@@ -6,8 +6,7 @@ from typing import Final
 
 from db import Database, Statement, among
 from db.pruning import delete_some, deleting_some
-from db.times import micros
-from db.values import storable
+from db.values import micros, storable
 from gateway.ports.feedback import Feedback, Rating, Thumbs
 
 PUT: Final = Statement("""

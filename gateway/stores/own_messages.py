@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, execute, together
-from db.times import time_of
 from db.transaction import Fetch
+from db.values import time_of
 from gateway.conversation import channel_of_name
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.history import Spoken, SpokenKind, SpokenRef, Whose, unchanged

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, together
-from db.fragments import begins, contains, json_item, json_values, listed
-from db.times import time_of
+from db.statements import begins, contains, json_item, json_values, listed
 from db.transaction import Change, Fetch
+from db.values import time_of
 from gateway.ports import Clock
 from gateway.stores.conversation_notes import NO_SUMMARY, NO_TASK
 

@@ -5,11 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Statement, Work, among, change, execute, fetch
-from db.fragments import in_byte_order
-from db.times import micros, time_of
-from db.values import storable
-from gateway.ports.quarantine import Quarantined
-from gateway.ports.work_guard import Owner, WorkKind
+from db.statements import in_byte_order
+from db.values import micros, storable, time_of
+from gateway.ports.work_guard import Owner, Quarantined, WorkKind
 
 COLUMNS: Final = "kind, id, tenant, person, place, deaths, at"
 NEWEST_FIRST: Final = f"at DESC, {in_byte_order('kind')}, {in_byte_order('id')}"
@@ -35,7 +33,7 @@ DISCARD: Final = Statement("DELETE FROM waiting_turns WHERE id = :id")
 
 
 class SqlQuarantine:
-    """Implements `gateway.ports.quarantine.QuarantineStore`."""
+    """Implements `gateway.ports.work_guard.QuarantineStore`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -6,8 +6,8 @@ Times are integers in microseconds since 1970, except in the hot tables, which h
 
 from typing import Final
 
-from db.fragments import BY_KEY, NUMBERED, either
 from db.migrations import Schema
+from db.statements import BY_KEY, NUMBERED, either
 
 # The states of the outbox are compared one by one: for `IN` with more than two values SQLite makes
 # a temporary table at every check.

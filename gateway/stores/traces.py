@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from db import Database, Row, Statement, Work, execute
 from db.pruning import delete_some, deleting_some
-from db.times import micros, time_of
+from db.values import micros, time_of
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
 

@@ -6,15 +6,14 @@ from typing import Final
 
 from db import Database, Statement, Work, execute
 from db.sqlite import SqliteDatabase, drive
-from db.times import micros
-from db.values import json_list, storable
+from db.values import json_list, micros, storable
 from gateway.ports import Clock
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
 from gateway.stores.conversations import add_turns
-from gateway.stores.sqlite.inbox import finish_events
+from gateway.stores.sqlite.hot_state import finish_events
 from gateway.stores.traces import add_trace
 from gateway.stores.usage import settle_usage
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from db import Database, Statement, Work, among, execute, lock, together
 from db.pruning import delete_some, deleting_some
-from db.times import micros
 from db.transaction import Fetch
+from db.values import micros
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
 from gateway.ports import Clock, Usage
 from gateway.ports.usage import UsageRow, UsageTotal

@@ -11,8 +11,12 @@ from typing import Final
 from gateway.authorship import Material, without_quotations
 from gateway.people import Audience
 from gateway.policy.decision import Decision
-from gateway.policy.history_redaction import RedactedMessages, redact_for_history, redact_messages
-from gateway.policy.recent_secrets import LastMessage
+from gateway.policy.history_redaction import (
+    LastMessage,
+    RedactedMessages,
+    redact_for_history,
+    redact_messages,
+)
 from gateway.ports.memory import REDACTION_NOTICE, AnswerFooter, Caller
 from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services

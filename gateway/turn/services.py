@@ -7,17 +7,17 @@ from gateway.background_tasks import BackgroundTasks
 from gateway.connected_account import ConnectedAccount
 from gateway.conversation import ContextLimits
 from gateway.extensions import ExtensionRegistry
+from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.prices import Price
-from gateway.llm.token_calibrations import TokenCalibrations
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
 from gateway.policy.access import AccessPolicy
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
+from gateway.policy.history_redaction import RecentSecrets
 from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.persona import Assistant
 from gateway.policy.rate_limits import RateLimits
-from gateway.policy.recent_secrets import RecentSecrets
 from gateway.policy.roles import RolePolicy, ToolPolicy
 from gateway.ports import (
     AlarmClock,

@@ -10,7 +10,7 @@ from gateway.authorship import Authorship, Material
 from gateway.errors import ToolError
 from gateway.ports import ServerState, ToolProvider, ToolSpec
 from gateway.ports.memory import TurnMemory
-from gateway.ports.tools import CanReportState, CanStart
+from gateway.ports.model import CanReportState, CanStart
 
 log = structlog.get_logger(__name__)
 

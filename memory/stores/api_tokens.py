@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement
-from db.times import micros, time_of
-from db.values import storable
+from db.values import micros, storable, time_of
 from memory.ports.api_tokens import MAX_LISTED, ApiToken
 
 COLUMNS: Final = "id, name, tenant, person, issued_at, until"

@@ -4,8 +4,7 @@ import json
 from typing import Final, cast
 
 from db import Database, Params, Row, Statement, Work, execute, fetch_first, lock
-from db.times import micros, time_of
-from db.values import storable
+from db.values import micros, storable, time_of
 from memory.audit import FIRST, chained
 from memory.ports.audit import AuditAction, AuditEntry, Link
 

@@ -4,8 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
-from db.times import micros, micros_or_none, time_of, time_or_none
-from db.values import storable
+from db.values import micros, micros_or_none, storable, time_of, time_or_none
 from gateway.errors import BadInput
 from memory.model.scope import AccessScope
 from memory.ports.brain import Document, Version

@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from db import Statement, among
-from db.fragments import json_values, listed
-from db.times import micros, micros_or_none
-from db.values import storable
+from db.statements import json_values, listed
+from db.values import micros, micros_or_none, storable
 from gateway.ports import Clock
 from memory.model.scope import OWN, SEES, AccessScope
 from memory.ports.memories import Filter

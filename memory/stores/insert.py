@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from db import FOR_UPDATE, Params, Row, Statement, Work, among, execute, fetch, lock, together
-from db.fragments import listed, within
+from db.statements import listed, within
 from db.transaction import Change, Execute, Fetch
 from memory.model.record import Record, Scope
 from memory.model.scope import MAY_CHANGE, OWN, SEES, TENANT, AccessScope

@@ -22,8 +22,8 @@ from db import (
     lock,
     together,
 )
-from db.times import micros, time_of, time_or_none
 from db.transaction import Fetch
+from db.values import micros, time_of, time_or_none
 from gateway.message import Place
 from memory.ports.links import Linked, LinkOutcome, LinkRequest, LinkSide, LinkState, LinkStep
 from memory.stores.limits import MAX_LINKED

@@ -17,11 +17,10 @@ from db import (
     fetch_first,
     together,
 )
-from db.fragments import within
 from db.pruning import AT_ONCE
-from db.times import micros
+from db.statements import within
 from db.transaction import Change, ChangeMany, Execute, Fetch
-from db.values import storable
+from db.values import micros, storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope

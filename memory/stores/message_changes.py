@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, together
-from db.fragments import json_text
+from db.statements import json_text
 from db.transaction import Fetch
 from db.values import storable, texts_of
 from memory.model.scope import TENANT

@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Statement, Work, among, execute, fetch_first, lock
-from db.fragments import in_byte_order
 from db.pruning import delete_some, deleting_some
-from db.times import micros, time_of
-from db.values import json_list, storable, texts_of
+from db.statements import in_byte_order
+from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.ports import Clock
 from memory.ports.people import SessionUse, TurnStart
 from memory.stores.limits import IDLE, MAX_PROJECTS, MAX_TITLE

@@ -11,10 +11,9 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, lock, together
-from db.fragments import in_byte_order
-from db.times import time_of
+from db.statements import in_byte_order
 from db.transaction import Change, Fetch
-from db.values import storable
+from db.values import storable, time_of
 from memory.ports.personal_data import PersonCount
 from memory.stores.rows import COLUMNS
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from db import Database, Statement, among, either
-from db.times import micros
-from db.values import storable
+from db.values import micros, storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope

@@ -8,8 +8,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
-from db.times import micros, time_of, time_or_none
-from db.values import json_list, storable, texts_of
+from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
 from memory.model.record import Record, Scope
 from memory.model.scope import OPERATED, SHOWN, AccessScope
 from memory.ports.reviews import ReviewItem, ReviewState

@@ -1,7 +1,7 @@
 """Records as columns, and as rows of `memories`.
 
 In columns times are `datetime` and lists are lists, as in exports. In rows times are microseconds
-and lists are JSON (`db.times`, `db.values`).
+and lists are JSON (`db.values`, `db.values`).
 """
 
 import json
@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from db import Row, Statement, either
-from db.times import micros, time_of
-from db.values import storable
+from db.values import micros, storable, time_of
 from gateway.people import Audience
 from memory.model.record import (
     Embedding,

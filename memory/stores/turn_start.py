@@ -10,10 +10,9 @@ from secrets import token_hex
 from typing import Final
 
 from db import Row, Statement, Work, among, either, together
-from db.fragments import json_values
-from db.times import micros, time_of, time_or_none
+from db.statements import json_values
 from db.transaction import Change, Fetch
-from db.values import texts_of
+from db.values import micros, texts_of, time_of, time_or_none
 from memory.ports.brain import Document, Version
 from memory.ports.people import PersonChoices, Session, TurnStart
 from memory.stores.brain import version_of

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, either, execute, fetch, together
-from db.fragments import json_values, within
-from db.times import time_of
+from db.statements import json_values, within
 from db.transaction import Change
-from db.values import storable, texts_of
+from db.values import storable, texts_of, time_of
 from gateway.ports.memory import WaitingTurn
 from memory.model.scope import AccessScope
 from memory.ports.waiting_turns import ConsolidatedTurn

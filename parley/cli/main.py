@@ -82,7 +82,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
                 "Approve or reject the memories that wait for review.",
             ),
             "validate": (
-                "memory_validate:validate",
+                "memory_files:validate",
                 "Show the decision about a text without storing it.",
             ),
         },

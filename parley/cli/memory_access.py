@@ -26,7 +26,7 @@ from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.memory import wire_memory
 from parley.wiring.policies import policies_of
-from parley.wiring.recall_models import recall_models
+from parley.wiring.recall import recall_models
 from parley.wiring.storage import Storage
 
 PLATFORM: Final = "cli"

@@ -12,10 +12,9 @@ from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.deletion_topics import TopicMatches
 from memory.service.handle import MemoryHandle
-from parley.cli.confirm import confirmed
 from parley.cli.memory_access import PersonOptions, people_with_memories, with_memory
 from parley.cli.memory_table import plain, print_json, show_people, show_records
-from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit
+from parley.cli.options import AsJson, Config, Person, QueryText, SearchLimit, confirmed
 from parley.config import Settings
 
 What = Literal["episodic", "semantic", "all"]

@@ -10,10 +10,9 @@ from gateway.errors import BadInput
 from memory.model.outcome import Outcome
 from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
-from parley.cli.confirm import choice
 from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import plain, print_json, show_decided, show_waiting
-from parley.cli.options import AsJson, Config, Person
+from parley.cli.options import AsJson, Config, Person, choice
 from parley.config import Settings
 
 MAX_WAITING: Final = 100

@@ -20,7 +20,7 @@ from parley.cli.model_download import PUBLISHED, DownloadFailed, Progress, pull
 from parley.cli.options import AsJson, Config, config_path
 from parley.cli.stores import require_database, with_storage
 from parley.config import Settings, SettingsError, load
-from parley.wiring.recall_models import models_folder
+from parley.wiring.recall import models_folder
 
 Folder = Annotated[
     Path | None, typer.Option("--folder", help="A folder to use instead of the configured one.")

@@ -1,5 +1,7 @@
-"""Options that several commands have."""
+"""Options that commands share, and the confirmation of a deletion."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -36,3 +38,35 @@ def config_path(config: Path | None) -> Path | None:
     if config is not None:
         return config
     return DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None
+
+
+NO_TERMINAL: Final = (
+    "Nothing was deleted: there is no terminal to ask for confirmation. {options} confirms."
+)
+
+
+def confirmed(questions: Sequence[str], given: int) -> bool:
+    """True when the user confirms every question; `given` confirmations come from the options."""
+    if given >= len(questions):
+        return True
+    if not sys.stdin.isatty():
+        options = " ".join(["--yes"] * len(questions))
+        sys.stderr.write(NO_TERMINAL.format(options=options) + "\n")
+        return False
+    for question in questions[given:]:
+        if not typer.confirm(question):
+            sys.stderr.write("Nothing was deleted.\n")
+            return False
+    return True
+
+
+def choice(question: str, answers: str) -> str:
+    """One of the letters in `answers`, asked again until it is one; the last where input ends."""
+    for _ in range(10):
+        try:
+            letter = input(f"{question} ").strip().lower()[:1]
+        except EOFError:
+            break
+        if letter and letter in answers:
+            return letter
+    return answers[-1]

@@ -18,8 +18,7 @@ from parley.runtime import Role
 from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_blocks
 from parley.runtime.service_manager import ServiceManager
 from parley.runtime.shutdown import stop_on_signals
-from parley.runtime.watchdog import Watchdog
-from parley.runtime.work_record import work_record
+from parley.runtime.watchdog import Watchdog, work_record
 from parley.wiring.extensions import load_extensions
 
 

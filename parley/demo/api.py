@@ -15,7 +15,7 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from gateway.errors import BadInput
-from gateway.ports.local_routes import (
+from gateway.ports.http_routes import (
     EventStream,
     LocalRequest,
     LocalResponse,

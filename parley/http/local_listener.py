@@ -16,7 +16,7 @@ from aiohttp import web
 
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
-from gateway.ports.local_routes import LocalRoute
+from gateway.ports.http_routes import LocalRoute
 from parley.http.access import (
     AccessDecision,
     RequestFacts,

@@ -6,7 +6,7 @@ from typing import Final
 from aiohttp import web
 
 from gateway.errors import BadInput
-from gateway.ports.local_routes import (
+from gateway.ports.http_routes import (
     EventStream,
     LocalRequest,
     LocalResponse,

@@ -19,7 +19,7 @@ from multidict import MultiMapping
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports import WebhookHandler, WebhookRequest, WebhookResponse
-from gateway.ports.webhooks import MAX_BODY
+from gateway.ports.http_routes import MAX_BODY
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds

@@ -1,23 +1,118 @@
 """The state of the program: metrics, connections, stores and readiness."""
 
+import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal
 
+import structlog
+
 from gateway.inbound.conversation_queues import ConversationQueues
-from gateway.observe.event_loop import EventLoopMonitor
-from gateway.observe.gauges import GaugeReadings, Gauges
+from gateway.observe.gauges import EventLoopMonitor, GaugeReadings, Gauges
 from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.outbound.deliverer import Deliverer
+from gateway.policy.budgets import Account
 from gateway.ports import Clock, ServerState
+from gateway.ports.buckets import Buckets
+from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.inbox import QueueDepths
-from gateway.ports.local_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.traces import Trace
+from gateway.ports.usage import UsageLedger
 from parley.http.local_listener import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
-from parley.runtime.store_health import Probe, StoreMonitor
 from parley.runtime.supervisor import Supervisor
+
+EVERY = 5.0
+"""Seconds between two rounds."""
+ANSWER_SECONDS = 3.0
+"""Time limit for the answer of a store."""
+
+log = structlog.get_logger(__name__)
+
+Probe = Callable[[], Awaitable[object]]
+
+
+class StoreMonitor:
+    """Calls the probe of each store. `problems` has, by store, the reason why one is not
+    available."""
+
+    def __init__(self, probes: Mapping[str, Probe], clock: Clock) -> None:
+        self._probes = probes
+        self._clock = clock
+        self._task: asyncio.Task[None] | None = None
+        self.problems: dict[str, str] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the stores."""
+        return tuple(self._probes)
+
+    def start(self) -> None:
+        """Start, with the first round at once."""
+        self._task = asyncio.create_task(self._run(), name="store-watch")
+
+    async def stop(self) -> None:
+        """Stop. Safe to call twice, and before `start`."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def round(self) -> None:
+        """Call all probes in parallel."""
+        await asyncio.gather(*(self._ask(name, probe) for name, probe in self._probes.items()))
+
+    async def _run(self) -> None:
+        while True:
+            await self.round()
+            await self._clock.sleep(EVERY)
+
+    async def _ask(self, name: str, probe: Probe) -> None:
+        answer = asyncio.ensure_future(probe())
+        try:
+            await asyncio.wait((answer,), timeout=ANSWER_SECONDS)
+            if not answer.done():  # reported first: the driver may take seconds to cancel
+                self._down(name, f"no answer within {ANSWER_SECONDS:.0f} s")
+            else:
+                self._answered(name, answer)
+        finally:
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
+
+    def _answered(self, name: str, answer: "asyncio.Future[object]") -> None:
+        try:
+            answer.result()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the store is not available
+            self._down(name, str(error).partition("\n")[0][:200])
+        else:
+            if self.problems.pop(name, None) is not None:
+                log.info("store_available_again", store=name)
+
+    def _down(self, name: str, problem: str) -> None:
+        if name not in self.problems:
+            log.error("store_unavailable", store=name, problem=problem)
+        self.problems[name] = problem
+
+
+def storage_probe(buckets: Buckets, also: Probe | None = None) -> Probe:
+    """A probe that writes a row which expires a second later: a full disk can still be read. It
+    calls `also` after that."""
+
+    async def ask() -> None:
+        await buckets.once("watch", timedelta(seconds=1))
+        if also is not None:
+            await also()
+
+    return ask
+
+
+def database_probe(usage: UsageLedger) -> Probe:
+    """A probe that writes a row, always the same, with an empty reservation: a read-only database,
+    such as a standby, can store no answer."""
+    return lambda: usage.reserve("watch", (Account("watch", "watch", 0),), 0)
+
 
 UP, DOWN = "ready", "unavailable"
 TOOLS_MISSING = "{}; its tools are missing until a retry succeeds"

@@ -11,7 +11,7 @@ from gateway.outbound.deliverer import Deliverer
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.rpc import RpcServer
 from parley.runtime import Role
-from parley.runtime.remote_calls import handlers_of
+from parley.runtime.remote_adapter import handlers_of
 
 MAX_TAKEN = 1_000
 """Maximum of events, or sends, in one process; the rest waits in Redis."""

@@ -19,6 +19,7 @@ for longer than the limit has neither used processor time nor waited for it: it 
 
 import asyncio
 import faulthandler
+import hashlib
 import os
 import signal
 import sys
@@ -30,7 +31,41 @@ from typing import IO, Final, Self, TextIO
 
 import structlog
 
-from gateway.inbound.work_record import WorkRecord
+from gateway.inbound.work_record import Death, WorkRecord, open_record
+from parley.config import Settings
+from parley.config.sections import sqlite_file
+
+log = structlog.get_logger(__name__)
+
+
+def work_record(settings: Settings) -> tuple[WorkRecord, list[Death]]:
+    """Open the record, with the crashes that processes before this one left. Where its folder
+    cannot be written, the record stays in memory: a hang is logged, but does not count at the next
+    start."""
+    folder, name = record_location(settings)
+    try:
+        return open_record(folder, name)
+    except OSError as error:
+        log.warning(
+            "no_work_record",
+            folder=str(folder),
+            error=str(error),
+            hint="set watchdog.folder to a folder that this user can write",
+        )
+        return WorkRecord(), []
+
+
+def record_location(settings: Settings) -> tuple[Path, str]:
+    """The folder and the prefix of the file's name, which programs share only with their stores."""
+    storage, database = settings.storage_url, settings.database.url
+    file = sqlite_file(storage) or sqlite_file(database)
+    configured = settings.watchdog.folder
+    if file:
+        path = Path(file).resolve()
+        return Path(configured) if configured else path.parent, path.name
+    digest = hashlib.blake2b(f"{storage}\0{database}".encode(), digest_size=4).hexdigest()
+    return Path(configured or "."), f"parley-{digest}"
+
 
 TICKS: Final = 8
 """Number of times that the timers are reset within the limit."""
@@ -46,8 +81,6 @@ SCHEDULED: Final = Path("/proc/thread-self/schedstat")
 (https://docs.kernel.org/scheduler/sched-stats.html)."""
 STATUS: Final = 1
 """The exit status, the same as `faulthandler`'s."""
-
-log = structlog.get_logger(__name__)
 
 
 class Watchdog:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.inbound.crash_loop_guard import Quarantine
-from gateway.llm.token_calibrations import PersistentCalibrations
+from gateway.llm.calibration import PersistentCalibrations
 from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
 from gateway.outbound.notices import NoticeSender
 from gateway.ports import Clock, Counter
@@ -23,7 +23,7 @@ from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
 from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.memory import WiredMemory
-from parley.wiring.recall_models import RecallModels
+from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
 
 LINKS_EVERY: Final = 20.0

@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from gateway.observe.recall_metrics import RecallMeasurement
+from gateway.observe.metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import Clock, MembershipCheck
 from gateway.ports.adapter import AdapterStates
@@ -45,9 +45,8 @@ from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.config.memory import Grounding as GroundingSection
 from parley.security.keys import audit_key
-from parley.wiring.recall_models import RecallModels
-from parley.wiring.storage.memory_stores import MemoryStores
-from parley.wiring.watched_recall import WatchedRecall
+from parley.wiring.recall import RecallModels, WatchedRecall
+from parley.wiring.storage.long_lived import MemoryStores
 from safety.http.addresses import HostRule
 
 log = structlog.get_logger(__name__)

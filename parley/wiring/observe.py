@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
-from gateway.ports import Clock
+from gateway.observe.security_log import SecurityLog
+from gateway.ports import AlarmClock, Clock
+from gateway.ports.security import SecurityEvent
+from memory.audit import Audit
 from parley.config import Settings
-from parley.runtime.health import HealthMonitor
-from parley.runtime.store_health import database_probe, storage_probe
+from parley.runtime.health import HealthMonitor, database_probe, storage_probe
+from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
@@ -51,3 +55,39 @@ def build_health(settings: Settings, storage: Storage, clock: Clock) -> HealthMo
         platforms={account.platform for account in settings.accounts()},
         models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
     )
+
+
+class AuditSink:
+    """Implements `gateway.observe.security_log.SecuritySink`. The first event creates the key, so
+    that a program without memory and without events has none."""
+
+    def __init__(self, settings: Settings, storage: Storage, clock: AlarmClock) -> None:
+        self._settings = settings
+        self._storage = storage
+        self._clock = clock
+        self._audit: Audit | None = None
+
+    async def keep(self, event: SecurityEvent, times: int) -> None:
+        """Append an entry with the known details. Raises `StoreUnavailable`."""
+        details = {
+            name: value
+            for name in ("reason", "channel", "address")
+            if (value := getattr(event, name))
+        }
+        await self._opened().append(
+            "security_event", event.tenant, event.person, event=event.event, times=times, **details
+        )
+
+    def _opened(self) -> Audit:
+        if self._audit is None:
+            try:
+                key = audit_key(self._settings, warn=not self._settings.memory.enabled)
+            except ConfigurationError as error:
+                raise StoreUnavailable(str(error)) from error
+            self._audit = Audit(self._storage.memory.audit_on(key), key, self._clock)
+        return self._audit
+
+
+def security_log(settings: Settings, storage: Storage, clock: AlarmClock) -> SecurityLog:
+    """The security log of the program, which writes to the audit once it is started."""
+    return SecurityLog(clock, AuditSink(settings, storage, clock))

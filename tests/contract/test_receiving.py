@@ -5,6 +5,7 @@ from typing import Final
 import pytest
 
 from db.errors import StoreUnavailable
+from gateway.inbound.intake import dedupe_key
 from gateway.message import (
     MessageDeleted,
     MessageEdited,
@@ -13,7 +14,6 @@ from gateway.message import (
     place_of,
 )
 from gateway.people import Audience
-from gateway.policy.idempotency import dedupe_key
 from tests.contract.people import DirectPeople
 from tests.contract.stage import Stage
 from tests.contract.variants import Variant

@@ -10,7 +10,7 @@ from uuid import uuid4
 import aiohttp
 
 from gateway.ports import PlatformAdapter
-from gateway.ports.local_routes import CanServePages
+from gateway.ports.http_routes import CanServePages
 from parley.http.local_listener import LocalListener
 from simulators.base import ApiCall, Shown, ShownButton, SimFile, SimPerson, SimRoom
 from tests.contract.people import DirectPeople

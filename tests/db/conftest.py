@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from db import Database
-from db.fragments import either
 from db.migrations import Schema
 from db.postgres import PoolLimits, PostgresDatabase
 from db.sqlite import SqliteDatabase
+from db.statements import either
 from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer, postgres_server

@@ -21,7 +21,7 @@ from db import (
     together,
 )
 from db.errors import WorkMisused
-from db.fragments import in_byte_order, json_text, json_values
+from db.statements import in_byte_order, json_text, json_values
 from db.transaction import Change, ChangeMany, Fetch
 
 PUT = Statement("INSERT INTO things (id, size) VALUES (:id, :size)")

@@ -10,12 +10,12 @@ import psycopg
 import pytest
 
 from db.errors import SchemaTooNew, StoreUnavailable
-from db.fragments import either
 from db.migrations import Schema, applied_in, migrate_sqlite
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from db.statements import either
 from gateway.stores.postgres_status import standing
-from parley.wiring.storage.schemas import SCHEMAS
+from parley.wiring.storage.long_lived import SCHEMAS
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer
 

@@ -3,8 +3,8 @@
 import pytest
 
 from db import Statement, among, either
-from db.fragments import in_byte_order, json_text, json_values
 from db.statements import Statement as Same
+from db.statements import in_byte_order, json_text, json_values
 
 
 def test_parameters_take_the_form_of_each_engine() -> None:

@@ -32,8 +32,8 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The watch looks often enough for an outage that is short enough for a test."""
-    monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.1)
-    monkeypatch.setattr("parley.runtime.store_health.ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr("parley.runtime.health.EVERY", 0.1)
+    monkeypatch.setattr("parley.runtime.health.ANSWER_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("how", ["held", "killed"])

@@ -8,7 +8,7 @@ from adapters.discord.message_text import _MARK as DISCORD_MARK
 from adapters.slack import message_text as slack
 from adapters.telegram.message_text import BotIdentity, read_text
 from adapters.whatsapp.messages import command_in
-from gateway.commands.text_commands import _WRITTEN as SPOKEN
+from gateway.commands.catalogue import _WRITTEN as SPOKEN
 from gateway.markdown.unfinished import close_unfinished
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges

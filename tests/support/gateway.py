@@ -41,10 +41,12 @@ from gateway.store_retry import StoreRetry
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.feedback import SqlFeedback
-from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
-from gateway.stores.sqlite.buckets import SqliteBuckets
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import (
+    SqliteAdapterStates,
+    SqliteBuckets,
+    SqliteInbox,
+    SqliteOutbox,
+)
 from gateway.stores.traces import SqlTraces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import SqlUsage

@@ -3,16 +3,147 @@
 import os
 import socket
 import uuid
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from urllib.parse import unquote
 
-from gateway.ports import Clock
+from gateway.errors import BadInput
+from gateway.policy.rate_limits import Bucket, BucketRule, Taken
+from gateway.ports import AdapterState, Clock
+from gateway.ports.adapter import StateEntry
 from gateway.ports.inbox import QueueDepths
-from gateway.stores.redis.adapter_state import RedisAdapterStates
-from gateway.stores.redis.buckets import RedisBuckets
-from gateway.stores.redis.client import RedisClient, Script, milliseconds
+from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds
 from gateway.stores.redis.inbox import WORK, RedisInbox
 from gateway.stores.redis.keys import PARTITIONS, Keys
 from gateway.stores.redis.outbox import RedisOutbox
 from gateway.stores.redis.sources import LEASE, RedisSendSource, RedisWorkSource
+
+MAX_KEY = 200
+MAX_VALUE = 4_000
+SCANNED_AT_ONCE = 500
+MAX_SCANS = 10_000
+
+
+class RedisAdapterStates:
+    """Implements `gateway.ports.adapter.AdapterStates`."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self._client = client
+        self._keys = Keys(client)
+
+    def of(self, platform: str, account: str) -> AdapterState:
+        return _AccountState(self._client, self._keys, platform, account)
+
+    async def entries(self) -> AsyncIterator[StateEntry]:
+        prefix, cursor = self._client.key("state", ""), 0
+        for _ in range(MAX_SCANS):
+            cursor, names = await self._client.command(
+                "SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", SCANNED_AT_ONCE
+            )
+            values = await self._client.batch([("GET", name) for name in names])
+            for name, value in zip(names, values, strict=True):
+                platform, account, key = map(unquote, name.decode().removeprefix(prefix).split(":"))
+                yield StateEntry(platform, account, key, (value or b"").decode())
+            cursor = int(cursor)
+            if not cursor:
+                return
+
+    async def delete(self, entries: Sequence[StateEntry]) -> None:
+        await self._client.batch([("DEL", self._keys.state(*entry[:3])) for entry in entries])
+
+    async def prune(self) -> int:
+        """Return 0: values expire by themselves."""
+        return 0
+
+
+class _AccountState:
+    def __init__(self, client: RedisClient, keys: Keys, platform: str, account: str) -> None:
+        self._client = client
+        self._keys = keys
+        self._owner = (platform, account)
+
+    async def get(self, key: str) -> str | None:
+        value = await self._client.command("GET", self._keys.state(*self._owner, key))
+        return None if value is None else bytes(value).decode()
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        if len(key) > MAX_KEY or len(value) > MAX_VALUE:
+            raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
+        name, keep = self._keys.state(*self._owner, key), milliseconds(ttl.total_seconds())
+        await self._client.command("SET", name, value, "PX", keep)
+
+
+KEEP_BUCKETS = 60.0
+"""Seconds after which any bucket is full again and can be dropped."""
+
+# A double needs 17 digits to be restored exactly.
+TAKE = Script.of("""
+local now, keep, reserve = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local filled, waits, empty, longest = {}, {}, 0, 0
+for i = 1, #KEYS do
+  local per_minute = tonumber(ARGV[2 * i + 2])
+  local tokens = per_minute
+  local held = redis.call('HMGET', KEYS[i], 'tokens', 'at')
+  if held[1] then
+    local gained = math.max(0, now - tonumber(held[2])) * per_minute / 60
+    tokens = math.min(tokens, tonumber(held[1]) + gained)
+  end
+  waits[i] = 0
+  if tokens < 1 then waits[i] = (1 - tokens) * 60 / per_minute end
+  filled[i] = tokens
+end
+for i = 1, #KEYS do
+  local wait = waits[i]
+  if reserve > 0 and ARGV[2 * i + 3] == 'shared' then wait = math.min(wait, waits[reserve]) end
+  if i ~= reserve and wait > 0 and (empty == 0 or wait > longest) then empty, longest = i, wait end
+end
+local answer = {empty, string.format('%.17g', longest)}
+for i = 1, #KEYS do
+  local tokens = filled[i]
+  if empty == 0 and tokens >= 1 then tokens = tokens - 1 end
+  tokens = string.format('%.17g', tokens)
+  redis.call('HSET', KEYS[i], 'tokens', tokens, 'at', ARGV[1])
+  redis.call('PEXPIRE', KEYS[i], keep)
+  answer[i + 2] = tokens
+end
+return answer
+""")
+
+
+class RedisBuckets:
+    """Implements `gateway.ports.buckets.Buckets`."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self._client = client
+        self._keys = Keys(client)
+
+    async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
+        if not rules:
+            return Taken(True, ())
+        keys = [self._keys.bucket(rule.key) for rule in rules]
+        reserves = [i for i, rule in enumerate(rules, 1) if rule.level == "reserve"]
+        arguments: list[Argument] = [
+            repr(now),
+            milliseconds(KEEP_BUCKETS),
+            max(reserves, default=0),
+        ]
+        for rule in rules:
+            shared = rule.level in ("channel", "workspace")
+            arguments += [rule.per_minute, "shared" if shared else "own"]
+        empty, longest, *tokens = await self._client.run(TAKE, keys, arguments)
+        buckets = tuple(Bucket(float(held), now) for held in tokens)
+        if empty:
+            return Taken(False, buckets, rules[empty - 1].level, float(longest))
+        return Taken(True, buckets)
+
+    async def once(self, key: str, ttl: timedelta) -> bool:
+        name, keep = self._keys.once(key), milliseconds(ttl.total_seconds())
+        return await self._client.command("SET", name, "1", "NX", "PX", keep) is not None
+
+    async def prune(self) -> int:
+        """Return 0: everything expires by itself."""
+        return 0
+
 
 LOOK = Script.of("""
 local clock = redis.call('TIME')

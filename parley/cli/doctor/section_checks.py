@@ -27,7 +27,7 @@ from parley.runtime.heartbeats import AT_ONCE
 from parley.wiring.heartbeats import external_source
 from parley.wiring.memory import grounding_sources
 from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
-from parley.wiring.recall_models import advice_for, problem_of
+from parley.wiring.recall import advice_for, problem_of
 from safety.http.addresses import HostRule, may_connect
 
 RESOLVE_SECONDS: Final = 3.0

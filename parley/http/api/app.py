@@ -12,14 +12,18 @@ from memory.brain.documents import Brain
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator
 from parley.http.api.documents import document_operations
-from parley.http.api.errors import Refused, error_middleware
 from parley.http.api.memories import memory_operations
 from parley.http.api.models import MAX_ID, Nothing
 from parley.http.api.openapi import PATH, describe
-from parley.http.api.operations import AnyOperation, Call
-from parley.http.api.parsing import read_body, read_query
-from parley.http.api.privacy import choice_operations
-from parley.http.api.transfer import transfer_operations
+from parley.http.api.operations import (
+    AnyOperation,
+    Call,
+    Refused,
+    error_middleware,
+    read_body,
+    read_query,
+)
+from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations
 from parley.http.local_listener import ENTRY
 

@@ -17,7 +17,7 @@ from gateway.ports.memory import Caller
 from gateway.turn.admission import known_ids, served
 from gateway.turn.services import Services
 from memory.ports.api_tokens import TokenStore
-from parley.http.api.errors import Refused
+from parley.http.api.operations import Refused
 from parley.http.denied_requests import HOLDER
 from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read

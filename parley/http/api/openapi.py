@@ -7,8 +7,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from parley.http.api.models import MAX_ID, ErrorOut
-from parley.http.api.operations import AnyOperation
-from parley.http.api.parsing import JSON
+from parley.http.api.operations import JSON, AnyOperation
 
 PREFIX: Final = "/api/v1"
 PATH: Final = "/openapi.json"

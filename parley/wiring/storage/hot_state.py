@@ -11,10 +11,12 @@ from gateway.ports.buckets import Buckets
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
 from gateway.stores.hot_state_personal_data import HotPersonalData
-from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
-from gateway.stores.sqlite.buckets import SqliteBuckets
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import (
+    SqliteAdapterStates,
+    SqliteBuckets,
+    SqliteInbox,
+    SqliteOutbox,
+)
 from memory.ports.personal_data import PersonalDataStore
 from parley.wiring.storage.long_lived import open_database
 

@@ -1,25 +1,27 @@
 """Opens the long-lived state: conversations, usage, traces and memory, in SQLite or PostgreSQL."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 from urllib.parse import parse_qs
 
 from db import AddressInvalid, Database
+from db.migrations import Schema
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.ports.history import History
-from gateway.ports.quarantine import QuarantineStore
 from gateway.ports.traces import Traces
 from gateway.ports.unit_of_work import TurnWriter
 from gateway.ports.usage import UsageLedger
-from gateway.stores.activity import SqlActivity
+from gateway.ports.work_guard import QuarantineStore
+from gateway.stores import schema as gateway_schema
 from gateway.stores.conversation_notes import SqlConversationNotes
-from gateway.stores.conversations import SqlConversations
+from gateway.stores.conversations import SqlActivity, SqlConversations
 from gateway.stores.feedback import SqlFeedback
 from gateway.stores.own_messages import SqlHistory
 from gateway.stores.personal_data import SqlPersonalData
@@ -27,9 +29,74 @@ from gateway.stores.quarantine import SqlQuarantine
 from gateway.stores.traces import SqlTraces
 from gateway.stores.unit_of_work import SqlTurnWriter
 from gateway.stores.usage import SqlUsage
-from memory.ports.personal_data import WorkingMemory
-from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
-from parley.wiring.storage.schemas import SCHEMAS
+from memory import schema as memory_schema
+from memory.ports.api_tokens import TokenStore
+from memory.ports.audit import AuditTrail
+from memory.ports.brain import BrainStore
+from memory.ports.links import LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.personal_data import MemoryCounts, PersonalDataStore, WorkingMemory
+from memory.ports.recall import RecallStore
+from memory.ports.reviews import ReviewStore
+from memory.ports.waiting_turns import WaitingTurns
+from memory.stores.api_tokens import SqlApiTokens
+from memory.stores.audit import SqlAuditLog
+from memory.stores.brain import SqlBrain
+from memory.stores.links import SqlLinks
+from memory.stores.memories import SqlMemories
+from memory.stores.people import SqlPeople
+from memory.stores.personal_data import SqlMemoryCounts, SqlMemoryPersonalData
+from memory.stores.recall import SqlRecall
+from memory.stores.reviews import SqlReviews
+from memory.stores.search import searches_on
+from memory.stores.waiting_turns import SqlWaitingTurns
+
+SCHEMAS: Final[tuple[Schema, ...]] = (gateway_schema.SCHEMA, memory_schema.SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStores:
+    """The stores of memory. `audit_on` takes the key that seals the audit; `personal` exports and
+    erases the data of a person, `census` counts; `upkeep` are the chores without settings."""
+
+    memories: MemoryStore
+    recall: RecallStore
+    people: PeopleStore
+    links: LinkStore
+    reviews: ReviewStore
+    waiting: WaitingTurns
+    brain: BrainStore
+    audit_on: Callable[[bytes], AuditTrail]
+    personal: PersonalDataStore
+    census: MemoryCounts
+    tokens: TokenStore
+    upkeep: Mapping[str, Callable[[], Awaitable[int]]]
+
+
+def memory_stores(database: Database, clock: Clock) -> MemoryStores:
+    """The stores of memory in an opened or unopened database."""
+    searches = searches_on(database)
+    people, tokens = SqlPeople(database, clock), SqlApiTokens(database)
+    return MemoryStores(
+        memories=SqlMemories(database, clock, searches),
+        recall=SqlRecall(database, clock, searches),
+        people=people,
+        links=SqlLinks(database),
+        reviews=SqlReviews(database),
+        waiting=SqlWaitingTurns(database),
+        brain=SqlBrain(database),
+        audit_on=lambda key: SqlAuditLog(database, key),
+        personal=SqlMemoryPersonalData(database),
+        census=SqlMemoryCounts(database),
+        tokens=tokens,
+        upkeep={
+            "people": lambda: people.prune(clock.now()),
+            "tokens": lambda: tokens.prune(clock.now()),
+            "memory_index": searches.upkeep,
+        },
+    )
+
 
 KEEP_TRACES = timedelta(days=30)
 KEEP_REFUSALS = timedelta(days=1)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.discord.extras import DiscordExtras
+from adapters.discord.messages import DiscordExtras
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, Permanent
 from gateway.message import (
@@ -19,7 +19,7 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.people import Audience
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 from simulators.base import SimFile
 from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, begun_anew, connected, text

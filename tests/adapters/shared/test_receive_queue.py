@@ -6,8 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from adapters.shared.backoff import Backoff
-from adapters.shared.liveness import LivenessMonitor
+from adapters.shared.connection import Backoff, LivenessMonitor
 from adapters.shared.receive_queue import STORE_RETRY_SECONDS, ReceiveQueue
 from db.errors import StoreUnavailable
 from gateway.message import InboundEvent, MessageDeleted, Place

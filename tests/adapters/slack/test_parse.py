@@ -9,8 +9,8 @@ import pytest
 
 import adapters.slack
 from adapters.slack.event_context import BotIdentity
-from adapters.slack.extras import SlackExtras
 from adapters.slack.message_text import MAX_NODES, text_of_blocks
+from adapters.slack.messages import SlackExtras
 from adapters.slack.parse import parse
 from gateway.authorship import Material
 from gateway.message import (
@@ -19,7 +19,7 @@ from gateway.message import (
     MessageReceived,
 )
 from gateway.people import Audience
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 from tests.adapters.slack.payloads import (
     ANNA,
     BOT,

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from adapters.telegram.extras import TelegramExtras
+from adapters.telegram.messages import TelegramExtras
 from adapters.telegram.parse import parse
 from adapters.telegram.receive import album_of, merged
 from gateway.message import CommandInvoked, InboundEvent, MessageReceived
 from gateway.people import Audience
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 from simulators.base import SimFile
 from tests.adapters.telegram.harness import connected
 from tests.adapters.telegram.updates import GROUP, ME, entity, message, update

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.telegram import parse
-from adapters.telegram.extras import TelegramExtras
+from adapters.telegram.messages import TelegramExtras
 from adapters.telegram.parse import parse as parse_in_module
 from gateway.authorship import Authorship, Material
 from gateway.message import (
@@ -24,7 +24,7 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.people import Audience
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 from tests.adapters.telegram.updates import (
     ANN,
     BOT,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.shared.backoff import CONNECTION_DEADLINE
+from adapters.shared.connection import CONNECTION_DEADLINE
 from adapters.telegram.client import make_bot
 from adapters.telegram.polling import LONGEST_PAUSE, Poller
 from adapters.telegram.receive import ordering_key

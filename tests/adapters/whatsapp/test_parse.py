@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adapters.whatsapp
-from adapters.whatsapp.extras import WhatsAppExtras
+from adapters.whatsapp.messages import WhatsAppExtras
 from adapters.whatsapp.parse import IdentityChange, parse, read
 from gateway.authorship import Material
 from gateway.message import (
@@ -27,7 +27,7 @@ from gateway.message import (
     place_of,
 )
 from gateway.people import Audience
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "payloads" / "whatsapp.json"
 NUMBER = {"display_phone_number": "+49 155 1234567", "phone_number_id": "700100200"}

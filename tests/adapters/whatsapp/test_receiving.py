@@ -5,7 +5,7 @@ import json
 import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
-from adapters.whatsapp.extras import WhatsAppExtras
+from adapters.whatsapp.messages import WhatsAppExtras
 from gateway.errors import BadInput, ConfigurationError, StartError
 from gateway.message import (
     Attachment,
@@ -16,7 +16,7 @@ from gateway.message import (
     ReactionChanged,
 )
 from gateway.people import Audience
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 from gateway.ports.work_guard import WorkItem
 from simulators.base import Fault, SimFile
 from simulators.whatsapp import UNSIGNED, WhatsAppSimulator

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
-from adapters.whatsapp.extras import WhatsAppExtras
+from adapters.whatsapp.messages import WhatsAppExtras
 from gateway.errors import Ambiguous, Permanent, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
 from gateway.ports import (
@@ -16,7 +16,7 @@ from gateway.ports import (
     CanType,
     PlatformAdapter,
 )
-from gateway.ports.extras import unpacked
+from gateway.ports.adapter import unpacked
 from simulators.base import Fault
 from simulators.whatsapp import TEMPLATE
 from simulators.whatsapp.errors import GraphError

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from db.errors import StoreUnavailable
+from gateway.inbound.intake import dedupe_key
 from gateway.message import InlineQueried, MembershipChanged, MessageAuthor, Place
 from gateway.observe.correlation import correlation_id
-from gateway.policy.idempotency import dedupe_key
 from gateway.ports import Capabilities
 from gateway.ports.memory import NoMemory
 from gateway.ports.work_guard import WorkItem

@@ -11,8 +11,14 @@ from gateway.inbound.conversation_queues import CROWDED, MAX_OF_ONE, Conversatio
 from gateway.message import InlineQueried, MessageAuthor, MessageEdited, MessageReceived
 from gateway.people import Audience, PersonId
 from gateway.policy.access import AccessPolicy
-from gateway.policy.intake_limits import LEAST, MAX_SENDERS, TOLD_PER_MINUTE, IntakeLimits
-from gateway.policy.rate_limits import INLINE_PER_MINUTE, RateLimits
+from gateway.policy.rate_limits import (
+    INLINE_PER_MINUTE,
+    LEAST,
+    MAX_SENDERS,
+    TOLD_PER_MINUTE,
+    IntakeLimits,
+    RateLimits,
+)
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.traces import RING_EACH, RING_SENDERS, ring_slot
 from gateway.turn.admission import check_limits, identify

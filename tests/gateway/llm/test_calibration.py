@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.llm.calibration import ALWAYS, EXACT, Calibration, Scripts
-from gateway.llm.token_calibrations import TokenCalibrations
+from gateway.llm.calibration import ALWAYS, EXACT, Calibration, Scripts, TokenCalibrations
 from gateway.llm.tokens import by_script, estimate, learned
 from gateway.ports import ModelMessage, TextBlock
 

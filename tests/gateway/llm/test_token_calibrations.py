@@ -8,11 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.errors import StoreUnavailable
-from gateway.llm.calibration import EXACT, Calibration
-from gateway.llm.token_calibrations import PersistentCalibrations, TokenCalibrations, read, written
+from gateway.llm.calibration import (
+    EXACT,
+    Calibration,
+    PersistentCalibrations,
+    TokenCalibrations,
+    read,
+    written,
+)
 from gateway.llm.tokens import by_script
 from gateway.ports import AdapterState
-from gateway.stores.sqlite.adapter_state import MAX_VALUE, SqliteAdapterStates
+from gateway.stores.sqlite.hot_state import MAX_VALUE, SqliteAdapterStates
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 from tests.support.for_each import for_each

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.observe.gauges import GaugeReadings, Gauges
-from gateway.observe.metric_values import MAX_CODES, OTHER, Label
-from gateway.observe.metrics import MAX_UNSENT, Metrics
+from gateway.observe.metrics import MAX_CODES, MAX_UNSENT, OTHER, Label, Metrics
 from gateway.policy.decision import Decision
 from gateway.ports import Liveness, Usage
 from gateway.ports.inbox import QueueDepths

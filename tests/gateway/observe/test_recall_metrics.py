@@ -2,8 +2,7 @@
 
 import pytest
 
-from gateway.observe.metrics import Metrics
-from gateway.observe.recall_metrics import RecallMeasurement
+from gateway.observe.metrics import Metrics, RecallMeasurement
 from tests.gateway.observe.test_metrics import samples, value
 
 

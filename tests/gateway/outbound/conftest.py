@@ -9,7 +9,7 @@ from db.sqlite import SqliteDatabase
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
 from gateway.ports import SendPace
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

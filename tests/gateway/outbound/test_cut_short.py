@@ -11,7 +11,7 @@ from gateway.outbound.pacing import Pacer
 from gateway.outbound.send import REPEAT_NOTE
 from gateway.ports import Capabilities, SendPace
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.inbox import SqliteInbox
+from gateway.stores.sqlite.hot_state import SqliteInbox
 from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
 from tests.support.messages import direct, outbound

@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from gateway.policy import history_redaction as policy
-from gateway.policy.history_redaction import redact_for_history, redact_messages, redact_name
-from gateway.policy.recent_secrets import (
+from gateway.policy.history_redaction import (
     LAST_FOR,
     MAX_CONVERSATIONS,
     MAX_SECRETS,
     VALID_FOR,
     LastMessage,
     RecentSecrets,
+    redact_for_history,
+    redact_messages,
+    redact_name,
 )
 
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gateway.inbound.intake import dedupe_key
 from gateway.message import (
     ButtonPressed,
     InboundEvent,
@@ -17,7 +18,6 @@ from gateway.message import (
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy, decide_access
 from gateway.policy.budgets import Budgets, accounts_for
-from gateway.policy.idempotency import dedupe_key
 from gateway.policy.rate_limits import RateLimits, rules_for
 from tests.support.messages import message, place
 

@@ -17,10 +17,12 @@ from gateway.ports.unit_of_work import TurnWriter
 from gateway.ports.usage import UsageLedger
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
-from gateway.stores.sqlite.buckets import SqliteBuckets
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import (
+    SqliteAdapterStates,
+    SqliteBuckets,
+    SqliteInbox,
+    SqliteOutbox,
+)
 from gateway.stores.traces import SqlTraces
 from gateway.stores.unit_of_work import SqlTurnWriter
 from gateway.stores.usage import SqlUsage

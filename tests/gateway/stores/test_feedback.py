@@ -12,7 +12,7 @@ from gateway.ports.outbox import Outbox
 from gateway.stores.feedback import SqlFeedback
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.retention import KEEP_RECEIPTS
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, place
 

@@ -33,9 +33,7 @@ from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.hot_state_personal_data import HotPersonalData
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
-from gateway.stores.sqlite.adapter_state import SqliteAdapterStates
-from gateway.stores.sqlite.inbox import SqliteInbox
-from gateway.stores.sqlite.outbox import SqliteOutbox
+from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteInbox, SqliteOutbox
 from memory.model.record import Tier
 from memory.service.read import working_records
 from tests.memory.stores.records import access as reach_to

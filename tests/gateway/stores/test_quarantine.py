@@ -18,8 +18,7 @@ from gateway.inbound.crash_loop_guard import (
 )
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.quarantine import Quarantined, QuarantineStore
-from gateway.ports.work_guard import Owner, WorkItem
+from gateway.ports.work_guard import Owner, Quarantined, QuarantineStore, WorkItem
 from gateway.stores.quarantine import SqlQuarantine
 from tests.support.clock import FakeClock
 

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.authorship import Material
 from gateway.policy import history_redaction as policy
-from gateway.policy.recent_secrets import RecentSecrets
+from gateway.policy.history_redaction import RecentSecrets
 from gateway.turn import remember
 from gateway.turn.remember import (
     DIRECT,

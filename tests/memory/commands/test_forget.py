@@ -20,7 +20,7 @@ from memory.commands.forget import page_of
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.service.privacy import MAX_MATCHES as MAX_FOUND
-from parley.wiring.storage.memory_stores import memory_stores
+from parley.wiring.storage.long_lived import memory_stores
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock

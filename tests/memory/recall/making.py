@@ -12,7 +12,7 @@ from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
 from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
-from parley.wiring.storage.memory_stores import MemoryStores, memory_stores
+from parley.wiring.storage.long_lived import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

@@ -12,8 +12,7 @@ from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.quarantine import Quarantined, QuarantineStore
-from gateway.ports.work_guard import Owner
+from gateway.ports.work_guard import Owner, Quarantined, QuarantineStore
 from gateway.stores.quarantine import SqlQuarantine
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier

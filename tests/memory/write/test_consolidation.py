@@ -7,8 +7,7 @@ from datetime import timedelta
 from structlog.testing import capture_logs
 
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.quarantine import Quarantined
-from gateway.ports.work_guard import Owner
+from gateway.ports.work_guard import Owner, Quarantined
 from memory.model.record import MAX_DOCUMENT, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter

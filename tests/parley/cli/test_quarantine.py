@@ -9,8 +9,7 @@ import yaml
 
 from gateway.inbound.crash_loop_guard import CrashCounts
 from gateway.ports.clock import SystemClock
-from gateway.ports.quarantine import Quarantined
-from gateway.ports.work_guard import Owner, WorkItem
+from gateway.ports.work_guard import Owner, Quarantined, WorkItem
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley

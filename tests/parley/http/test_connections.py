@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from adapters.shared.signatures import verify_slack, verify_telegram, verify_whatsapp
 from gateway.ports import WebhookRequest, WebhookResponse
-from gateway.ports.local_routes import EventStream, LocalRequest, LocalRoute, ServerEvent
+from gateway.ports.http_routes import EventStream, LocalRequest, LocalRoute, ServerEvent
 from parley.http.client_address import UNKNOWN, forwarded_for, is_one_of, networks, rate_limit_key
 from parley.http.connections import ConnectionBounds, Connections, Phase
 from parley.http.local_listener import LocalListener

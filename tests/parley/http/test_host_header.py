@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.ports import WebhookRequest, WebhookResponse
-from gateway.ports.local_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from parley.http.host_header import Host, is_valid_host_request, read_host
 from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener

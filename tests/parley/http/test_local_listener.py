@@ -9,7 +9,7 @@ from aiohttp import web
 from yarl import URL
 
 from gateway.errors import ConfigurationError, StartError
-from gateway.ports.local_routes import LocalRequest, LocalResponse, LocalRoute
+from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from parley.http.local_listener import MAX_LINKS, SECURITY_HEADERS, LocalListener, Readiness
 
 TOKEN = "a-token-of-decent-length"

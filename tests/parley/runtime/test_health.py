@@ -8,17 +8,24 @@ from pathlib import Path
 import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from db.errors import StoreUnavailable
-from gateway.observe.event_loop import EventLoopMonitor
+from gateway.observe.gauges import EventLoopMonitor
 from gateway.ports.work_guard import WorkItem
+from gateway.stores.sqlite.hot_state import SqliteBuckets
+from gateway.stores.usage import SqlUsage
 from parley.app import App
 from parley.http.local_listener import Health, LocalListener
+from parley.runtime.health import EVERY, StoreMonitor, database_probe, storage_probe
 from simulators.base import PlatformSimulator
 from simulators.discord import DiscordSimulator
 from simulators.slack import SlackSimulator
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, running
+from tests.support.clock import FakeClock
+from tests.support.databases import sqlite_database
+from tests.support.patience import PATIENCE
 from tests.support.servers import postgres_server, redis_server
 from tests.support.waiting import eventually
 
@@ -141,7 +148,7 @@ async def test_the_figures_are_for_those_who_may_enter(
 async def test_a_deaf_socket_is_not_ready_and_says_so(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parley.runtime.liveness.CHECK_EVERY", 0.05)
+    monkeypatch.setattr("parley.runtime.supervisor.CHECK_EVERY", 0.05)
     monkeypatch.setattr("adapters.discord.socket.ACK_SECONDS", 1.5)
     discord, telegram = DiscordSimulator(), TelegramSimulator()
     discord.gateway.heartbeat_ms = 400
@@ -164,7 +171,7 @@ async def test_a_deaf_socket_is_not_ready_and_says_so(
 async def test_a_store_that_is_gone_is_not_ready(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.02)
+    monkeypatch.setattr("parley.runtime.health.EVERY", 0.02)
     async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
         app.health._stores._probes = {"storage": gone}
         found = await becomes(http, app, ready=False)
@@ -181,7 +188,7 @@ async def gone() -> None:
 async def test_a_server_that_goes_and_comes_back_is_told_in_time(
     engine: str, tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parley.runtime.store_health.EVERY", 0.05)
+    monkeypatch.setattr("parley.runtime.health.EVERY", 0.05)
     part = {"redis": "storage", "postgres": "database"}[engine]
     opened = redis_server() if engine == "redis" else postgres_server()
     with opened as server:
@@ -248,3 +255,98 @@ async def test_health_tells_whether_the_loop_hangs(
         body = await answer.json()
     assert body == {"status": "ok" if well else "stalled", "loop_lag": 7.25}
     await made.stop()
+
+
+class Store:
+    """A store that does as it is told."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self.asked = 0
+
+    async def probe(self) -> None:
+        self.asked += 1
+        if self.failure is not None:
+            raise self.failure
+
+
+async def test_a_store_that_fails_is_named_until_it_is_back() -> None:
+    store, other, clock = Store(), Store(), FakeClock()
+    watch = StoreMonitor({"storage": store.probe, "database": other.probe}, clock)
+    watch.start()
+    await clock.advance(0)
+    assert watch.problems == {}
+    store.failure = StoreUnavailable("the disk is full\nDETAIL: what somebody wrote")
+    with capture_logs() as logs:
+        await clock.advance(EVERY * 100)
+        assert watch.problems == {"storage": "the disk is full"}
+        store.failure = None
+        await clock.advance(EVERY)
+    assert watch.problems == {}
+    errors = [line["event"] for line in logs if line["log_level"] == "error"]
+    assert errors == ["store_unavailable"]
+    assert other.asked == store.asked
+    await watch.stop()
+    await watch.stop()
+
+
+async def test_a_store_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("parley.runtime.health.ANSWER_SECONDS", 0.01)
+    watch = StoreMonitor({"storage": lambda: asyncio.Event().wait()}, FakeClock())
+    with capture_logs():
+        await asyncio.wait_for(watch.round(), PATIENCE)
+    assert "no answer" in watch.problems["storage"]
+
+
+async def test_an_outage_is_told_before_the_driver_has_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("parley.runtime.health.ANSWER_SECONDS", 0.01)
+    held, let_go = asyncio.Event(), asyncio.Event()
+
+    async def slow_to_give_up() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            held.set()
+            await let_go.wait()
+
+    watch = StoreMonitor({"database": slow_to_give_up}, FakeClock())
+    with capture_logs():
+        asking = asyncio.create_task(watch.round())
+        await asyncio.wait_for(held.wait(), PATIENCE)
+        assert "no answer" in watch.problems["database"]
+    let_go.set()
+    await asking
+
+
+async def test_whatever_a_store_raises_it_is_not_available() -> None:
+    store = Store()
+    store.failure = KeyError("a bug")
+    watch = StoreMonitor({"storage": store.probe}, FakeClock())
+    with capture_logs():
+        await watch.round()
+    assert set(watch.problems) == {"storage"}
+
+
+async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: Path) -> None:
+    clock = FakeClock()
+    database = sqlite_database(tmp_path / "parley.db")
+    await database.start()
+    buckets, usage = SqliteBuckets(database, clock), SqlUsage(database, clock)
+    watch = StoreMonitor(
+        {"storage": storage_probe(buckets), "database": database_probe(usage)}, clock
+    )
+    for _ in range(20):
+        await watch.round()
+        await clock.advance(EVERY)
+    assert watch.problems == {}
+    count = "SELECT (SELECT count(*) FROM reserved) + (SELECT count(*) FROM once)"
+    assert await database.run_job(lambda db: db.execute(count).fetchone()) == (2,)
+    await database.run_job(lambda db: db.execute("PRAGMA query_only=ON").fetchall() and None)
+    with capture_logs():
+        await watch.round()
+    assert set(watch.problems) == {"storage", "database"}
+    await database.stop()

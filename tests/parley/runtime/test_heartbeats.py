@@ -13,7 +13,7 @@ from gateway.errors import BadInput, ConfigurationError
 from gateway.extensions import ExtensionRegistry
 from gateway.ports.clock import SystemClock
 from gateway.ports.work_guard import WorkItem
-from gateway.stores.sqlite.buckets import SqliteBuckets
+from gateway.stores.sqlite.hot_state import SqliteBuckets
 from memory.brain.figure_sources import (
     GatewaySource,
     HttpSource,
@@ -26,7 +26,7 @@ from parley.config import SettingsError, from_mapping
 from parley.runtime.heartbeats import EARLY, ROUND, Heartbeats, Site
 from parley.wiring.heartbeats import sites_of
 from parley.wiring.storage import Storage
-from parley.wiring.storage.memory_stores import memory_stores
+from parley.wiring.storage.long_lived import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

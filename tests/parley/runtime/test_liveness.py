@@ -9,8 +9,7 @@ from structlog.testing import capture_logs
 
 from gateway.message import InboundEvent
 from gateway.ports import EventSink, Liveness
-from parley.runtime.liveness import CHECK_EVERY, RESTART_AFTER
-from parley.runtime.supervisor import LONGEST_PAUSE, Supervisor
+from parley.runtime.supervisor import CHECK_EVERY, LONGEST_PAUSE, RESTART_AFTER, Supervisor
 from tests.support.adapter import RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.patience import PATIENCE
@@ -160,7 +159,7 @@ async def test_one_that_stays_deaf_after_the_cut_is_restarted(uncuttable: bool) 
 
 
 async def test_a_cut_that_hangs_does_not_stop_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parley.runtime.liveness.REVIVE_SECONDS", 0.01)
+    monkeypatch.setattr("parley.runtime.supervisor.REVIVE_SECONDS", 0.01)
 
     class Hanging(Reviving):
         async def reconnect(self) -> None:

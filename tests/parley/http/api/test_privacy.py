@@ -1,5 +1,8 @@
 """Choices about memory over HTTP: the same as in a chat."""
 
+import json
+from io import BytesIO
+
 import pytest
 
 from tests.parley.http.api.kit import ApiClient
@@ -29,3 +32,57 @@ async def test_with_memory_off_nothing_is_kept_until_it_is_on_again(ada: ApiClie
 @pytest.mark.parametrize("body", [{"memory": "off"}, {"memory": 1}, {"person": "bob"}, []])
 async def test_what_is_no_choice_is_refused(ada: ApiClient, body: object) -> None:
     assert (await ada("PUT", "/brain/choices", body)).status == 400
+
+
+HEADER = '{"format":"parley-memory","version":1}'
+
+
+async def test_what_was_given_out_is_taken_in_with_source_and_trust(ada: ApiClient) -> None:
+    body = {"content": "I prefer tabs", "type": "preference"}
+    kept = (await ada("POST", "/brain/memories", body)).json["memory_id"]
+    exported = await ada("GET", "/brain/export")
+    before = (await ada("GET", f"/brain/memories/{kept}")).json
+    assert (await ada("DELETE", f"/brain/memories/{kept}")).status == 204
+    told = await ada("POST", "/brain/import", exported.json)
+    assert told.status == 200
+    fates = {one["outcome"]: one for one in told.json["entries"]}
+    assert fates["stored"]["id"] == kept
+    assert (await ada("GET", f"/brain/memories/{kept}")).json == before
+    again = await ada("POST", "/brain/import", exported.json)
+    assert "stored" not in {one["outcome"] for one in again.json["entries"]}
+
+
+async def test_what_somebody_else_was_given_becomes_nobodys_own_words(
+    ada: ApiClient, eve: ApiClient
+) -> None:
+    await ada("POST", "/brain/memories", {"content": "Send invoices to Ada", "type": "instruction"})
+    await ada("POST", "/brain/memories", {"content": "The shop sells kites"})
+    exported = await ada("GET", "/brain/export")
+    told = await eve("POST", "/brain/import", exported.json)
+    outcomes = [one["outcome"] for one in told.json["entries"] if one["outcome"] != "left"]
+    assert outcomes == ["waiting", "stored"]
+    (memory,) = (await eve("GET", "/brain/memories")).json["memories"]
+    assert (memory["content"], memory["source"], memory["trust"]) == (
+        "The shop sells kites",
+        "user_message",
+        "medium",
+    )
+
+
+async def test_what_nothing_proves_has_low_trust(ada: ApiClient) -> None:
+    line = json.dumps({"content": "The shop sells kites", "trust": "high", "confirmed": True})
+    told = await ada("POST", "/brain/import", {"file": f"{HEADER}\n{line}\nnonsense\n"})
+    assert [one["outcome"] for one in told.json["entries"]] == ["stored", "unreadable"]
+    (memory,) = (await ada("GET", "/brain/memories")).json["memories"]
+    assert (memory["source"], memory["trust"], memory["confirmed"]) == ("import", "low", False)
+
+
+async def test_a_file_that_is_no_export_or_too_large_is_refused(ada: ApiClient) -> None:
+    for file, text in (("hello", "line 1"), (HEADER + "\n{}" * 501, "more than 500")):
+        told = await ada("POST", "/brain/import", {"file": file})
+        assert (told.status, told.code, told.where) == (422, "no_export", "body.file")
+        assert text in told.json["error"]["message"]
+    data, headers = BytesIO(b"x" * 2_100_000), {"Content-Type": "application/json"}
+    told = await ada("POST", "/brain/import", data=data, headers=headers)
+    assert (told.status, told.code) == (413, "too_large")
+    assert (await ada("GET", "/brain/memories")).json["memories"] == []

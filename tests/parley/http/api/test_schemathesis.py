@@ -76,9 +76,9 @@ async def test_every_endpoint_keeps_it_for_long(program: Program, tmp_path: Path
 async def test_a_broken_promise_would_be_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from parley.http.api import errors  # noqa: PLC0415 - what is broken here
+    from parley.http.api import operations  # noqa: PLC0415 - what is broken here
 
-    monkeypatch.setattr(errors, "refusal", _with_another_form)
+    monkeypatch.setattr(operations, "refusal", _with_another_form)
     async with running(settings_in(tmp_path)) as program:
         status, said = await run_schemathesis(
             program, tmp_path, "--max-examples", "1", "--phases", "coverage"

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.discord.extras import DiscordExtras
-from adapters.slack.extras import SlackExtras
-from adapters.telegram.extras import TelegramExtras
-from adapters.whatsapp.extras import InteractiveReply, Location, WhatsAppExtras
+from adapters.discord.messages import DiscordExtras
+from adapters.slack.messages import SlackExtras
+from adapters.telegram.messages import TelegramExtras
+from adapters.whatsapp.messages import InteractiveReply, Location, WhatsAppExtras
 from gateway.message import MessageReceived
-from gateway.ports.extras import PlatformExtras, packed, unpacked
+from gateway.ports.adapter import PlatformExtras, packed, unpacked
 from gateway.stores.codec import event_from_json, event_to_json
 from tests.support.gateway import gateway
 from tests.support.messages import direct, received

@@ -1,9 +1,51 @@
-"""The local listener as an adapter sees it: routes that name no web framework."""
+"""HTTP routes of adapters: webhooks on the public listener, pages on the local one."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
+
+MAX_BODY: Final = 3 * 1024 * 1024
+"""Bytes of one request's body. Meta's webhooks are the largest, up to 3 MB (Graph API webhooks)."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookRequest:
+    """A request to the public listener. Header names are in lower case; `body` is untouched."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookResponse:
+    """The response of the public listener."""
+
+    status: int = 200
+    body: str = ""
+    content_type: str = "text/plain"
+
+
+WebhookHandler: TypeAlias = Callable[[WebhookRequest], Awaitable[WebhookResponse]]
+
+
+class WebhookRoutes(Protocol):
+    """The routes of the public listener."""
+
+    def add(
+        self, path: str, handler: WebhookHandler, *, max_body: int = MAX_BODY, proof: str = ""
+    ) -> None:
+        """Serve `path` (GET and POST). Raises `ConfigurationError` if it is taken.
+
+        Refuses bodies of more than `max_body` bytes, and a POST without the header `proof` (the
+        platform's signature or secret) before any of its body is read.
+        """
+
+    def remove(self, path: str) -> None:
+        """Stop serving `path`; unknown paths are no error."""
 
 
 class BodyReader(Protocol):

@@ -5,7 +5,7 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from parley.config import from_mapping
-from parley.runtime.work_record import record_location, work_record
+from parley.runtime.watchdog import record_location, work_record
 
 REDIS = {"storage": {"url": "redis://h:1/0"}, "database": {"url": "postgresql://u:p@h/d"}}
 

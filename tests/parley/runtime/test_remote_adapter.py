@@ -10,8 +10,8 @@ from gateway.message import Part, Place
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
 from gateway.ports import LiveStyle, LiveView, SendPace
-from gateway.stores.sqlite.outbox import SqliteOutbox
-from parley.runtime.remote_calls import SIGN, Sign, handlers_of, shown
+from gateway.stores.sqlite.hot_state import SqliteOutbox
+from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown
 from tests.support.adapter import MANIFEST, RecordingAdapter
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

@@ -1,16 +1,26 @@
 """Which models recall gets, by the configuration and by what is on this machine."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
+from db.errors import StoreUnavailable
+from gateway.observe.metrics import RecallMeasurement
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
+from memory.model.recollection import Recollection, Stage
+from memory.model.scope import AccessScope
+from memory.ports.recall import Query
 from parley.config import Settings
 from parley.config.memory import Embedding, Memory
 from parley.config.sections import Database
-from parley.wiring.recall_models import advice_for, models_folder, problem_of, recall_models
+from parley.wiring.recall import WatchedRecall, advice_for, models_folder, problem_of, recall_models
+from tests.memory.stores.records import AT, access
+from tests.support.clock import FakeClock
 
 
 def settings(folder: Path, **memory: Any) -> Settings:
@@ -66,3 +76,61 @@ def test_models_lie_beside_the_database_or_where_it_is_said(
     assert models_folder(settings(tmp_path, models_folder="~/m")) == tmp_path / "m"
     elsewhere = Settings(database=Database(url="postgresql://u@h/d"))
     assert models_folder(elsewhere) == Path("data/models")
+
+
+class Recalling:
+    """Implements `Recall` with what it is given."""
+
+    def __init__(self, answer: Callable[[], Awaitable[Recollection]]) -> None:
+        self._answer = answer
+
+    async def recall(self, access: AccessScope, query: Query) -> Recollection:
+        return await self._answer()
+
+
+async def test_steps_and_candidates_are_handed_on() -> None:
+    clock, seen = FakeClock(), list[RecallMeasurement]()
+
+    async def answer() -> Recollection:
+        await clock.advance(0.5)
+        stages = (Stage("bm25", 2.0), Stage("scoring", 0.5))
+        return Recollection((), {"bm25": 3}, ("no_model",), stages)
+
+    found = await WatchedRecall(Recalling(answer), clock, seen.append).recall(
+        access(), Query("why", AT)
+    )
+    assert found.notes == ("no_model",)
+    (one,) = seen
+    assert (one.seconds, one.ended, one.results) == (0.5, "ok", 0)
+    assert list(one.steps) == [("bm25", 0.002), ("scoring", 0.0005)]
+    assert list(one.candidates) == [("bm25", 3)]
+    assert list(one.notes) == ["no_model"]
+
+
+async def test_a_failure_is_told_and_goes_on_to_whoever_asked() -> None:
+    seen: list[RecallMeasurement] = []
+
+    async def fail() -> Recollection:
+        raise StoreUnavailable("away")
+
+    watched = WatchedRecall(Recalling(fail), FakeClock(), seen.append)
+    with pytest.raises(StoreUnavailable):
+        await watched.recall(access(), Query("why", AT))
+    assert [one.ended for one in seen] == ["StoreUnavailable"]
+
+
+async def test_nobody_waits_any_longer() -> None:
+    seen, begun = list[RecallMeasurement](), asyncio.Event()
+
+    async def hang() -> Recollection:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    watched = WatchedRecall(Recalling(hang), FakeClock(), seen.append)
+    asking = asyncio.create_task(watched.recall(access(), Query("why", AT)))
+    await begun.wait()
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+    assert [one.ended for one in seen] == ["stopped"]

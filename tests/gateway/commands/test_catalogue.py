@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.commands.text_commands import text_command
+from gateway.commands.catalogue import text_command
 from gateway.message import Attachment, MessageReceived
 from gateway.ports import CommandSpec
 from tests.support.for_each import for_each

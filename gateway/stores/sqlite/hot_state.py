@@ -1,0 +1,375 @@
+"""Hot state in SQLite: inbox, outbox, rate limits and the state of adapters."""
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import structlog
+
+from db.sqlite import SqliteDatabase
+from gateway.errors import BadInput
+from gateway.message import Outbound, Receipt
+from gateway.policy.rate_limits import Bucket, BucketRule, Taken, take
+from gateway.ports import AdapterState, Clock
+from gateway.ports.adapter import StateEntry
+from gateway.ports.inbox import InboxEntry
+from gateway.ports.outbox import DeadLetter, OutboxEntry
+from gateway.stores.codec import (
+    event_from_json,
+    event_to_json,
+    outbound_from_json,
+    outbound_to_json,
+    parse_rows,
+)
+from gateway.stores.retention import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
+
+PRUNED_AT_ONCE: Final = 500
+"""Rows per call, which take some milliseconds; the caller repeats the call."""
+
+
+def delete_some(db: sqlite3.Connection, table: str, key: str, where: str, *values: object) -> int:
+    """Delete at most `PRUNED_AT_ONCE` of the rows for which `where` holds; returns how many.
+
+    `table`, `key` (the columns of its key) and `where` are constants of this program; `values` are
+    the parameters.
+    """
+    some = f"SELECT {key} FROM {table} WHERE {where} LIMIT {PRUNED_AT_ONCE}"  # noqa: S608 - constants
+    return db.execute(f"DELETE FROM {table} WHERE ({key}) IN ({some})", values).rowcount  # noqa: S608 - constants
+
+
+log = structlog.get_logger(__name__)
+
+
+def finish_events(
+    db: sqlite3.Connection,
+    ids: Sequence[str],
+    outbound: Sequence[Outbound],
+    now: float,
+    begun: str = "",
+) -> bool:
+    """Mark events as answered by these sends, inside the caller's transaction. False, and no send
+    is queued, if all of them were finished before."""
+    marked = db.executemany(
+        "UPDATE inbox SET done = 1, event = x'' WHERE id = ? AND NOT done", [(i,) for i in ids]
+    )
+    if ids and marked.rowcount < 1:
+        return False
+    insert_outbound(db, outbound, now, begun)
+    return True
+
+
+class SqliteInbox:
+    """Implements `gateway.ports.inbox.Inbox`. A finished event keeps its id until it expires, and
+    no content."""
+
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, entry: InboxEntry, hold: timedelta) -> bool:
+        received = entry.received_at.timestamp()
+        row = (
+            entry.id,
+            entry.conversation,
+            event_to_json(entry.event),
+            received,
+            received + hold.total_seconds(),
+            entry.reason,
+        )
+
+        def job(db: sqlite3.Connection) -> bool:
+            db.execute(
+                "DELETE FROM inbox WHERE id = ? AND done AND expires_at <= ?", (row[0], row[3])
+            )
+            added = db.execute(
+                "INSERT OR IGNORE INTO inbox"
+                " (id, conversation, event, received_at, expires_at, reason)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                row,
+            )
+            return added.rowcount == 1
+
+        return await self._database.run_job(job)
+
+    async def unfinished(self, limit: int) -> list[InboxEntry]:
+        query = (
+            "SELECT id, conversation, event, received_at, reason FROM inbox WHERE done = 0"
+            " ORDER BY arrival LIMIT ?"
+        )
+        rows = await self._database.run_job(lambda db: db.execute(query, (limit,)).fetchall())
+        return parse_rows(rows, _entry)
+
+    async def finish(
+        self, ids: Sequence[str], outbound: Sequence[Outbound], begun: str = ""
+    ) -> bool:
+        now = self._clock.now().timestamp()
+        return await self._database.run_job(lambda db: finish_events(db, ids, outbound, now, begun))
+
+    async def prune(self) -> int:
+        """Delete expired finished events, and unanswered ones after `KEEP_OPEN`."""
+        now = self._clock.now()
+        oldest = (now - KEEP_OPEN).timestamp()
+
+        def job(db: sqlite3.Connection) -> tuple[int, int]:
+            over = "done = 1 AND expires_at <= ?"  # as the index has it
+            finished = delete_some(db, "inbox", "arrival", over, now.timestamp())
+            left = "done = 0 AND received_at <= ?"
+            return finished, delete_some(db, "inbox", "arrival", left, oldest)
+
+        finished, left = await self._database.run_job(job)
+        if left:
+            log.warning("events_expired", events=left)
+        return finished + left
+
+
+def _entry(id_: str, conversation: str, event: bytes, at: float, reason: str) -> InboxEntry:
+    return InboxEntry(
+        id_, conversation, event_from_json(event), datetime.fromtimestamp(at, UTC), reason
+    )
+
+
+MAX_REASON = 500
+COLUMNS = "seq, outbound, attempts, created_at, begun, not_before"
+TRIED = """
+    UPDATE outbox SET attempts = attempts + 1, reason = ?, begun = ?, not_before = ? WHERE key = ?
+"""
+SENT = """
+    UPDATE outbox SET state = 'sent', attempts = attempts + 1, outbound = x'', message_id = ?,
+        settled_at = ? WHERE key = ?
+"""
+REQUEUE = """
+    UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?, begun = 0,
+        not_before = NULL, settled_at = NULL WHERE key = ? AND state = 'dead'
+"""
+
+
+def insert_outbound(
+    db: sqlite3.Connection, outbound: Sequence[Outbound], now: float, begun: str = ""
+) -> None:
+    """Queue sends inside the caller's transaction; known keys are left unchanged. The one with the
+    key `begun` is stored as begun."""
+    db.executemany(
+        "INSERT OR IGNORE INTO outbox (key, outbound, created_at, begun) VALUES (?, ?, ?, ?)",
+        [(item.key, outbound_to_json(item), now, item.key == begun) for item in outbound],
+    )
+
+
+class SqliteOutbox:
+    """Implements `Outbox`, `DeadLetters` and `OutboxReader`."""
+
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, outbound: Sequence[Outbound]) -> None:
+        now = self._clock.now().timestamp()
+        await self._database.run_job(lambda db: insert_outbound(db, outbound, now))
+
+    async def waiting(self, limit: int) -> list[OutboxEntry]:
+        query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"  # noqa: S608 - a constant
+        return parse_rows(await self._fetch(query, limit), _outbox_entry)
+
+    async def begin(self, key: str) -> None:
+        update = "UPDATE outbox SET begun = 1 WHERE key = ?"
+        await self._database.run_job(lambda db: db.execute(update, (key,)))
+
+    async def tried(
+        self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
+    ) -> None:
+        until = None if not_before is None else not_before.timestamp()
+        row = (reason[:MAX_REASON], unsure, until, key)
+        await self._database.run_job(lambda db: db.execute(TRIED, row))
+
+    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
+        row = (stands_at or receipt.message_id, self._clock.now().timestamp(), key)
+        await self._database.run_job(lambda db: db.execute(SENT, row))
+
+    async def reply_at(self, stands_at: str) -> str:
+        query = "SELECT key FROM outbox WHERE message_id = ? AND state = 'sent' LIMIT 1"
+        return "".join(key for (key,) in await self._fetch(query, stands_at))
+
+    async def dead(self, keys: Sequence[str], reason: str) -> None:
+        now = self._clock.now().timestamp()
+        update = "UPDATE outbox SET state = 'dead', reason = ?, settled_at = ? WHERE key = ?"
+        rows = [(reason[:MAX_REASON], now, key) for key in keys]
+        await self._database.run_job(lambda db: db.executemany(update, rows))
+
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        query = (
+            f"SELECT reason, settled_at, {COLUMNS} FROM outbox"  # noqa: S608 - a constant
+            " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?"
+        )
+        return parse_rows(await self._fetch(query, limit), _letter)
+
+    async def requeue(self, keys: Sequence[str]) -> int:
+        now = self._clock.now().timestamp()
+        return await self._change(REQUEUE, [(now, key) for key in keys])
+
+    async def drop(self, keys: Sequence[str]) -> int:
+        delete = "DELETE FROM outbox WHERE key = ? AND state = 'dead'"
+        return await self._change(delete, [(key,) for key in keys])
+
+    async def waiting_keys(self, limit: int) -> list[str]:
+        query = "SELECT key FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"
+        return [key for (key,) in await self._fetch(query, limit)]
+
+    async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
+        query = (
+            f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting'"  # noqa: S608 - a constant
+            " AND key IN (SELECT value FROM json_each(?)) ORDER BY seq"
+        )
+        return parse_rows(await self._fetch(query, json.dumps(keys)), _outbox_entry)
+
+    async def prune(self) -> int:
+        """Delete receipts after `KEEP_RECEIPTS` and dead letters after `KEEP_DEAD`."""
+        sent = (self._clock.now() - KEEP_RECEIPTS).timestamp()
+        dead = (self._clock.now() - KEEP_DEAD).timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            gone = delete_some(db, "outbox", "seq", "state = 'sent' AND settled_at <= ?", sent)
+            given_up = "state = 'dead' AND settled_at <= ?"
+            return gone + delete_some(db, "outbox", "seq", given_up, dead)
+
+        return await self._database.run_job(job)
+
+    async def _fetch(self, query: str, *params: object) -> list[Any]:
+        return await self._database.run_job(lambda db: db.execute(query, params).fetchall())
+
+    async def _change(self, statement: str, rows: list[tuple[object, ...]]) -> int:
+        """Run a statement for each row; returns the number of changed rows."""
+        changed = await self._database.run_job(lambda db: db.executemany(statement, rows).rowcount)
+        return max(0, changed)
+
+
+def _outbox_entry(
+    seq: int, data: bytes, tries: int, at: float, begun: int, not_before: float | None
+) -> OutboxEntry:
+    until = None if not_before is None else datetime.fromtimestamp(not_before, UTC)
+    created = datetime.fromtimestamp(at, UTC)
+    return OutboxEntry(seq, outbound_from_json(data), tries, created, bool(begun), until)
+
+
+def _letter(reason: str, settled_at: float, *row: Any) -> DeadLetter:
+    return DeadLetter(_outbox_entry(*row), reason, datetime.fromtimestamp(settled_at, UTC))
+
+
+KEEP_BUCKETS = 60.0
+"""Seconds after which any bucket is full again and its row can be deleted."""
+
+
+class SqliteBuckets:
+    """Implements `gateway.ports.buckets.Buckets`."""
+
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
+        if not rules:
+            return Taken(True, ())
+
+        def job(db: sqlite3.Connection) -> Taken:
+            held = [_read(db, rule.key) for rule in rules]
+            taken = take(rules, held, now)
+            db.executemany(
+                "INSERT INTO buckets VALUES (?, ?, ?) ON CONFLICT (key)"
+                " DO UPDATE SET tokens = excluded.tokens, at = excluded.at",
+                [
+                    (rule.key, bucket.tokens, bucket.at)
+                    for rule, bucket in zip(rules, taken.buckets, strict=True)
+                ],
+            )
+            return taken
+
+        return await self._database.run_job(job)
+
+    async def once(self, key: str, ttl: timedelta) -> bool:
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> bool:
+            db.execute("DELETE FROM once WHERE key = ? AND expires_at <= ?", (key, now))
+            added = db.execute(
+                "INSERT OR IGNORE INTO once VALUES (?, ?)", (key, now + ttl.total_seconds())
+            )
+            return added.rowcount == 1
+
+        return await self._database.run_job(job)
+
+    async def prune(self) -> int:
+        """Delete full buckets and expired marks; returns the number of rows."""
+        now = self._clock.now().timestamp()
+
+        def job(db: sqlite3.Connection) -> int:
+            full = delete_some(db, "buckets", "key", "at <= ?", now - KEEP_BUCKETS)
+            return full + delete_some(db, "once", "key", "expires_at <= ?", now)
+
+        return await self._database.run_job(job)
+
+
+def _read(db: sqlite3.Connection, key: str) -> Bucket | None:
+    row = db.execute("SELECT tokens, at FROM buckets WHERE key = ?", (key,)).fetchone()
+    return None if row is None else Bucket(row[0], row[1])
+
+
+GET = """
+    SELECT value FROM adapter_state
+    WHERE platform = ? AND account = ? AND key = ? AND expires_at > ?
+"""
+PUT = """
+    INSERT INTO adapter_state VALUES (?, ?, ?, ?, ?) ON CONFLICT (platform, account, key)
+    DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
+"""
+MAX_KEY = 200
+MAX_VALUE = 4_000
+MAX_ROWS = 100_000
+"""Values that `entries` yields."""
+
+
+class SqliteAdapterStates:
+    """Implements `gateway.ports.adapter.AdapterStates`."""
+
+    def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def of(self, platform: str, account: str) -> AdapterState:
+        return _AccountState(self._database, self._clock, platform, account)
+
+    async def entries(self) -> AsyncIterator[StateEntry]:
+        query = "SELECT platform, account, key, value FROM adapter_state LIMIT ?"
+        rows = await self._database.run_job(lambda db: db.execute(query, (MAX_ROWS,)).fetchall())
+        for row in rows:
+            yield StateEntry(*row)
+
+    async def delete(self, entries: Sequence[StateEntry]) -> None:
+        query = "DELETE FROM adapter_state WHERE platform = ? AND account = ? AND key = ?"
+        names = [entry[:3] for entry in entries]
+        await self._database.run_job(lambda db: db.executemany(query, names))
+
+    async def prune(self) -> int:
+        """Delete expired values; returns how many."""
+        now = self._clock.now().timestamp()
+        key = "platform, account, key"
+        return await self._database.run_job(
+            lambda db: delete_some(db, "adapter_state", key, "expires_at <= ?", now)
+        )
+
+
+class _AccountState:
+    def __init__(self, database: SqliteDatabase, clock: Clock, platform: str, account: str) -> None:
+        self._database = database
+        self._clock = clock
+        self._owner = (platform, account)
+
+    async def get(self, key: str) -> str | None:
+        row = (*self._owner, key, self._clock.now().timestamp())
+        value = await self._database.run_job(lambda db: db.execute(GET, row).fetchone())
+        return None if value is None else str(value[0])
+
+    async def put(self, key: str, value: str, ttl: timedelta) -> None:
+        if len(key) > MAX_KEY or len(value) > MAX_VALUE:
+            raise BadInput(f"adapter state holds keys up to {MAX_KEY}, values up to {MAX_VALUE}")
+        row = (*self._owner, key, value, (self._clock.now() + ttl).timestamp())
+        await self._database.run_job(lambda db: db.execute(PUT, row))
