@@ -1,4 +1,5 @@
-"""Markdown to the messages of a platform: parsed here, written by the platform's own renderer."""
+"""Renders Markdown as the messages of a platform: parsed here, written by the platform's
+renderer."""
 
 import asyncio
 from functools import lru_cache
@@ -21,11 +22,11 @@ log = structlog.get_logger(__name__)
 
 
 def render(markdown: str, platform: str) -> list[Part]:
-    """The messages that show `markdown` on a platform, each within the platform's limit.
+    """Return the messages that show `markdown` on a platform, each within the platform's limit.
 
-    The renderer is the one that the manifest of the installed platform names. A platform without
-    one, or that is not installed, gets plain text. Raises `ConfigurationError` where the renderer
-    cannot be imported; no text is refused.
+    The manifest of the installed platform names the renderer. A platform without one, or that is
+    not installed, gets plain text. Raises `ConfigurationError` if the renderer cannot be imported;
+    no text is refused.
     """
     try:
         renderer = _installed(platform)
@@ -35,12 +36,12 @@ def render(markdown: str, platform: str) -> list[Part]:
 
 
 def render_plain(markdown: str) -> str:
-    """The whole text without markup, in one piece."""
+    """Return the whole text without markup, in one piece."""
     return PLAIN.document(parse(markdown))
 
 
 def render_with(renderer: Renderer, markdown: str) -> list[Part]:
-    """Like `render`. A renderer that fails is named in the log, and the text goes out plain."""
+    """Like `render`. A failing renderer is logged, and the text is sent as plain text."""
     blocks = parse(markdown)
     try:
         return renderer(blocks)
@@ -58,7 +59,7 @@ async def render_off_loop(markdown: str, renderer: Renderer) -> list[Part]:
 
 
 async def render_unfinished(markdown: str, renderer: Renderer) -> list[Part]:
-    """A text that is still being written, with its open marks closed, rendered in the same way."""
+    """Render an unfinished text, with its open marks closed."""
     if len(markdown) <= DIRECT:
         return render_with(renderer, close_unfinished(markdown))
     return await asyncio.to_thread(lambda: render_with(renderer, close_unfinished(markdown)))
@@ -66,5 +67,5 @@ async def render_unfinished(markdown: str, renderer: Renderer) -> list[Part]:
 
 @lru_cache
 def _installed(platform: str) -> Renderer:
-    """The renderer of an installed platform. Raises `LookupError` where none is installed."""
+    """Return the renderer of an installed platform. Raises `LookupError` if it is not installed."""
     return renderer_of(discover().manifests[platform])

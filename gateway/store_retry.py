@@ -14,29 +14,29 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PAUSES: Final = (0.5, 1.0, 2.0, 4.0, *[5.0] * 17_280)
-"""Seconds between the tries, a day in all. What waits goes on within the longest of them when the
-store is back."""
+"""Seconds between attempts, a day in total. Waiting work continues within the longest pause after
+the store is back."""
 
 log = structlog.get_logger(__name__)
 
 
 class StoreRetry:
-    """Shared by everything that waits for a store; ends with the program."""
+    """Retries for all work that waits for a store; ends with the program."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._over = False
 
     def end(self) -> None:
-        """Wait no longer for a store that is away."""
+        """Stop waiting for unavailable stores."""
         self._over = True
 
     async def retry_while_unavailable(
         self, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """The result of `work`, which is begun anew whenever a store is away.
+        """Return the result of `work`, which is repeated while a store is unavailable.
 
-        Raises `StoreUnavailable` when that does not end within a day, or the program ends first.
+        Raises `StoreUnavailable` if that lasts a day, or the program ends.
         """
         for pause in PAUSES:
             try:
@@ -50,10 +50,10 @@ class StoreRetry:
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which goes on to its end although the caller is cancelled meanwhile.
+    """Return the result of `work`, which runs to its end even if the caller is cancelled.
 
-    The cancellation is not lost: it reaches the caller where it next waits, so that what stands
-    right behind this call, and does not wait, is done as well.
+    The cancellation reaches the caller at its next wait, so steps right after this call that do not
+    wait are done as well.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)

@@ -69,7 +69,7 @@ class WebAdapter:
 
     @property
     def page(self) -> str:
-        """The path that a person opens."""
+        """The path of the start page."""
         return f"{BASE}/"
 
     def routes(self) -> list[LocalRoute]:

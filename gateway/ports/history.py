@@ -90,11 +90,11 @@ class History(Protocol):
 
 
 def digest_of(text: str) -> str:
-    """Short, and another one for another text; no protection of the text itself."""
+    """Return a short digest of a text; it does not protect the text."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def unchanged(texts: Sequence[Spoken], refs: Collection[SpokenRef]) -> list[Spoken]:
-    """Of these texts, those that are named and still say the same."""
+    """Return the texts that are referenced and unchanged."""
     named = set(refs)
     return [one for one in texts if one.ref in named]

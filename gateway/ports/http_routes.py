@@ -96,10 +96,11 @@ class ServerEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """An answer that goes on: `events` are sent as they come, until they end or the client goes.
+    """A streamed answer:
 
-    None stands for a while without news: the listener then looks whether the client is still there.
-    `close` is called once at the end, also when nothing was sent.
+    `events` are sent as they come, until they end or the client disconnects. None stands for a
+    period without events: the listener then checks if the client is still connected. `close` is
+    called once at the end, also if nothing was sent.
     """
 
     events: AsyncIterator[ServerEvent | None]
@@ -124,23 +125,23 @@ class CanServePages(Protocol):
 
     @property
     def page(self) -> str:
-        """The path that a person opens."""
+        """The path of the start page."""
         ...
 
     def routes(self) -> Sequence[LocalRoute]:
-        """The routes that the local listener serves for it."""
+        """The routes that the local listener serves for the adapter."""
         ...
 
 
 def json_response(
     value: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> LocalResponse:
-    """A value as JSON."""
+    """Return a value as JSON."""
     return LocalResponse(
         json.dumps(value).encode(), status, "application/json; charset=utf-8", headers or {}
     )
 
 
 def error_response(status: int, message: str) -> LocalResponse:
-    """A refusal in words, as JSON."""
+    """Return a refusal with a reason, as JSON."""
     return json_response({"error": message}, status)

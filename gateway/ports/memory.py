@@ -1,7 +1,7 @@
-"""The seam to memory: what the gateway tells it of a turn, and what it wants back.
+"""The port to memory.
 
-The gateway knows no memory; `parley/app.py` hands one in. Without one everything works as before,
-and nothing is remembered beyond the conversation.
+The gateway knows no memory; `parley/app.py` passes one in. Without one everything else works, and
+nothing is remembered beyond the conversation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from gateway.ports import CommandSpec, ToolProvider, ToolSpec
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 
 REDACTION_NOTICE: Final = "I removed what looks like a secret before I stored this."
-"""The sentence of an `AnswerFooter` that tells of a secret in a stored text."""
+"""The sentence of an `AnswerFooter` about a secret in a stored text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,14 @@ class GivenFile:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A person who wants something, with the place and their words.
+    """A caller with their place and their words.
 
-    `id` is the turn's, the same when its work is done again. `words` are what this person wrote
-    themselves, nothing quoted, nothing from files; `message_ids` are the messages they stand in.
-    `attributed_text` is the same as others read it: in a room with the author's name. `material` is
-    what this person shows and somebody else wrote. `files` came with a command that takes files.
-    `conversation` is a `str(ConversationKey)`. `alone` is false where others read the answer to a
-    command of theirs, and what memory says under an answer: in a room whose platform shows nothing
-    to one person alone.
+    `id` is the turn's, the same when its work is repeated. `words` is the person's own text,
+    without quotations and files; `message_ids` are its messages. `attributed_text` is the same as
+    others read it: in a room with the author's name. `material` is text of somebody else that this
+    person shows. `files` came with a command that takes files. `conversation` is a
+    `str(ConversationKey)`. `alone` is false if others read the answer to a command, and the footer
+    of memory: in a room whose platform shows nothing to one person alone.
     """
 
     id: str
@@ -58,7 +57,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class WaitingTurn:
-    """A turn as it was said, kept together with its answer until memory takes it up.
+    """A turn, stored with its answer until memory processes it.
 
     `person` is a `str(PersonId)`, `room` empty in private; `channel` is "platform:account:channel",
     within which `message_ids` are unique. `body` is memory's own.
@@ -76,9 +75,8 @@ class WaitingTurn:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFooter:
-    """The text under an answer, apart from it, for the person who asked alone: Markdown and
-    buttons. `typed` says the same where the buttons cannot be shown, empty where nothing has to be
-    said in another form. `turn` is to be kept with the answer."""
+    """The footer of an answer, for the person who asked alone: Markdown and buttons. `typed` is the
+    form without buttons, empty if none is needed. `turn` is to be stored with the answer."""
 
     note: str = ""
     buttons: tuple[Button, ...] = ()
@@ -90,90 +88,89 @@ NO_FOOTER: Final = AnswerFooter()
 
 
 class TurnMemory(Protocol):
-    """Memory for one turn, bound to the person who asks and to whoever reads along."""
+    """Memory for one turn, bound to the person who asks and to the other readers."""
 
     @property
     def tools(self) -> ToolProvider:
-        """The tools of memory for the model in this turn."""
+        """Return the tools of memory for the model in this turn."""
         ...
 
     def reads(self, material: Sequence[Material]) -> None:
-        """Note what the model reads in this turn that the person did not write: what is shown or
-        quoted, files, results of tools, and the same of earlier turns."""
+        """Note text that the model reads in this turn and the person did not write: shown or quoted
+        text, files, results of tools, and the same of earlier turns."""
 
     async def prompt_parts(self) -> PromptParts:
-        """The parts of the prompt that memory writes. They are the same all through a session,
-        because what stays the same is cached by the model's service."""
+        """Return the parts of the prompt that memory writes. They stay the same within a session,
+        so that the model's service can cache them."""
 
     @property
     def keeps(self) -> bool:
-        """False where the person wants nothing of the turn to be kept, and nothing recalled."""
+        """Return False if the person wants this turn neither stored nor recalled for."""
 
     @property
     def recalls(self) -> bool:
-        """False where there is surely nothing to recall."""
+        """Return False if there is certainly nothing to recall."""
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
-        """The memories that may answer this question, best first, also where `prompt_parts` has
-        them."""
+        """Return the memories that may answer this question, best first, including those in
+        `prompt_parts`."""
 
     async def tell_later(self, sentence: str) -> None:
-        """Say this with the person's next direct message. For a place where nothing can be said to
-        one person alone. The sentence quotes nothing of what was said."""
+        """Defer a sentence to the person's next direct message, for a place where they cannot be
+        told alone. The sentence quotes no message."""
 
     async def finish(
         self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
     ) -> AnswerFooter:
-        """End the turn: the footer, and what is to be kept. The footer leaves out the sentences
-        `without`, in whose place something else is said."""
+        """End the turn; return the footer and the turn to store. The footer omits the sentences
+        `without`, because others replace them."""
 
 
 class MemoryPort(Protocol):
-    """A memory beyond the conversation. Everything raises `StoreUnavailable`."""
+    """A memory beyond the conversation. Every method raises `StoreUnavailable`."""
 
     async def turn(self, caller: Caller) -> TurnMemory:
-        """Memory for this person, here and now."""
+        """Return the memory of this caller for one turn."""
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
-        """True when something goes back to one of these messages."""
+        """Return True if a memory derives from one of these messages."""
 
     async def linked(self, who: Principal) -> Sequence[PersonId]:
-        """The identities that are linked with this person, without their own."""
+        """Return the other identities that are linked with this person."""
 
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:
-        """Completions of the beginning of a question, from memories, best first."""
+        """Return completions of a typed question, from memories, best first."""
         ...
 
     async def learned(self, caller: Caller, conversation: str) -> int:
-        """How much this person's memory holds of what was said in a conversation."""
+        """Return the number of this person's memories from a conversation."""
 
     async def forget_learned(self, caller: Caller, conversation: str, until: datetime) -> int:
-        """Delete what this person's memory holds of a conversation, and was learned by then; how
-        much went."""
+        """Delete this person's memories from a conversation until then; return their number."""
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
-        """A person changed a message that was answered."""
+        """Apply the edit of an answered message."""
 
     async def deleted(self, tenant: str, place: Place, message_ids: Sequence[str]) -> None:
-        """Messages are gone, and what goes back to them goes too."""
+        """Delete what derives from deleted messages."""
 
     async def left(self, tenant: str, place: Place, person: str = "") -> None:
-        """A person (a `str(PersonId)`) is no longer in the project of a place; without one, the
-        assistant itself was removed, and nobody is known to be in it any more."""
+        """Record that a person (a `str(PersonId)`) left the project of a place; without one, that
+        the assistant was removed and everybody left."""
 
 
 class CommandSet(Protocol):
-    """Further commands that people have."""
+    """Further commands for people."""
 
     @property
     def specs(self) -> tuple[CommandSpec, ...]:
-        """Their names and texts."""
+        """Return their names and texts."""
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
         """Run a command and return the answer. Raises `BadInput` with words for the person."""
 
     def owns(self, value: str) -> bool:
-        """True for the value of a button under an answer of these commands, or in a footer."""
+        """Return True for the value of a button of these commands, or of a footer."""
 
     async def press(self, value: str, caller: Caller) -> Reply:
         """Run the action of a button and return the answer. Raises `BadInput` with words for the
@@ -266,7 +263,7 @@ class NoCommands:
         raise AssertionError(f"/{name} is not one of these commands")
 
     def owns(self, value: str) -> bool:
-        """None of them."""
+        """Return False: there are no buttons."""
         return False
 
     async def press(self, value: str, caller: Caller) -> Reply:

@@ -187,4 +187,4 @@ class CanReportState(Protocol):
     """A tool provider that can lose its connection."""
 
     def state(self) -> ServerState:
-        """How it is now."""
+        """Return the present state."""

@@ -1,4 +1,4 @@
-"""The seam between an answer's tree and the messages of one platform."""
+"""The port between an answer's tree and the messages of one platform."""
 
 from typing import Protocol
 

@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 
 
 async def identify(turn: TurnContext, services: Services) -> Decision:
-    """Find out on whose behalf this runs."""
+    """Determine the principal of the turn."""
     author = turn.last.author
     person = turn.last.person
     outside = author.outside or author.is_bot
@@ -37,7 +37,7 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
 
 
 async def guard_loops(turn: TurnContext, services: Services) -> Decision:
-    """Notice two bots that answer each other."""
+    """Detect bots that answer each other."""
     return services.loop_guard.check(
         str(turn.key.room),
         by_bot=turn.last.author.is_bot,
@@ -46,7 +46,7 @@ async def guard_loops(turn: TurnContext, services: Services) -> Decision:
 
 
 async def check_access(turn: TurnContext, services: Services) -> Decision:
-    """Decide whether this person is served here."""
+    """Decide if this person is served here."""
     author = turn.last.author
     known = KnownIds(author.aliases, author.former)
     return await served(turn.who, turn.place, known, services)
@@ -74,7 +74,8 @@ async def access_of(
     *,
     former: tuple[str, ...] = (),
 ) -> Decision:
-    """The operator's lists, then whatever gate was plugged in; a gate that fails denies."""
+    """Apply the operator's lists, then the access controllers of extensions; a failing one
+    denies."""
     decision = decide_access(
         person,
         place,
@@ -107,8 +108,8 @@ async def check_limits(turn: TurnContext, services: Services) -> Decision:
 
 
 async def known_ids(person: PersonId, services: Services) -> KnownIds | None:
-    """The further ids of a person, as the adapter keeps them. None where the platform gives people
-    several ids and none are kept: nobody knows which lists name this person."""
+    """Return the further ids of a person, as the adapter stores them. None if the platform uses
+    several ids per person and none is stored: then it is unknown which lists name this person."""
     state = services.stores.states.of(person.platform, person.account)
     known = await kept_ids(state, person.id)
     if known is not None:
@@ -119,7 +120,7 @@ async def known_ids(person: PersonId, services: Services) -> KnownIds | None:
 
 
 async def blocked_by_link(who: Principal, services: Services) -> Decision | None:
-    """The refusal of a person one of whose linked identities is blocked, None for anybody else."""
+    """Return the refusal if a linked identity of this person is blocked, else None."""
     blocked = services.policies.access.blocked_users
     for other in await services.memory.linked(who):
         known = await known_ids(other, services) or KnownIds()
@@ -137,8 +138,8 @@ DETAILS: Final[dict[Sharing, str]] = {
 
 
 async def with_sharing(decision: Decision, turn: TurnContext, services: Services) -> Decision:
-    """A refusal with the words, for `parley why`, on who shares what is used up; the turn knows
-    it from then on. Raises `StoreUnavailable`."""
+    """Return a refusal with a text for `parley why` about the people who share the used-up limit;
+    the turn stores it. Raises `StoreUnavailable`."""
     if decision.allowed:
         return decision
     linked = 0
@@ -158,7 +159,7 @@ PROMPT_TOKENS = 1_000
 
 
 async def reserve_budget(turn: TurnContext, services: Services) -> Decision:
-    """Set the most that this turn's first call may cost aside, before anything is done for it."""
+    """Reserve the maximum cost of this turn's first call, before any other work."""
     accounts = accounts_for(
         turn.key.tenant,
         turn.sender or turn.person,

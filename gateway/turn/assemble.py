@@ -1,4 +1,4 @@
-"""Makes the request to the model: tools, question, and the five blocks that fit beside them."""
+"""Assembles the request to the model: tools, question, and the five blocks that fit beside them."""
 
 from dataclasses import replace
 from functools import partial
@@ -43,13 +43,13 @@ from gateway.turn.turn_context import TurnContext
 from gateway.turn.types import TurnRequest
 
 ROOMY: Final = 32_000
-"""Tokens from which on a window has room for tools beside what its budget sums up to."""
+"""The window in tokens from which tools fit beside the sum of its budget."""
 DAY: Final = 20
-"""Tokens of the line that says which day it is."""
+"""Tokens of the line with the date."""
 
 
 async def assemble(turn: TurnContext, services: Services) -> Decision:
-    """Put the five blocks together for this question. Raises `OwnTextTooLong`."""
+    """Assemble the five blocks for this question. Raises `OwnTextTooLong`."""
     assistant, known, place = services.assistant, services.calibrations, turn.place
     persona = assistant.persona_in(place.platform, place.channel_id)
     model = persona.model or assistant.default_model
@@ -89,8 +89,8 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
 
 
 def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
-    """The tools that this person may use before these people: what memory offers them here, then
-    everybody's, then the one for the task."""
+    """Return the tools that this person may use in front of this audience: those of memory here,
+    then the general ones, then the one for the task."""
     permit = partial(
         allowed_tools,
         role=turn.who.role,
@@ -108,7 +108,8 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
 
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
-    """The tools of memory for this person, then everybody's, whose results memory learns of."""
+    """Return the tools of memory for this person, then the general ones, whose results memory
+    notes."""
     if turn.memory is None:
         return services.toolbox
     if services.toolbox.empty:
@@ -117,7 +118,7 @@ def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:
 
 
 def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
-    """The files, then what was written, each message after what it replies to."""
+    """Return the files, then the messages, each after the message that it replies to."""
     in_room = turn.place.audience is not Audience.DIRECT
     blocks: list[ContentBlock] = list(turn.files)
     for message, content in zip(turn.messages, turn.contents, strict=True):
@@ -129,7 +130,7 @@ def question_of(turn: TurnContext) -> tuple[ContentBlock, ...]:
 
 
 def wordless(message: ChatMessage) -> str:
-    """The text for an empty message: a bare mention, or a file without a word."""
+    """Return the text for an empty message: a bare mention, or a file without text."""
     if message.material:
         chosen = all(piece.authorship in ("button", "chosen") for piece in message.material)
         return CHOSEN if chosen else WORDLESS
@@ -139,7 +140,7 @@ def wordless(message: ChatMessage) -> str:
 def parts_of(
     own: str, prompt_parts: PromptParts, opened: LoadedHistory, audience: Audience
 ) -> ContextParts:
-    """Everything that there is for the blocks but knowledge."""
+    """Return all input of the blocks except knowledge."""
     task, summary = opened.task, opened.summary
     return ContextParts(
         own=own,
@@ -160,14 +161,14 @@ def parts_of(
 
 
 def room_for_blocks(window: int, budget: TokenBudget, offered: int, question: int) -> int:
-    """The tokens for the blocks of a small window, where tools and question take more than is
-    reserved: the blocks go short, by rank, before the question does."""
+    """Return the tokens for the blocks of a small window, in which tools and question need more
+    than their reserve: the blocks are cut, by rank, before the question is."""
     return window - budget.response - budget.safety_buffer - DAY - offered - question
 
 
 def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
-    """The history as messages: beginning with a person, roles alternating, the summary before the
-    first words."""
+    """Return the history as messages: it begins with a person, roles alternate, and the summary
+    precedes the first message."""
     messages: list[ModelMessage] = []
     summary = made[BlockKind.HISTORY].text
     for step in made.turns:
@@ -181,9 +182,9 @@ def dialogue(made: Assembled) -> tuple[ModelMessage, ...]:
 
 
 def user_blocks(made: Assembled, question: tuple[ContentBlock, ...]) -> tuple[ContentBlock, ...]:
-    """The question, the person's own words last: before it the task, what was recalled for it, and
-    the summary where nothing else was said before. All of that is material: none of it stands
-    among the program's own rules."""
+    """Return the question, the person's own words last: before it the task, the recalled memories,
+    and the summary if there is no history. All of these are material, apart from the program's own
+    rules."""
     summary = made[BlockKind.HISTORY].text if not made.turns else ""
     before = (summary, made[BlockKind.TASK].text, made[BlockKind.KNOWLEDGE].text)
     return (*(TextBlock(text) for text in before if text), *question)

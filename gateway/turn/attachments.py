@@ -1,5 +1,5 @@
-"""Files that people send, as the model reads them: pictures as pictures, texts as texts, and
-everything else by name."""
+"""Converts files of people for the model: pictures as pictures, texts as texts, all others by
+name."""
 
 import codecs
 import re
@@ -49,7 +49,7 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f`]+")
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """An attachment and its bytes; None, and why, when it was not fetched."""
+    """An attachment and its bytes; None and the reason if it was not fetched."""
 
     attachment: Attachment
     data: bytes | None = field(default=None, repr=False)
@@ -58,7 +58,7 @@ class FetchedFile:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentLimits:
-    """How much of what people send goes to the model; the rest is named."""
+    """The limits of files that the model reads; the others are named."""
 
     files: int = 10
     images: int = 5
@@ -68,7 +68,7 @@ class AttachmentLimits:
 
 
 def bytes_to_fetch(attachment: Attachment, limits: AttachmentLimits | None = None) -> int:
-    """How many bytes of the file are worth fetching; 0 when its name is all that is of use."""
+    """Return the number of bytes of the file to fetch; 0 if only its name is useful."""
     limits = limits or AttachmentLimits()
     if attachment.kind == "sticker":
         return 0
@@ -84,7 +84,7 @@ def bytes_to_fetch(attachment: Attachment, limits: AttachmentLimits | None = Non
 def to_content(
     files: Sequence[FetchedFile], limits: AttachmentLimits | None = None
 ) -> tuple[ContentBlock, ...]:
-    """The blocks that stand before the person's own words."""
+    """Return the blocks before the person's own words."""
     limits = limits or AttachmentLimits()
     blocks: list[ContentBlock] = []
     named: list[str] = []
@@ -112,7 +112,8 @@ def to_content(
 
 
 def image_mime(data: bytes) -> str:
-    """The type of a picture that models read, "" for anything else; the bytes alone decide."""
+    """Return the type of a picture that models read, "" for anything else; only the bytes
+    decide."""
     if data.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -132,12 +133,12 @@ def _as_image(file: FetchedFile, limits: AttachmentLimits) -> ImageBlock | None:
 
 
 def text_in(file: FetchedFile) -> str:
-    """The file's text, empty for a file without."""
+    """Return the file's text, empty for a file without text."""
     return _as_text(file) or ""
 
 
 def _as_text(file: FetchedFile) -> str | None:
-    """The file's text, None when it is none."""
+    """Return the file's text, None if it is not a text."""
     data = file.data
     if not data or len(data) > MAX_TEXT_BYTES or not _may_be_text(file.attachment):
         return None
@@ -158,8 +159,8 @@ def _may_be_text(attachment: Attachment) -> bool:
 
 
 def _quoted(file: FetchedFile, text: str, length: int) -> TextBlock:
-    """The text without hidden characters, in a fence that it cannot close, with a word on what it
-    is."""
+    """Return the text without hidden characters, in a fence that it cannot close, with a
+    description."""
     cut = f" (its first {len(text):,} of {length:,} characters)" if len(text) < length else ""
     text = safe_unicode(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
@@ -196,7 +197,7 @@ FILE_LIMITS = AttachmentLimits()
 
 
 async def read_attachments(turn: TurnContext, services: Services) -> Decision:
-    """Fetch the files within bounds; what cannot be read is named to the model."""
+    """Fetch the files within bounds; unreadable files are named to the model."""
     attachments = [a for message in turn.messages for a in message.attachments]
     if not attachments:
         return Decision("attachments", True, "none")
@@ -211,7 +212,7 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
 
 
 async def fetched(files: CanFetchFiles | None, attachment: Attachment) -> FetchedFile:
-    """The file with its bytes, or with the reason why there are none."""
+    """Return the file with its bytes, or with the reason why it has none."""
     limit = bytes_to_fetch(attachment, FILE_LIMITS)
     if limit == 0 or files is None:
         return FetchedFile(attachment)

@@ -1,8 +1,8 @@
-"""Making a conversation fit the model's window, with proof that every step makes it smaller.
+"""Makes a conversation fit the model's window; every step makes it smaller.
 
-What cannot be cut is measured first: the system prompt and the tools. Then the oldest of the
-history goes, whole turns at a time, and only when all of it is gone are the longest texts of
-the turn itself shortened. A text that still does not fit is given up on, never tried in circles.
+The system prompt and the tools, which cannot be cut, are measured first. Then the oldest turns of
+the history are removed. Only if all of it is removed are the longest texts of the turn itself
+shortened. A text that still does not fit is refused.
 """
 
 from collections.abc import Sequence
@@ -56,7 +56,8 @@ def fit(
     room: int,
     calibration: Calibration,
 ) -> Fitted | None:
-    """History and the turn's own messages in at most `room` tokens; None when that cannot be."""
+    """Return history and the turn's own messages in at most `room` tokens; None if that is
+    impossible."""
     overhead = estimate(system, calibration) + estimate_tools(tools, calibration)
     overhead += round(calibration.constant)
     left = room - overhead
@@ -76,9 +77,9 @@ def fit(
 
 
 def smaller_room(sent: Fitted, error: ContextTooLong) -> int:
-    """The room for the next attempt, always less than what was sent.
+    """Return the room for the next attempt, always less than before.
 
-    Where the service named its figures they say by how much the estimate was off; otherwise half.
+    If the service named its figures, they correct the estimate; otherwise it is half.
     """
     if error.tokens and error.limit and error.tokens > error.limit > 0:
         share = min(0.9, 0.95 * error.limit / error.tokens)
@@ -90,8 +91,8 @@ def smaller_room(sent: Fitted, error: ContextTooLong) -> int:
 def _first_that_fits(
     history: Sequence[ModelMessage], left: int, calibration: Calibration
 ) -> tuple[int, int]:
-    """Where the history begins, and the tokens from there on: at a question of the person, never
-    between a call and its outcome."""
+    """Return the start of the history, and the tokens from there on: at a question of the person,
+    never between a call and its result."""
     whole = estimate_messages(history, calibration)
     if history and whole <= left and _is_question(history[0]):
         return 0, whole  # nearly always
@@ -112,7 +113,7 @@ def _is_question(message: ModelMessage) -> bool:
 
 
 def _without_reasoning(own: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
-    """Signed reasoning is only valid behind exactly what stood before it."""
+    """Remove signed reasoning, which is valid only after an unchanged history."""
     return tuple(
         replace(
             message,
@@ -125,7 +126,7 @@ def _without_reasoning(own: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
 def _shortened(
     own: Sequence[ModelMessage], left: int, calibration: Calibration
 ) -> tuple[tuple[ModelMessage, ...], int]:
-    """The longest texts cut, then the pictures left out, until it fits or nothing is to be cut."""
+    """Cut the longest texts, then omit pictures, until the rest fits or nothing can be cut."""
     blocks = [list(message.content) for message in own]
     places = [(m, b) for m, message in enumerate(blocks) for b in range(len(message))]
     places.sort(key=lambda place: -estimate_block(blocks[place[0]][place[1]], calibration))
@@ -151,7 +152,7 @@ def _shortened(
 
 
 def _shorter(block: ContentBlock, excess: int, calibration: Calibration) -> ContentBlock:
-    """The block with about `excess` tokens less, or as short as it may get."""
+    """Return the block with about `excess` tokens less, or as short as possible."""
     match block:
         case TextBlock(text=text):
             return TextBlock(_cut(text, excess, calibration))

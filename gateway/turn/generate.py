@@ -44,12 +44,13 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
 
 
 def _unseen(_: str) -> bool:
-    """Allow it: people see an answer only when it is complete."""
+    """Allow a repetition: people see an answer only when it is complete."""
     return True
 
 
 def live_answer(turn: TurnContext, services: Services) -> LiveAnswer | None:
-    """The live answer of this turn; None where the platform, the place or a setting has none."""
+    """Return the live answer of this turn; None if the platform, the place or a setting excludes
+    it."""
     shower, place = turn.connected.live, turn.place
     if shower is None or not services.policies.live:
         return None

@@ -1,7 +1,7 @@
-"""The conversation's window: read before the question is asked, its older half summed up.
+"""The history of a conversation: read before the question is asked, with its older half summarised.
 
-What leaves the window goes into the summary: at once where it is too long already, or beside the
-answer where the question and its answer fill it.
+Messages that leave the window are added to the summary: at once if the history is already too long,
+or concurrently with the answer if this question and its answer fill it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ OFFLINE: Final = "offline"
 
 
 async def read_history(turn: TurnContext, services: Services) -> Decision:
-    """Read what was said before, as much as the limits allow; the rest is in a summary."""
+    """Read the history within the limits; the rest is in a summary."""
     if turn.unkept:
         return Decision("context", True, "memory_off")
     limits, now = limits_of(services), services.clock.now()
@@ -63,8 +63,8 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
 
 
 def read_besides(turn: TurnContext) -> Iterator[Material]:
-    """Text that the model reads and the asking person did not write: the message they reply to,
-    material shown before, and in a room the messages of others."""
+    """Return text that the model reads and the asking person did not write: the message that they
+    reply to, earlier material, and in a room the messages of others."""
     for message in turn.messages:
         if message.quote is not None and message.quote.text.strip():
             yield quotation(message.quote)
@@ -78,14 +78,14 @@ def read_besides(turn: TurnContext) -> Iterator[Material]:
 
 
 def limits_of(services: Services) -> ContextLimits:
-    """How much of a conversation is shown: never more than its block holds."""
+    """Return the history limits: never more than the history block holds."""
     limits, history = services.policies.context, budget_for(services.assistant.window).history
     return limits if limits.max_tokens <= history else replace(limits, max_tokens=history)
 
 
 def dialogue_turns(turns: Sequence[StoredTurn], audience: Audience) -> tuple[DialogueTurn, ...]:
-    """Stored turns as the model reads them. In a room each person's words carry their name, so
-    that the model can tell people apart."""
+    """Return stored turns as the model reads them. In a room each text has its writer's name, so
+    that the model can distinguish people."""
     named = audience is not Audience.DIRECT
     return tuple(_dialogue_turn(turn, named) for turn in turns if turn.text or turn.material)
 
@@ -102,10 +102,10 @@ def _dialogue_turn(turn: StoredTurn, named: bool) -> DialogueTurn:
 
 
 class BackgroundSummary:
-    """Sums up the older part of a conversation that this question and its answer fill, beside the
-    answer: nobody waits for it, unless the model takes longer for it than for the answer.
+    """Summarises the older part of a conversation if this question and its answer fill the window.
 
-    With a model the summary is in its words, otherwise in those that were said. It is used from
+    It runs concurrently with the answer: nobody waits for it, unless it takes longer than the
+    answer. With a model the summary is written by it, otherwise it is extractive. It is used from
     the next question on.
     """
 
@@ -147,7 +147,7 @@ class BackgroundSummary:
 
 
 def turns_to_leave(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
-    """The older part of the conversation, where this question and its answer fill the window."""
+    """Return the older part of the conversation if this question and its answer fill the window."""
     opened = turn.opened
     gone = leaving(
         opened.turns,

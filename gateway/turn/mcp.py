@@ -1,7 +1,7 @@
 """Tools of an MCP server, which is a program that we start or a URL.
 
-One task per server connects, stays connected and connects again; it alone opens and closes the
-connection, as the library wants it. A dead server costs a turn its tools and nothing else.
+One task per server connects, keeps the connection and reconnects; it alone opens and closes the
+connection, as the library requires. Without the server a turn only lacks its tools.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 CALL_SECONDS: Final = 60.0
 WAIT_SECONDS: Final = 10.0
-"""How long a turn waits for a server that is still being connected for the first time: only just
-after the start, where a busy machine takes this long to start a program. Ours."""
+"""The time for which a turn waits for the first connection of a server, just after the start, when
+a busy machine is slow to start a program. Ours."""
 
 CHECK_SECONDS: Final = 15.0
-"""How often an idle server is asked for its tools: finds out that it died, or has new ones."""
+"""The period of requests for the tools of an idle server, which detect its end or new tools."""
 
 FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 60.0
@@ -64,7 +64,7 @@ class McpTools:
         self._specs: tuple[ToolSpec, ...] = ()
         self._left_out: tuple[tuple[str, str], ...] = ()
         self.problem = ""
-        """Why the server is not connected, "" when it is."""
+        """The reason why the server is not connected, "" if it is."""
 
     @property
     def connected(self) -> bool:
@@ -72,18 +72,18 @@ class McpTools:
         return self._client is not None
 
     def state(self) -> ServerState:
-        """How the server is now."""
+        """Return the state of the server."""
         return ServerState(self._server.name, self.connected, self.problem, self._failures)
 
     def start(self) -> None:
-        """Begin to connect, in the background; asking for the tools does it as well."""
+        """Begin to connect in the background; a request for the tools does so as well."""
         if self._task is None:
             self._task = asyncio.create_task(
                 self._stay_connected(), name=f"mcp {self._server.name}"
             )
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """The tools that the server offers. Raises `ToolError` while it is not connected."""
+        """Return the tools of the server. Raises `ToolError` while it is not connected."""
         self.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(WAIT_SECONDS):
@@ -93,9 +93,9 @@ class McpTools:
         return self._specs
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Run a tool, once: nobody knows what a call did whose server went away meanwhile.
+        """Run a tool once; after a lost connection it is unknown if the call took effect.
 
-        Raises `ToolError`, also for what the tool itself calls an error.
+        Raises `ToolError`, also for an error that the tool reports.
         """
         from mcp import MCPError  # noqa: PLC0415 - loaded by then, and too slow for start-up
 
@@ -155,7 +155,7 @@ class McpTools:
             await self._clock.sleep(pause)
 
     def _failed(self, pause: float) -> None:
-        """Count a failure; the log tells the first of a series, and each with another reason."""
+        """Count a failure; the log has the first of a series, and each with a new reason."""
         self._failures += 1
         if self.problem != self._told:
             self._told = self.problem

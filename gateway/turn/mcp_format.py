@@ -22,7 +22,7 @@ MAX_DESCRIPTION: Final = 2_000
 MAX_SCHEMA: Final = 20_000
 MAX_DEPTH: Final = 12
 MAX_VALUES: Final = 2_000
-"""Levels of a schema, and values in it."""
+"""Maximum levels of a schema, and values in it."""
 MAX_TEXT: Final = 1_000
 """Characters of one description inside a schema."""
 MAX_RESULT: Final = 100_000
@@ -51,8 +51,8 @@ def tool_name(server: str, name: str) -> str:
 
 
 def tool_spec(server: str, tool: Any) -> ToolSpec | None:
-    """The tool as the model sees it; None when its schema is one that no service accepts, which
-    would make every request fail, not only those that use the tool."""
+    """Return the tool as the model sees it; None for a schema that no service accepts, which would
+    make every request fail."""
     if not isinstance(tool.name, str) or not 0 < len(tool.name) <= MAX_THEIR_NAME:
         return None
     schema = usable_schema(tool.input_schema)
@@ -70,7 +70,8 @@ def tool_spec(server: str, tool: Any) -> ToolSpec | None:
 
 
 def usable_schema(schema: object) -> dict[str, object] | None:
-    """An object's schema as the services take it: no alternatives at its top level, plain names."""
+    """Return an object's schema as the services accept it: no alternatives at its top level, plain
+    names."""
     if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
         return None
     usable = {k: v for k, v in schema.items() if k not in ("oneOf", "anyOf", "allOf", "$schema")}
@@ -89,14 +90,14 @@ def usable_schema(schema: object) -> dict[str, object] | None:
 
 
 def clean_text(text: str) -> str:
-    """A server's text without hidden characters, markup, separators of turns, markers of an
+    """Return a server's text without hidden characters, markup, separators of turns, markers of an
     authority and tags of the prompt."""
     return own_words(neutralise_markers(sanitize(safe_unicode(text[:MAX_TO_CLEAN]))))
 
 
 def _clean_schema(value: object, depth: int, left: list[int]) -> object:
-    """The same with clean texts. Keys stay: a property is called by its own name. Raises
-    `OutOfBounds`."""
+    """Return the value with clean texts; keys stay, because they are the names of properties.
+    Raises `OutOfBounds`."""
     left[0] -= 1
     if not depth or left[0] < 0:
         raise OutOfBounds("the schema has too many levels or values")
@@ -116,7 +117,7 @@ def _key(key: object) -> str:
 
 
 def result_text(content: Iterable[Any], structured: object) -> str:
-    """A tool's result as text: texts as they are, everything else named."""
+    """Return a tool's result as text: texts unchanged, other content by name."""
     parts = [text for text in map(_block_text, content) if text]
     if not parts and structured is not None:
         parts.append(json.dumps(structured, ensure_ascii=False, default=str))
@@ -160,8 +161,8 @@ MAX_NAME: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class KeptTools:
-    """The tools that are offered, their names at the server by ours, and what was left out or
-    shortened: (name, reason)."""
+    """The offered tools, their names at the server by our names, and the omitted or shortened ones:
+    (name, reason)."""
 
     specs: tuple[ToolSpec, ...]
     names: Mapping[str, str]
@@ -169,7 +170,7 @@ class KeptTools:
 
 
 def kept_tools(server: str, tools: Sequence[Any]) -> KeptTools:
-    """The tools of a server as far as they can be used, in the server's order."""
+    """Return the usable tools of a server, in the server's order."""
     specs: dict[str, ToolSpec] = {}
     names: dict[str, str] = {}
     problems: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""An MCP server as it is configured, how it is reached, and why it was not."""
+"""The configuration of an MCP server, the connection to it, and the reason of a failure."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ class McpServer:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def check(self) -> None:
-        """Raises `ConfigurationError` when the entry cannot be used."""
+        """Raise `ConfigurationError` for an invalid entry."""
         where = f"mcp.servers.{self.name}"
         if not _SERVER_NAME.fullmatch(self.name) or len(self.name) > _MAX_SERVER_NAME:
             raise ConfigurationError(
@@ -64,7 +64,7 @@ whatever the library raises."""
 
 
 def load_library() -> Connect:
-    """Import the library, which takes a second, and give back what connects with it."""
+    """Import the library, which takes a second, and return its connecting function."""
     import mcp  # noqa: PLC0415 - start-up stays short
     import mcp.client.stdio  # noqa: PLC0415 - start-up stays short
     import mcp.client.streamable_http as http  # noqa: PLC0415 - start-up stays short
@@ -106,7 +106,7 @@ def is_closed(error: Any) -> bool:
 
 
 async def listed_tools(client: Any, most: int) -> list[Any]:
-    """The server's tools as the library gives them, page by page, until there are `most`."""
+    """Return the server's tools as the library returns them, page by page, up to `most`."""
     tools: list[Any] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
@@ -119,7 +119,8 @@ async def listed_tools(client: Any, most: int) -> list[Any]:
 
 
 def cause_of(error: BaseException) -> str:
-    """The first single error inside of groups, in a few words and without addresses or keys."""
+    """Return the first single error inside of groups, in a few words and without addresses or
+    keys."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     name = type(error).__name__
@@ -142,8 +143,8 @@ def cause_of(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """The tools as the model would be offered them, how many could not be used, the seconds that it
-    took to connect, initialise and list them; `problem` in their place where it failed."""
+    """The tools as the model sees them, the number of unusable ones, and the seconds of connecting,
+    initialising and listing; instead of these `problem` after a failure."""
 
     tools: tuple[str, ...] = ()
     left_out: int = 0

@@ -50,7 +50,7 @@ class Meter:
         self.micros = 0
         self.model = default_model
         self.refusal: Decision | None = None
-        """Why a call was not made."""
+        """The reason why a call was not made."""
 
     @property
     def name(self) -> str:

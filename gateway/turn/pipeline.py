@@ -1,4 +1,4 @@
-"""The message's way, from the inbox to the outbox, as lists of stages that read top to bottom."""
+"""The processing of a message from the inbox to the outbox, as lists of stages in their order."""
 
 import asyncio
 from collections import OrderedDict
@@ -62,13 +62,13 @@ from gateway.turn.turn_context import TurnContext
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
 
 ENTRY: tuple[Stage, ...] = (identify, guard_loops, check_access)
-"""Decide on whose behalf the message is handled, and whether they are served here at all."""
+"""Determine the principal, and decide if they are served here."""
 
 LIMITS: tuple[Stage, ...] = (check_limits,)
-"""Decide whether it is not too often."""
+"""Apply the rate limits."""
 
 ADMISSION: tuple[Stage, ...] = (*ENTRY, *LIMITS)
-"""Passed by every message on its own."""
+"""The stages of each single message."""
 
 TURN: tuple[Stage, ...] = (
     reserve_budget,
@@ -84,15 +84,16 @@ TURN: tuple[Stage, ...] = (
     render_answer,
     save,
 )
-"""Passed once by the messages of one author that became one turn."""
+"""The stages of a turn, which may collect several messages of one author."""
 
 SURELY_FIRST = timedelta(seconds=10)
-"""Less than the lease of another worker: what is taken up sooner was not begun by one that died."""
+"""Seconds, less than the lease of another worker: work that is taken sooner was not started by a
+crashed one."""
 MAX_BROKEN_OFF = 1_000
 
 FAILED = "failed"
 GAVE_UP = "gave_up"
-"""The outcome of a message that processes died of."""
+"""The outcome of a message that repeatedly crashed processes."""
 SORRY = "Something went wrong on my side. Please try again. (Reference: {reference})"
 BROKE_DOWN = (
     "I could not answer this message: the program stopped each time it worked on it, so it will not"
@@ -107,7 +108,7 @@ class Pipeline:
     """Answers messages. One call of `handle` is one turn of one conversation."""
 
     def __init__(self, services: Services, *, shared: bool = False) -> None:
-        """`shared`: other processes take up what one of them had begun and died of."""
+        """`shared`: other processes continue the work of a crashed one."""
         self._services = services
         self._shared = shared
         self._since = services.clock.now()
@@ -132,14 +133,14 @@ class Pipeline:
             report(turn, self._services)
 
     async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
-        """True when this person may ask now; otherwise the turn is refused and closed."""
+        """Return True if this person may ask now; otherwise the turn is refused and closed."""
         with correlated(turn.id), collect_timings(turn.timings):
             return await self._run(stages, turn)
 
     async def reply(
         self, turn: TurnContext, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
     ) -> None:
-        """Answer with fixed words, do what comes `after` them, and be done with the turn."""
+        """Answer with a fixed text, run `after`, and end the turn."""
         reply = await screened_reply(turn, reply, self._services)
         reply = await typed_form(turn, reply, self._services)
         turn.forgets = reply.forgets
@@ -156,7 +157,7 @@ class Pipeline:
         await self._finish(turn, outcome)
 
     async def drop(self, entries: Sequence[InboxEntry]) -> None:
-        """Be done with entries without an answer: turned away by the overlap, or stopped."""
+        """Finish entries without an answer: dropped by the overlap, or stopped."""
         for entry in entries:
             turn = self.open(entry)
             turn.note(Decision("queue", False, "dropped"))
@@ -167,7 +168,8 @@ class Pipeline:
             await self._finish(turn, "dropped")
 
     async def give_up(self, entry: InboxEntry) -> None:
-        """Be done with what one process after the other died of, and say so to who may hear it."""
+        """Finish work that repeatedly crashed processes, and notify its author if they are
+        served."""
         turn = self.open(entry)
         turn.note(Decision("takeover", False, GAVE_UP))
         unheard = isinstance(entry.event, MessageEdited | MessageDeleted)
@@ -178,15 +180,15 @@ class Pipeline:
             await self.reply(turn, Reply(words, private_to=private_reader(turn)), GAVE_UP)
 
     async def withdraw(self, entries: Sequence[InboxEntry]) -> None:
-        """Be done with entries whose messages were deleted before their turn."""
+        """Finish entries with messages that were deleted before their turn."""
         for entry in entries:
             turn = self.open(entry)
             turn.note(Decision("queue", False, "deleted"))
             await self._finish(turn, "deleted")
 
     def open(self, entry: InboxEntry) -> TurnContext:
-        """The context of a turn that an entry begins. The conversation, the author's own words and
-        the reason why they are meant for the assistant were decided when the entry was stored."""
+        """Return the context of a turn for an entry. The conversation, the author's own text and
+        the reason for an answer were determined when the entry was stored."""
         services, event, key = self._services, entry.event, ConversationKey.of(entry.conversation)
         now, began = services.clock.now(), services.clock.monotonic()
         message, handle = question_of(event, entry.received_at)
@@ -212,9 +214,9 @@ class Pipeline:
         return turn
 
     async def _run(self, stages: Sequence[Stage], turn: TurnContext) -> bool:
-        """Run stages until one says no; the turn is then refused and closed. Everything that all
-        stages share is here: what they decide is kept for the trace, how long they take for the
-        figures, and what fails is told to the log. Raises `StoreUnavailable`."""
+        """Run stages until one refuses; the turn is then refused and closed. Common work of all
+        stages is here: decisions are stored for the trace, durations are measured, and errors are
+        logged. Raises `StoreUnavailable`."""
         services = self._services
         ended = services.clock.monotonic()
         for stage in stages:
@@ -256,14 +258,14 @@ class Pipeline:
         report(turn, self._services)
 
     def may_be_again(self, entry: InboxEntry) -> bool:
-        """True where another run may have begun to answer this, and died."""
+        """Return True if an earlier run may have started this answer and crashed."""
         if entry.received_at < self._since:
             return True
         return self._shared and self._services.clock.now() - entry.received_at > SURELY_FIRST
 
     def _remember_stopped(self, turn: TurnContext) -> None:
-        """Remember a stopped turn until its messages are dropped: what was shown of the answer is
-        closed then, and a person whose memory is off leaves no trace."""
+        """Remember a stopped turn until its messages are dropped: then the shown part of the answer
+        is closed, and a person with memory off leaves no trace."""
         if turn.live is not None and turn.inbox_ids:
             self._broken_off[turn.inbox_ids[0]] = turn.live
         if turn.memory is not None and turn.unkept:
@@ -274,8 +276,8 @@ class Pipeline:
             self._unkept.popitem(last=False)
 
     async def _words_for(self, turn: TurnContext, decision: Decision) -> str:
-        """The refusal as a text: empty when access is denied or the author is a bot (an answer
-        would feed a loop), and a limit only once in its window."""
+        """Return the text of a refusal: empty if access is denied or the author is a bot (an answer
+        would feed a loop), and for a limit only once per window."""
         if turn.last.author.is_bot:
             return ""
         if decision.reason == FAILED:
@@ -289,8 +291,8 @@ class Pipeline:
 
 
 def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:
-    """The message to answer, and the handle that answers it, of anything a person did. The label of
-    a button is not the person's own text."""
+    """Return the message to answer, and the reply handle, for any event of a person. The label of a
+    button is not the person's own text."""
     material: tuple[Material, ...] = ()
     match event:
         case MessageReceived():
@@ -313,7 +315,7 @@ def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage
 
 
 def merge(turns: Sequence[TurnContext]) -> TurnContext:
-    """One turn for several messages of one author: the last one, with all their words."""
+    """Return one turn for several messages of one author: the last one, with the text of all."""
     last = turns[-1]
     if len(turns) == 1:
         return last
@@ -325,7 +327,7 @@ def merge(turns: Sequence[TurnContext]) -> TurnContext:
 
 
 def with_kept_names(message: ChatMessage) -> ChatMessage:
-    """The message with names that may be kept: of its author, of who it quotes, of its files."""
+    """Return the message with redacted names: of its author, of the quoted person, of its files."""
     author, quote = message.author, message.quote
     if (name := redact_name(author.name)) != author.name:
         message = replace(message, author=replace(author, name=name))
@@ -339,5 +341,5 @@ def with_kept_names(message: ChatMessage) -> ChatMessage:
 
 
 def private_reader(turn: TurnContext) -> str:
-    """The id that a refusal is shown to alone, where the platform can do that."""
+    """Return the id of the only reader of a refusal, if the platform can show it to one person."""
     return turn.last.author.id if turn.connected.manifest.capabilities.ephemeral else ""

@@ -25,9 +25,9 @@ log = structlog.get_logger(__name__)
 
 
 class Acknowledgement:
-    """One sign, from `begin` to `end`; neither waits for the platform, and neither fails.
+    """A sign of progress, from `begin` to `end`; neither waits for the platform, and neither fails.
 
-    `refused`: the platform wants nothing for this chat at the moment.
+    `refused` returns True while the platform accepts no requests for this chat.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Acknowledgement:
         self._not_yet: Callable[[], object] | None = None
 
     def begin(self) -> None:
-        """Show it in a while, unless the work is over by then."""
+        """Show the sign after a delay, unless the work is finished before."""
         self._not_yet = self._clock.after(AFTER, partial(self._tasks.begin, self._show))
 
     def end(self) -> None:
-        """Take it away, or leave it where it was not shown yet."""
+        """Remove the sign, or cancel it if it was not shown yet."""
         if self._not_yet is not None:
             self._not_yet()
         self._over.set()
@@ -140,7 +140,7 @@ class ProgressIndicator:
             await self._clock.sleep(AGAIN_AFTER)
 
     def _refused(self) -> bool:
-        """True while the platform takes nothing for this chat, signs included."""
+        """Return True while the platform accepts no requests for this chat, signs included."""
         line = self._deliverer.sender_for(self._turn.place)
         return line is not None and line.pacer.penalised(self._turn.place)
 
@@ -157,7 +157,8 @@ class ProgressIndicator:
 def _acknowledgement(
     turn: TurnContext, services: Services, refused: Callable[[], bool]
 ) -> Acknowledgement | None:
-    """The reaction under what is answered; None where nobody wants one, or it is no message."""
+    """Return the reaction under the answered message; None if it is switched off, or the event is
+    not a message."""
     emoji, reactions = services.policies.acknowledge, turn.connected.reactions
     if not emoji or reactions is None or turn.kind not in ("message", "edit"):
         return None

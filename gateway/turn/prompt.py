@@ -1,7 +1,7 @@
-"""The program's own part of a prompt, and the frames around the text of people.
+"""The program's own part of a prompt, and the frames around texts of people.
 
-It is the same for a whole room, because what stays the same is cached by the model's service; the
-day stands apart, behind it.
+It is the same for all members of a room, so that the model's service can cache it; the date follows
+it separately.
 """
 
 import re
@@ -21,7 +21,7 @@ from safety.unicode import safe_unicode
 MAX_PERSONA: Final = 10_000
 MAX_QUOTE: Final = 2_000
 MAX_OWN: Final = 64
-"""Own texts that are remembered: there is one for each platform, audience and persona."""
+"""Cached own texts: one for each platform, audience and persona."""
 
 PERSONA: Final = """\
 You are {name}, an assistant in chats. Be helpful, friendly and brief: a few sentences. Say so \
@@ -61,7 +61,7 @@ class PromptFacts(NamedTuple):
 
 @lru_cache(MAX_OWN)
 def own_text(facts: PromptFacts) -> str:
-    """Persona, rules, who listens: below 1,200 characters with the built-in persona."""
+    """Return persona, rules and audience: below 1,200 characters with the built-in persona."""
     name = clean_name(facts.assistant) or "Parley"
     persona = facts.persona.strip()[:MAX_PERSONA] or PERSONA.format(name=name)
     return f"{persona}\n\n{_RULES.format(platform=facts.platform)}\n\n{_LISTENERS[facts.audience]}"
@@ -69,7 +69,7 @@ def own_text(facts: PromptFacts) -> str:
 
 @lru_cache(2)
 def today_text(today: date) -> str:
-    """The day; it stands behind everything that stays the same for longer."""
+    """Return the date; it follows all text that stays the same for longer."""
     return f"Today is {today:%a}, {today.isoformat()} (UTC)."
 
 
@@ -81,7 +81,7 @@ def user_content(
     material: Sequence[Material] = (),
     files: Sequence[ContentBlock] = (),
 ) -> tuple[ContentBlock, ...]:
-    """The blocks of a person's message, the person's own words last. `writer` is given in rooms
+    """Return the blocks of a person's message, their own words last. `writer` is set in rooms
     only."""
     blocks: list[ContentBlock] = list(files)
     quoted = (quotation(quote),) if quote is not None else ()
@@ -94,25 +94,26 @@ def user_content(
 
 
 def quotation(quote: Quote) -> Material:
-    """The message that is replied to, as material."""
+    """Return the message that is replied to, as material."""
     if quote.by_this_bot:
         return Material("your_answer", quote.text[:MAX_QUOTE])
     return Material("quoted", quote.text[:MAX_QUOTE], quote.author_name)
 
 
 def signed_text(writer: str, text: str) -> str:
-    """A message of a room with its writer before it. Neither a name nor the text can pose as
+    """Return a message of a room after its writer's name. Neither a name nor the text can pose as
     another writer."""
     return f"[{clean_name(writer) or 'somebody'}] {own_in_room(text)}"
 
 
 def text_in_place(place: Place, writer: str, text: str) -> str:
-    """A message as it is kept: in a room with its writer, because several people write there."""
+    """Return a message as it is stored: in a room with its writer, because several people write
+    there."""
     return text if place.audience is Audience.DIRECT else signed_text(writer, text)
 
 
 def who_set(task: ConversationTask) -> str:
-    """Name and id of the person who set a task; nobody else can have the id."""
+    """Return name and id of the person who set a task; nobody else can have the id."""
     name, person = clean_name(task.name), clean_name(task.person)
     return f"{name} ({person})" if name and person else name or person
 
@@ -120,7 +121,7 @@ def who_set(task: ConversationTask) -> str:
 TAG: Final = "material"
 MAX_NAME: Final = 60
 MARK: Final = "\\"
-"""Stands before a bracket that would be read as the name of a writer."""
+"""Precedes a bracket that could be read as the name of a writer."""
 CHOSEN: Final = "(chose this as their message to you)"
 WORDLESS: Final = "(shared this without adding text)"
 
@@ -136,7 +137,7 @@ _BREAKS: Final = str.maketrans(dict.fromkeys("\x0b\x0c\x1c\x1d\x1e", "\n"))
 _LEADS: Final = " \t\xa0\u1680\u202f\u205f\u2800\u3000-*>\u2022\xb7\u2013\u2014+#|~_" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-"""Blanks and the marks of lists, quotations and headings: they may stand before a bracket."""
+"""Spaces, and the marks of lists, quotations and headings, which may precede a bracket."""
 _FRAMES: Final = (
     "material|knowledge|memory|history|summary|system|project|task|soul|brief|bible|heartbeat"
     "|shared|earlier|talk"
@@ -145,7 +146,7 @@ _FRAME: Final = re.compile(rf"[<\uff1c](?=[\s/]{{0,8}}(?:{_FRAMES})(?![\w-]))", 
 
 
 def readable(text: str) -> str:
-    """Text without hidden characters, whose lines end in line feeds only."""
+    """Return text without hidden characters, with line feeds only."""
     if text.isascii() and text.replace("\n", " ").isprintable():  # nothing of this is in it
         return text
     plain = text.replace("\r\n", "\n").replace("\r", "\n").translate(_BREAKS)
@@ -153,13 +154,13 @@ def readable(text: str) -> str:
 
 
 def clean_name(name: str) -> str:
-    """A name in one line, without hidden characters and brackets of any kind, at most 60
+    """Return a name in one line, without hidden characters and brackets of any kind, at most 60
     characters."""
     return " ".join(_NOT_IN_NAMES.sub(" ", safe_unicode(name)).split())[:MAX_NAME].rstrip()
 
 
 def own_words(text: str) -> str:
-    """Own text, in which no tag of the prompt begins; the reader sees every letter of it."""
+    """Return own text in which no tag of the prompt begins; the reader sees every letter of it."""
     plain = readable(text)
     if plain.isascii() and "<" not in plain:
         return plain
@@ -167,21 +168,21 @@ def own_words(text: str) -> str:
 
 
 def own_in_room(text: str) -> str:
-    """The same where writers are named in brackets: a bracket at the beginning of a line of one's
-    own is marked with a backslash."""
+    """Return own text for a room, where writers are named in brackets: a bracket at the beginning
+    of a line gets a backslash."""
     return marked(own_words(text))
 
 
 def marked(text: str) -> str:
-    """Readable text in which no line begins with a bracket that could name a writer. Doing it
-    twice changes nothing."""
+    """Return readable text in which no line begins with a bracket that could name a writer.
+    Idempotent."""
     return "\n".join(map(_marked, text.split("\n")))
 
 
 def framed(pieces: Sequence[Material], shown_by: str = "") -> str:
-    """Text that the author did not write, each piece in a tag that it cannot close.
+    """Return text that the author did not write, each piece in a tag that it cannot close.
 
-    `shown_by` names the author in a room, where several people show something.
+    `shown_by` names the author in a room with several people.
     """
     if not pieces:
         return ""
@@ -206,13 +207,14 @@ def _marked(line: str) -> str:
 
 
 NOTE_ROOM: Final = 60
-"""Characters that the note about what is missing takes at most."""
+"""Maximum characters of the note about an omission."""
 
 
 def clip(text: str, limit: int) -> str:
-    """`text` in at most `limit` characters (from 100 on): its beginning, a note, and its end.
+    """Return `text` in at most `limit` characters (from 100 on): its beginning, a note, and its
+    end.
 
-    What cannot be sent as UTF-8 (half a surrogate pair) becomes a question mark, always.
+    Characters that UTF-8 cannot encode (half a surrogate pair) always become a question mark.
     """
     text = text.encode("utf-8", "replace").decode("utf-8")
     if len(text) <= limit:

@@ -1,4 +1,4 @@
-"""Asks memory: opens it for the person who asks, and reads what may answer the question."""
+"""Recall: opens memory for the person who asks, and reads memories that may answer the question."""
 
 import asyncio
 from typing import Final
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 async def open_memory(turn: TurnContext, services: Services) -> Decision:
-    """Bind memory to the person who asks, and to everybody who reads along."""
+    """Bind memory to the person who asks and the other readers."""
     await redact_aside(turn, services)
     turn.memory = await services.memory.turn(caller_of(turn, services))
     if turn.unkept:
@@ -27,8 +27,9 @@ async def open_memory(turn: TurnContext, services: Services) -> Decision:
 
 
 async def recall(turn: TurnContext, services: Services) -> Decision:
-    """Read what memory tells at every question, and what may answer this one. A recall that breaks
-    or takes long costs nobody the answer: the model can still search. Raises `StoreUnavailable`."""
+    """Read the prompt parts of memory, and memories that may answer this question. A failing or
+    slow recall does not prevent the answer: the model can still search. Raises
+    `StoreUnavailable`."""
     memory = turn.memory
     if memory is None:
         return Decision("recall", True, "no_memory")

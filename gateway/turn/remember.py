@@ -1,6 +1,6 @@
-"""Redacts a turn for memory and history: the secrets in the person's words are found once.
+"""Redacts a turn for memory and history: the secrets in the person's text are searched once.
 
-The `remember` stage closes the turn's memory and says under the answer what was taken out.
+The `remember` stage ends the turn's memory and reports the redaction in the footer.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from safety.cut import REDACTED
 
 
 async def remember(turn: TurnContext, services: Services) -> Decision:
-    """Let memory keep the turn, and take from it what stands under the answer."""
+    """Let memory store the turn, and take the footer from it."""
     if turn.memory is None or turn.result is None:
         return Decision("memory", True, "nothing_kept")
     await redact_aside(turn, services)
@@ -44,8 +44,8 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
 
 
 def note_of(turn: TurnContext, services: Services) -> str:
-    """The line for the person about secrets in their message; empty where they switched memory off,
-    because nothing is kept then."""
+    """Return the line for the person about secrets in their message; empty if they switched memory
+    off, because nothing is stored then."""
     if turn.unkept:
         return ""
     shown = turn.material
@@ -53,7 +53,7 @@ def note_of(turn: TurnContext, services: Services) -> str:
 
 
 def caller_of(turn: TurnContext, services: Services) -> Caller:
-    """The person who asks, as memory takes it."""
+    """Return the caller for memory."""
     return Caller(
         id=turn.id,
         principal=turn.who,
@@ -70,13 +70,13 @@ def caller_of(turn: TurnContext, services: Services) -> Caller:
 
 
 def reads_alone(turn: TurnContext) -> bool:
-    """True where something can be said to the author that nobody else reads."""
+    """Return True if a message can be shown to the author alone."""
     direct = turn.place.audience is Audience.DIRECT
     return direct or turn.connected.manifest.capabilities.ephemeral
 
 
 def text_kept(turn: TurnContext, services: Services) -> str:
-    """The author's own text as it is kept, without secrets; empty where there is none."""
+    """Return the author's own text without secrets, as it is stored; empty if there is none."""
     if not turn.content.strip():
         return ""
     texts = kept_of(turn, services).texts
@@ -84,14 +84,14 @@ def text_kept(turn: TurnContext, services: Services) -> str:
 
 
 DIRECT: Final = 2_000
-"""Characters that are redacted at once: the worst known text takes 5 us for each of them and each
-of at most four readings, 40 ms together."""
+"""Characters that are redacted on the event loop: the worst known text takes 5 us per character for
+each of at most four readings, 40 ms in total."""
 
 
 async def redact_aside(turn: TurnContext, services: Services) -> None:
-    """Redact long texts of the turn in a thread, so that they do not hold the event loop; the
-    functions below find them done. No call of `re` takes long there, so the interpreter changes
-    threads every 5 ms."""
+    """Redact long texts of the turn in a thread, to keep the event loop free; the functions below
+    then use the results. No call of `re` takes long there, so the interpreter changes threads every
+    5 ms."""
     if turn.kept is None and sum(map(len, turn.contents)) > DIRECT:
         last, known = _before(turn, services)
         earlier = last.text if last is not None else ""
@@ -107,7 +107,7 @@ async def redact_aside(turn: TurnContext, services: Services) -> None:
 
 
 def kept_of(turn: TurnContext, services: Services) -> RedactedMessages:
-    """The messages without their secrets; of several calls the first one does the work."""
+    """Return the messages without their secrets; the result of the first call is cached."""
     if turn.kept is not None:
         return turn.kept
     last, known = _before(turn, services)
@@ -117,7 +117,7 @@ def kept_of(turn: TurnContext, services: Services) -> RedactedMessages:
 
 
 def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Material, ...]:
-    """The text that a person shows, without secrets."""
+    """Return the text that a person shows, without secrets."""
     if not material:
         return ()
     for piece in material:
@@ -127,7 +127,7 @@ def kept_material(turn: TurnContext, material: Sequence[Material]) -> tuple[Mate
 
 
 def kept_answer(turn: TurnContext, services: Services) -> str:
-    """The answer without secrets, and without a copy of what may be one and was said before it."""
+    """Return the answer without secrets, and without a copy of an earlier possible secret."""
     answer = turn.answer
     kept = turn.redacted.get(answer)
     if kept is None:
@@ -136,7 +136,7 @@ def kept_answer(turn: TurnContext, services: Services) -> str:
 
 
 def _before(turn: TurnContext, services: Services) -> tuple[LastMessage | None, tuple[str, ...]]:
-    """The author's message before, and the secrets that were said in the conversation."""
+    """Return the author's previous message, and the secrets of the conversation."""
     conversation, now, recent = str(turn.key), services.clock.now(), services.recent_secrets
     last = recent.last_words(conversation, turn.person, now)
     return last, recent.of(conversation, now)
@@ -179,14 +179,14 @@ _LEFT_OUT_LATER: Final = (
     " with /remember."
 )
 LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
-"""The same lines for a later direct message, where the message they are about does not stand."""
+"""The same lines for a later direct message, apart from the message that they are about."""
 
 
 def secret_note(
     kept: RedactedMessages, shown: Sequence[Material], kept_shown: Sequence[Material]
 ) -> str:
-    """The line for this message, empty where everything of it is kept. `shown` is the text of
-    others in it, `kept_shown` the same as it is kept."""
+    """Return the line for this message, empty if all of it is stored. `shown` is the text of others
+    in it, `kept_shown` the stored form of that text."""
     cut = any(
         REDACTED in after.text and before.text != after.text
         for before, after in zip(shown, kept_shown, strict=True)
@@ -197,7 +197,7 @@ def secret_note(
 
 
 def noted(footer: AnswerFooter, note: str) -> AnswerFooter:
-    """The footer with one more line, in both of its forms."""
+    """Return the footer with one more line, in both of its forms."""
     if not note:
         return footer
     typed = f"{footer.typed}\n{note}" if footer.typed else ""

@@ -1,4 +1,4 @@
-"""From the model's Markdown to sends that the platform takes."""
+"""Converts the model's Markdown to sends for the platform."""
 
 from dataclasses import replace
 from typing import Final
@@ -18,13 +18,13 @@ from gateway.turn.tool_loop import NO_ANSWER
 from gateway.turn.turn_context import TurnContext
 
 MAX_PARTS = 60
-"""Parts of one answer: what the longest answer of a model needs on the narrowest platform."""
+"""Maximum parts of one answer: the longest answer of a model on the platform with the smallest
+messages."""
 LEFT_OUT = "_(The rest of this answer is too long to be sent. Ask me for it in smaller parts.)_"
 
 
 async def render_answer(turn: TurnContext, services: Services) -> Decision:
-    """Render the answer and what stands beneath it for the platform, split there, and address
-    every part."""
+    """Render the answer and its footer for the platform, split them, and address every part."""
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
     # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
@@ -52,7 +52,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
 
 
 def beneath_answer(turn: TurnContext) -> Reply:
-    """The text under the answer: in private all there is, elsewhere what everybody may read."""
+    """Return the text under the answer: in private all of it, in a room the part for everybody."""
     if turn.place.audience is not Audience.DIRECT:
         return turn.beneath
     note, beneath = footer_shown(turn), turn.beneath
@@ -63,8 +63,8 @@ def beneath_answer(turn: TurnContext) -> Reply:
 
 
 async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbound, ...]:
-    """The footer in a channel, as sends that the author alone reads; none where the platform cannot
-    show a message to one person."""
+    """Return the footer in a channel, as sends that the author alone reads; empty if the platform
+    cannot show a message to one person."""
     room = turn.place.audience is not Audience.DIRECT
     if not (room and turn.connected.manifest.capabilities.ephemeral):
         return ()
@@ -82,7 +82,7 @@ async def ephemeral_footer(turn: TurnContext, services: Services) -> tuple[Outbo
 
 
 def footer_shown(turn: TurnContext) -> Reply:
-    """The footer as a reply."""
+    """Return the footer as a reply."""
     after = turn.footer
     return Reply(after.note, after.buttons) if after.note or after.buttons else NOTHING_SAID
 
@@ -136,5 +136,5 @@ def _put_beneath(turn: TurnContext, line: str, buttons: tuple[Button, ...] = ())
 
 
 def in_one_line(text: str) -> str:
-    """A text in one line, in which nothing is read as markup."""
+    """Return a text in one line, with its markup escaped."""
     return "".join(f"\\{char}" if char in MARKUP else char for char in " ".join(text.split()))

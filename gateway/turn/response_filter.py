@@ -13,7 +13,7 @@ from gateway.turn.turn_context import TurnContext
 
 
 async def filter_answer(turn: TurnContext, services: Services) -> Decision:
-    """Keep what looks like a secret out of public rooms."""
+    """Remove possible secrets from answers in public rooms."""
     filtered = filter_response(turn.answer, turn.place.audience)
     decision = Decision("response_filter", True, filtered.reason)
     if filtered.blocked:
@@ -23,8 +23,8 @@ async def filter_answer(turn: TurnContext, services: Services) -> Decision:
 
 
 def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:
-    """The reply as this audience may read it, and the reason of the first part that it may not,
-    empty where it may read all. Without its text a reply has no buttons."""
+    """Return the reply as this audience may read it, and the reason for the first withheld part,
+    empty if there is none. A reply without text has no buttons."""
     filtered = filter_response(reply.markdown, audience)
     if filtered.blocked:
         return replace(reply, markdown=filtered.text, buttons=()), filtered.reason
@@ -35,8 +35,8 @@ def screened(reply: Reply, audience: Audience) -> tuple[Reply, str]:
 def screened_buttons(
     buttons: Sequence[Button], audience: Audience
 ) -> tuple[tuple[Button, ...], str]:
-    """The buttons whose texts this audience may read, and why another one is left out, empty where
-    none is."""
+    """Return the buttons with texts that this audience may read, and the reason for a withheld one,
+    empty if there is none."""
     reason, kept = "", []
     for button in buttons:
         filtered = filter_response(f"{button.label}\n{button.description}", audience)
@@ -47,7 +47,7 @@ def screened_buttons(
 
 
 async def screened_reply(turn: TurnContext, reply: Reply, services: Services) -> Reply:
-    """The reply of a command as it may be read where it is said; what is withheld is audited."""
+    """Return the reply of a command for its audience; a withheld part is audited."""
     shown, reason = screened(reply, turn.place.audience)
     await note_withheld(turn, reason, services)
     return shown
@@ -56,8 +56,8 @@ async def screened_reply(turn: TurnContext, reply: Reply, services: Services) ->
 async def screened_beneath(
     turn: TurnContext, answer: str, beneath: Reply, services: Services
 ) -> Reply:
-    """The text under an answer, as it may be read there: also together with the answer it holds no
-    secret. The answer does not mention what is withheld."""
+    """Return the text under an answer for its audience: it holds no secret, also together with the
+    answer. The answer does not mention what is withheld."""
     if beneath is NOTHING_SAID:
         return beneath
     audience = turn.place.audience
@@ -69,7 +69,7 @@ async def screened_beneath(
 
 
 async def note_withheld(turn: TurnContext, reason: str, services: Services) -> None:
-    """Record that something was withheld, where there is a reason."""
+    """Audit a withheld text, if there is a reason."""
     if not reason:
         return
     decision = Decision("response_filter", True, reason, "beside the answer")

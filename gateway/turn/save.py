@@ -1,8 +1,8 @@
-"""Saves a turn that is over, with what is to be sent, and gives the sends to the deliverer.
+"""Saves a finished turn with its sends, and passes the sends to the deliverer.
 
-A stop comes too late for that: an answer that is kept and not sent would come out at the next
-start. While a store is away the answer waits: what the model said, and people may have seen, is not
-asked for again.
+A stop has no effect from here on: a stored answer that was not sent would be sent at the next
+start. While a store is unavailable the answer waits: the model is not called again, because people
+may have seen its answer.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ log = structlog.get_logger(__name__)
 
 
 async def save(turn: TurnContext, services: Services) -> Decision:
-    """Keep the turn, the answer's sends and the trace, and close the messages that it answers
-    together with its own."""
+    """Store the turn, the answer's sends and the trace, and finish the messages that it answers,
+    all together."""
     await uninterrupted(_save(turn, services))
     return Decision("save", True, turn.outcome)
 
@@ -62,7 +62,7 @@ async def _keep(turn: TurnContext, services: Services) -> None:
 
 
 def report(turn: TurnContext, services: Services) -> None:
-    """Count a turn that is saved, and show its trace and timings to those who watch."""
+    """Count a saved turn, and pass its trace and timings to the observers."""
     done = turn.completed
     if done is None:
         return
@@ -83,7 +83,7 @@ def report(turn: TurnContext, services: Services) -> None:
 
 
 async def settle(turn: TurnContext, services: Services) -> None:
-    """Owe what was used until a turn was stopped, and give the rest back."""
+    """Charge the cost of a stopped turn, and release the rest of its reservation."""
     usage, meter = usage_of(turn, services), turn.meter
     if meter is not None and (usage or meter.accounts):
         await services.stores.usage.settle(turn.id, usage, meter.accounts)
@@ -91,7 +91,8 @@ async def settle(turn: TurnContext, services: Services) -> None:
 
 
 async def _mend(turn: TurnContext, services: Services) -> None:
-    """Take the half of a secret out of the message that was kept before its other half."""
+    """Remove the first half of a secret from the message that was stored before the second half
+    came."""
     if turn.mended is None:
         return
     (message_id, text), place, tenant = turn.mended, turn.place, turn.key.tenant
@@ -111,7 +112,7 @@ async def _track(usage: Sequence[UsageRow], services: Services) -> None:
 
 
 def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
-    """The send that ends a command without an answer, where people would see it wait."""
+    """Return the send that ends a command without an answer, if people see it wait."""
     waits = turn.connected.manifest.capabilities.commands_wait
     if turn.kind != "command" or not (waits and turn.reply_handle):
         return ()
@@ -119,11 +120,10 @@ def dismissal(turn: TurnContext) -> tuple[Outbound, ...]:
 
 
 def completed(turn: TurnContext, services: Services) -> CompletedTurn:
-    """Everything of the turn that is kept, and what is still to be sent.
+    """Return everything to store for the turn, and its sends.
 
-    Words are kept only where the model was asked and its answer is given; a refusal leaves a trace,
-    what it cost until then, and nothing else. Where the author wants nothing to be kept, no trace
-    is left either.
+    Text is stored only if the model was asked and its answer is given; a refusal stores only a
+    trace and its cost. If the author wants nothing stored, no trace is stored either.
     """
     answered = turn.result is not None and not turn.refused and not turn.unkept
     return CompletedTurn(
@@ -143,8 +143,8 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
 
 
 def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
-    """The messages and the answer as steps of the conversation, without secrets; a failed turn
-    leaves no answer."""
+    """Return the messages and the answer as turns of the conversation, without secrets; a failed
+    turn has no answer."""
     person, kept = turn.person, kept_of(turn, services)
     turns = tuple(
         StoredTurn(
@@ -165,7 +165,7 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
 
 
 def usage_of(turn: TurnContext, services: Services) -> tuple[UsageRow, ...]:
-    """The cost of the turn so far, one row where the model was asked at all."""
+    """Return the cost of the turn so far, one row if the model was asked at all."""
     meter, place = turn.meter, turn.place
     if meter is None or (turn.result is None and not meter.micros):
         return ()

@@ -46,7 +46,7 @@ from gateway.turn.types import TurnLimits
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where things are kept."""
+    """The stores of the gateway."""
 
     inbox: Inbox
     outbox: Outbox
@@ -62,7 +62,7 @@ class Stores:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """Every rule the operator set. `acknowledge` is an emoji, empty for no sign."""
+    """All policies of the operator. `acknowledge` is an emoji, empty for no sign."""
 
     invocation: InvocationPolicy = field(default_factory=InvocationPolicy)
     access: AccessPolicy = field(default_factory=AccessPolicy)
@@ -79,9 +79,9 @@ class Policies:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a stage may use. `observe` sees every trace, also of what is not stored;
-    `observer` is told what happens, and when; `slots` bound the turns that work;
-    `retry` waits for stores that are away; `signs` are reactions that come and go."""
+    """The services of all stages. `observe` receives every trace, also of events that are not
+    stored; `observer` receives events with their times; `slots` limit the running turns; `retry`
+    waits for unavailable stores; `signs` are temporary reactions."""
 
     assistant: Assistant
     policies: Policies

@@ -1,4 +1,4 @@
-"""How many turns work at the same time; a turn that only waits for its model makes room."""
+"""The limit on running turns; a turn that only waits for its model releases its slot."""
 
 import asyncio
 from collections import deque
@@ -7,16 +7,16 @@ from contextvars import Context
 from typing import Final
 
 MAX_ASIDE: Final = 256
-"""Turns that wait without a slot at the same time: each keeps its prompt in memory. Further ones
-keep their slot while they wait."""
+"""Maximum turns that wait without a slot: each keeps its prompt in memory. Further ones keep their
+slot while they wait."""
 MAX_BYTES_ASIDE: Final = 128 * 1024 * 1024
-"""Bytes of files that these turns may hold together: a turn brings up to 19 MB of pictures. One
-with which they would exceed it keeps its slot too."""
+"""Maximum bytes of files that these turns hold together: a turn has up to 19 MB of pictures. A turn
+that would exceed it also keeps its slot."""
 
 
 class Slots:
-    """A number of slots, one for each turn that works. `begin` begins a turn that waits for its
-    first slot, which it takes; False when none waits."""
+    """A number of slots, one for each running turn. `begin` starts a waiting turn, which takes a
+    slot; False if none waits."""
 
     def __init__(
         self, size: int = 32, most_aside: int = MAX_ASIDE, most_bytes: int = MAX_BYTES_ASIDE
@@ -38,21 +38,21 @@ class Slots:
 
     @property
     def aside(self) -> int:
-        """Turns that have begun, and wait without a slot."""
+        """The number of turns that have begun and wait without a slot."""
         return self._aside
 
     def take(self) -> None:
-        """Take a slot, for a turn that begins."""
+        """Take a slot for a new turn."""
         self._taken += 1
 
     def give(self) -> None:
-        """The turn that had a slot is over."""
+        """Release the slot of a finished turn."""
         self._taken -= 1
         self.offer()
 
     def offer(self) -> None:
-        """Give free slots to turns that come back and to new ones, by turns: neither waits for all
-        of the others."""
+        """Give free slots alternately to returning and new turns, so that neither waits for all of
+        the others."""
         while self._taken < self._size:
             ways = (self._let_back, self._begin_new)
             if self._new_first:
@@ -61,9 +61,9 @@ class Slots:
                 return
 
     async def without(self, wait: Awaitable[None], held: int = 0) -> None:
-        """Wait without the slot that this turn has, and have one again afterwards. A turn that is
-        ended meanwhile counts as one that works until it gives its slot back. `held` is how many
-        bytes of files it keeps in memory."""
+        """Release the slot of this turn while it waits, and take one again afterwards. A turn that
+        is cancelled meanwhile counts as running until it releases its slot. `held` is the number of
+        bytes of its files in memory."""
         if self._aside >= self._most_aside or self._bytes + held > self._most_bytes:
             await wait
             return
@@ -81,7 +81,7 @@ class Slots:
             self._bytes -= held
 
     async def _slot_again(self) -> None:
-        """A slot for a turn that has begun. Whatever is raised, it has none."""
+        """Wait for a slot for a turn that has begun. After an exception it has none."""
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._returning.append(mine)
         Context().run(self.offer)
@@ -95,14 +95,14 @@ class Slots:
             raise
 
     def _begin_new(self) -> bool:
-        """Begin a turn that waits for its first slot; False when none does."""
+        """Start a turn that waits for its first slot; False if there is none."""
         begun = self.begin()
         if begun:
             self._new_first = False
         return begun
 
     def _let_back(self) -> bool:
-        """Give a slot to the turn that has waited longest to go on; False when none does."""
+        """Give a slot to the returning turn that has waited longest; False if there is none."""
         while self._returning:
             returning = self._returning.popleft()
             if not returning.done():

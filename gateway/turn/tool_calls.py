@@ -1,4 +1,4 @@
-"""Running the tool calls of one round."""
+"""Runs the tool calls of one round."""
 
 import asyncio
 import hashlib
@@ -14,16 +14,16 @@ from gateway.turn.prompt import clip
 from gateway.turn.types import ToolUse, TurnLimits
 
 LONGEST_CYCLE: Final = 4
-"""Calls in the longest cycle that is looked for: A-B-A-B up to A-B-C-D-A-B-C-D."""
+"""Calls in the longest detected cycle: from A-B-A-B up to A-B-C-D-A-B-C-D."""
 
 Verdict: TypeAlias = Literal["", "repeated", "cycle"]
 
 
 class CallGuard:
-    """Says of each call, in order, whether it may be run.
+    """Decides for each call, in order, if it may run.
 
-    A call is the same as another when tool and arguments are, whatever the order of the keys.
-    Refused calls count as well.
+    Two calls are equal if their tool and arguments are, in any order of the keys. Refused calls
+    count as well.
     """
 
     def __init__(self, identical_calls: int) -> None:
@@ -31,7 +31,7 @@ class CallGuard:
         self._past: list[str] = []
 
     def check(self, call: ToolCall) -> Verdict:
-        """The reason why the call may not be run, empty where it may."""
+        """Return the reason why the call may not run, empty if it may."""
         name = _fingerprint(call)
         verdict: Verdict = ""
         if self._past.count(name) >= self._limit:
@@ -42,7 +42,8 @@ class CallGuard:
         return verdict
 
     def _continues_a_cycle(self, name: str) -> bool:
-        """True when the last calls are a sequence made twice, and `name` begins it once more."""
+        """Return True if the last calls are a sequence that was repeated, and `name` begins it
+        again."""
         for length in range(2, LONGEST_CYCLE + 1):
             last, before = self._past[-length:], self._past[-2 * length : -length]
             if len(before) == length and last == before and last[0] == name:
@@ -65,7 +66,8 @@ MAX_NAME: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The results of the calls of one round, in order; `verdict` says why no more may follow."""
+    """The results of the calls of one round, in order; `verdict` is the reason why no more may
+    follow."""
 
     outcomes: tuple[ToolOutcome, ...]
     uses: tuple[ToolUse, ...]
@@ -73,7 +75,7 @@ class Round:
 
 
 class CallRunner:
-    """Runs calls within the limits. Whatever goes wrong is told to the model as an error."""
+    """Runs calls within the limits. The model receives every failure as an error."""
 
     def __init__(
         self,
@@ -91,8 +93,8 @@ class CallRunner:
     async def run(self, calls: Sequence[ToolCall], *, cut_off: bool = False) -> Round:
         """Run the calls; with `cut_off` the last one is incomplete and is not run.
 
-        Calls that only read run side by side; as soon as one may change something, all run one
-        after the other, in the order in which the model wants them.
+        Calls that only read run concurrently; if one may have side effects, all run one after the
+        other, in the order of the model.
         """
         refusals: list[str] = []
         verdict: Verdict = ""

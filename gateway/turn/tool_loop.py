@@ -1,5 +1,5 @@
-"""One turn with the model: ask, run the tools it asks for, ask again, until it answers or a cap
-is reached."""
+"""One turn with the model: calls the model and runs its tools, until it answers or a limit is
+reached."""
 
 import asyncio
 import random
@@ -42,25 +42,25 @@ FIRST_PAUSE: Final = 1.0
 LONGEST_PAUSE: Final = 15.0
 """Seconds between two rounds of attempts; the pause doubles in between."""
 JITTER: Final = 0.5
-"""The part of a pause that is left to chance, so that turns that failed together do not come back
-together."""
+"""The random part of a pause, so that turns that failed together do not retry together."""
 LATER: Final = 0.1
-"""The part of a pause that the service asked for by which it may be exceeded, to the same end."""
+"""The random extension of a pause that the service requested, for the same reason."""
 LEAST_LEFT: Final = 1.0
-"""Seconds that have to be left after a pause, or else it is not worth it."""
+"""The minimum seconds left after a pause; with less there is no further attempt."""
 MAX_TAKEN_BACK: Final = 4
-"""Answers of one turn that are begun anew after they broke off; each of them has its price."""
+"""Maximum repetitions of interrupted answers in one turn; each one costs."""
 MAX_ROUNDS: Final = 20
-"""Further rounds of attempts in one turn, however long it may take."""
+"""Maximum further rounds of attempts in one turn, for any duration."""
 
 Pause = Callable[[float], Awaitable[None]]
 
 
 class Retrying:
-    """The patience of one turn. `seconds` is counted from now; `chance` gives numbers from 0 to 1,
-    and `pause` waits for so many seconds.
+    """Retries within one turn.
 
-    Only calls to the model are made again, from the same messages: no tool runs twice for it.
+    `seconds` is counted from now; `chance` returns numbers from 0 to 1, and `pause` waits for a
+    number of seconds. Only calls to the model are repeated, from the same messages: no tool runs
+    twice for it.
     """
 
     def __init__(
@@ -72,10 +72,10 @@ class Retrying:
         self._until = clock.monotonic() + seconds
         self._rounds = 0
         self.failing = False
-        """True from a call that failed to the next one that is answered."""
+        """True from a failed call until the next answered one."""
 
     async def again(self, error: ModelUnavailable) -> bool:
-        """Wait until the model may be asked again; False when that is of no use."""
+        """Wait before the next call of the model; False if a retry is useless."""
         left = self._until - self._clock.monotonic()
         pause = pause_before(self._rounds, error, left, self._chance())
         if pause is None:
@@ -86,8 +86,8 @@ class Retrying:
 
 
 def pause_before(rounds: int, error: ModelUnavailable, left: float, chance: float) -> float | None:
-    """Seconds to wait after so many further rounds, never less than the service asks for; None when
-    the error will not pass, the rounds are used up or `left` is too short."""
+    """Return the seconds to wait after so many further rounds, never less than the service
+    requested; None if the error is permanent, the rounds are used up or `left` is too short."""
     if not error.passes or rounds >= MAX_ROUNDS:
         return None
     backoff = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**rounds) * (1 - JITTER * chance)
@@ -137,7 +137,7 @@ _WITH_REFERENCE: Final = frozenset({"unavailable", "refused", "broken"})
 
 
 def closing(outcome: Outcome, has_text: bool, reference: str = "") -> str:
-    """The sentence at the end of a turn, "" when the model's own words are enough."""
+    """Return the sentence at the end of a turn, "" if the model's own words are enough."""
     sentence = _AFTER_TEXT.get(outcome, "") if has_text else _WHOLE[outcome]
     if sentence and not has_text and reference and outcome in _WITH_REFERENCE:
         return f"{sentence} (Reference: {reference})"
@@ -159,12 +159,12 @@ async def run_turn(
     on_wait: OnWait | None = None,
     pause: Pause | None = None,
 ) -> TurnResult:
-    """Answer `request`. Never raises for what a model or a tool does; only cancellation and
-    what `on_text` raises come through.
+    """Answer `request`. Never raises for failures of a model or a tool; only cancellation and
+    errors of `on_text` are raised.
 
-    A model that does not answer is asked again while `limits.patience_seconds` last, and `on_wait`
-    is told; `pause` waits between two tries, by default as the clock does. A call whose
-    stream broke is made again where `take_back` allows it; without it, the answer ends there.
+    If the model does not answer, it is called again for `limits.patience_seconds`, and `on_wait` is
+    called; `pause` waits between two attempts, by default with the clock. An interrupted call is
+    repeated if `take_back` allows it; without it, the answer ends there.
     """
     turn = _Turn(request, provider, tools, limits, clock, on_text, take_back, on_wait, pause)
     try:
@@ -219,7 +219,7 @@ class _Turn:
         self._error = ""
 
     async def run(self) -> Outcome:
-        """Rounds with tools, and at the end of them, if a cap was hit, one call without."""
+        """Run rounds with tools, and after a limit one call without tools."""
         await self._find_tools()
         runner = CallRunner(self._tools, self._offered, self._limits, self._clock)
         capped: Outcome | None = None
@@ -243,11 +243,11 @@ class _Turn:
         return capped or "rounds"
 
     def out_of_time(self) -> Outcome:
-        """How the turn ends now that its time is over: what it waited for last is the reason."""
+        """Return the outcome of a turn at its time limit: what it waited for last is the reason."""
         return "unavailable" if self._retrying.failing and not self._pieces else "time"
 
     async def finish(self, outcome: Outcome) -> TurnResult:
-        """The result; says the closing sentence, if there is one to say."""
+        """Return the result; adds the closing sentence, if there is one."""
         pieces = self._call_pieces if outcome in _CAPS else self._pieces
         has_text = bool("".join(pieces).strip())
         sentence = closing(outcome, has_text, self._request.reference)
@@ -277,8 +277,8 @@ class _Turn:
             self._notes.append(f"no tools: {error}"[:MAX_ERROR])
 
     async def _ask(self, *, may_call: bool) -> ModelFinished | Outcome:
-        """One answer of the model: a call that is shortened where it is too long for it, and made
-        again while the model does not answer."""
+        """Return one answer of the model. A call that is too long is shortened, and a call without
+        an answer is repeated."""
         self._call_pieces = []
         shortened = 0
         while shortened <= RETRIES and (fitted := self._fit()) is not None:
@@ -301,7 +301,7 @@ class _Turn:
         return "broken" if self._pieces else "too_long"
 
     async def _again(self, error: ModelUnavailable) -> bool:
-        """Wait for the model; False when it is not to be asked again."""
+        """Wait before another call; False if there is none."""
         self._retrying.failing = True
         if self._call_pieces and not self._taken_back():
             return False
@@ -337,7 +337,7 @@ class _Turn:
         return finished
 
     def _taken_back(self) -> bool:
-        """Forget the beginning of a call that broke, if nobody has seen it."""
+        """Discard the beginning of an interrupted call, if nobody has seen it."""
         if self._times_taken_back >= MAX_TAKEN_BACK:
             return False
         kept = self._pieces[: len(self._pieces) - len(self._call_pieces)]
@@ -351,7 +351,7 @@ class _Turn:
         return True
 
     async def _say(self, text: str) -> None:
-        """Hand out a piece; the texts of two calls are two paragraphs."""
+        """Pass on a piece; the texts of two calls are two paragraphs."""
         if not text:
             return
         piece = f"\n\n{text}" if self._pieces and not self._call_pieces else text
@@ -399,7 +399,7 @@ class _Turn:
         return self._limits.tokens - prompt - used.output_tokens
 
     def _affords_two_calls(self) -> bool:
-        """True where one more round with tools leaves enough for the answer after it."""
+        """Return True if one more round with tools leaves enough tokens for the answer after it."""
         fitted = self._fit()
         one = (fitted.tokens if fitted else 0) + self._request.max_tokens
         return 2 * one <= self._tokens_left()
@@ -407,7 +407,7 @@ class _Turn:
     # --- what is kept ---------------------------------------------------------------------------
 
     def _messages(self) -> tuple[ModelMessage, ...]:
-        """The turn as history may keep it: no reasoning, no call without its outcome."""
+        """Return the turn for the history: no reasoning, no call without its result."""
         kept = [_without(message, OpaqueBlock) for message in self._own]
         if kept[-1].role == "assistant":
             kept[-1] = _without(kept[-1], ToolCall)
@@ -428,7 +428,7 @@ def _text_of(message: ModelMessage) -> str:
 
 
 async def _events(provider: LLMProvider, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-    """The provider's events; an exception that is no `ModelError` becomes one."""
+    """Yield the provider's events; converts other exceptions to a `ModelError`."""
     stream: AsyncIterator[ModelEvent] = provider.stream(request)
     async with aclosing(cast("AsyncGenerator[ModelEvent, None]", stream)) as events:
         try:

@@ -1,4 +1,4 @@
-"""All tools in one place, and the part of them that one turn may use."""
+"""All tools, and the permitted part for one turn."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,14 +15,14 @@ from gateway.ports.model import CanReportState, CanStart
 log = structlog.get_logger(__name__)
 
 MAX_TOOLS: Final = 128
-"""Tools offered to the model at once; more cost tokens in every call and confuse it."""
+"""Maximum tools for the model; more cost tokens in every call and confuse it."""
 
 Permit: TypeAlias = Callable[[Sequence[ToolSpec]], Collection[str]]
-"""Which of these tools may be used, by name: a decision of `gateway.policy.roles`."""
+"""Returns the permitted tools by name: a decision of `gateway.policy.roles`."""
 
 
 class Toolbox:
-    """Several tool providers as one. A provider that fails is left out, the others stay."""
+    """Several tool providers as one. A failing provider is omitted; the others stay."""
 
     def __init__(self, providers: Sequence[ToolProvider] = ()) -> None:
         self._providers = tuple(providers)
@@ -32,21 +32,21 @@ class Toolbox:
 
     @property
     def empty(self) -> bool:
-        """True where there are no providers at all."""
+        """True if there are no providers."""
         return not self._providers
 
     def start(self) -> None:
-        """Let the providers connect in the background, before anybody asks for their tools."""
+        """Let the providers connect in the background, before the first use."""
         for provider in self._providers:
             if isinstance(provider, CanStart):
                 provider.start()
 
     def states(self) -> tuple[ServerState, ...]:
-        """How each server is."""
+        """Return the state of each server."""
         return tuple(p.state() for p in self._providers if isinstance(p, CanReportState))
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """Every tool there is now. Where two have the same name, the first provider's counts."""
+        """Return all current tools. Of two with the same name, the first provider's counts."""
         answers = await _all_of(self._providers)
         offered: dict[str, ToolSpec] = {}
         owners: dict[str, ToolProvider] = {}
@@ -78,17 +78,17 @@ class Toolbox:
         return await owner.call(name, arguments)
 
     async def close(self) -> None:
-        """Close every provider, also when one of them fails to."""
+        """Close every provider, even if one of them fails."""
         await asyncio.gather(*(p.close() for p in self._providers), return_exceptions=True)
 
     def limited(self, permit: Permit) -> "LimitedTools":
-        """These tools, as far as `permit` allows them: what `run_turn` gets."""
+        """Return the tools that `permit` allows: the provider for `run_turn`."""
         return LimitedTools(self, permit)
 
 
 class LimitedTools:
-    """A view on a toolbox for one turn. What is not permitted is not offered, and is refused when
-    it is called all the same."""
+    """The tools of a toolbox for one turn. A tool without permission is not offered, and a call of
+    it is refused."""
 
     def __init__(self, toolbox: Toolbox, permit: Permit) -> None:
         self._toolbox = toolbox
@@ -96,7 +96,7 @@ class LimitedTools:
         self._allowed: frozenset[str] | None = None
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """The permitted ones."""
+        """Return the permitted tools."""
         specs = await self._toolbox.tools()
         self._allowed = frozenset(self._permit(specs))
         return tuple(spec for spec in specs if spec.name in self._allowed)
@@ -115,7 +115,8 @@ class LimitedTools:
 
 
 async def _all_of(providers: Sequence[ToolProvider]) -> list[tuple[tuple[ToolSpec, ...], str]]:
-    """The tools of each provider. One alone needs no task of its own: most turns have no more."""
+    """Return the tools of each provider. A single one needs no task of its own: most turns have no
+    more."""
     if len(providers) > 1:
         return await asyncio.gather(*map(_tools_of, providers))
     return [await _tools_of(provider) for provider in providers]
@@ -145,7 +146,7 @@ class OverheardTools:
         return specs
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """Run a tool, and note what it says, also of its failure. Raises `ToolError`."""
+        """Run a tool, and note its result or error as external text. Raises `ToolError`."""
         kind: Authorship = "tool" if name in self._closed_world else "web"
         try:
             result = await self._tools.call(name, arguments)

@@ -93,7 +93,7 @@ class TurnContext:
 
     @property
     def refused(self) -> bool:
-        """True once a stage refused the turn."""
+        """True after a stage refused the turn."""
         return self.refusal is not None
 
     @property
@@ -103,37 +103,37 @@ class TurnContext:
 
     @property
     def content(self) -> str:
-        """All that the author wrote."""
+        """The author's own text of all messages."""
         if len(self.contents) == 1:
             return self.contents[0]
         return "\n".join(content for content in self.contents if content)
 
     @property
     def material(self) -> tuple[Material, ...]:
-        """All that the author shows and somebody else wrote, without quoted messages."""
+        """The text of others that the author shows, without quoted messages."""
         if len(self.messages) == 1:
             return self.messages[0].material
         return tuple(piece for message in self.messages for piece in message.material)
 
     @property
     def unkept(self) -> bool:
-        """True where the author wants nothing of the turn to be kept, or recalled for it."""
+        """True if the author wants this turn neither stored nor recalled for."""
         return self.memory is not None and not self.memory.keeps
 
     @property
     def question(self) -> str:
-        """The text that recall searches for: own text, or the material where there is none."""
+        """The text that recall searches for: own text, or the material if there is none."""
         return self.content or text_of(self.material)[:MAX_LOOKED_UP]
 
     @property
     def who(self) -> Principal:
-        """The principal, once the first stage has run."""
+        """The principal, after the first stage."""
         if self.principal is None:
             raise AssertionError("the principal is read before the stage that sets it")
         return self.principal
 
     def note(self, decision: Decision) -> None:
-        """Keep a decision beside those of the stages for the trace."""
+        """Add a decision beside those of the stages to the trace."""
         if len(self.decisions) < MAX_DECISIONS:
             self.decisions.append(decision)
 

@@ -8,14 +8,14 @@ from gateway.llm.calibration import Calibration
 from gateway.ports import ContentBlock, ModelMessage, Usage
 
 OnText: TypeAlias = Callable[[str], Awaitable[None]]
-"""Gets the answer piece by piece; all pieces joined are exactly `TurnResult.text`, but for what was
-taken back."""
+"""Receives the answer piece by piece; all pieces joined are exactly `TurnResult.text`, except for
+discarded ones."""
 
 TakeBack: TypeAlias = Callable[[str], bool]
-"""Asks to forget what was handed out, but for this beginning. False when people saw more of it."""
+"""Discards the text so far except for this beginning. False if people saw more of it."""
 
 OnWait: TypeAlias = Callable[[], None]
-"""Told each time that the turn begins to wait for a model that does not answer."""
+"""Called each time that the turn begins to wait for a model that does not answer."""
 
 Outcome: TypeAlias = Literal[
     "answered",  # the model came to its end by itself
@@ -35,12 +35,12 @@ Outcome: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One question with everything around it.
+    """The request of one turn.
 
-    `history` is what was said before, oldest first, beginning with a user message. `window` is the
+    `history` has the earlier messages, oldest first, beginning with a user message. `window` is the
     model's context in tokens, `max_tokens` the length of one answer, the model's own thinking
     included (today's Claude models think by default, so 1,000 is too little for many answers).
-    `reference` is a correlation id, which is all that a person gets to see of a failure.
+    `reference` is a correlation id, the only part of a failure that a person sees.
     `system_volatile` is the part of the system prompt that changes between turns.
     """
 
@@ -57,11 +57,11 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """Where a turn ends, whatever the model wants.
+    """The limits of a turn.
 
     `rounds` are calls to the model that may use tools; one last call without tools may follow.
-    `identical_calls` of a tool with the same arguments are run, the next one ends the tool calls.
-    `seconds` bound the whole turn, `tool_seconds` one tool; a model that does not answer is asked
+    `identical_calls` of a tool with the same arguments run; the next one ends the tool calls.
+    `seconds` limit the whole turn, `tool_seconds` one tool; a model that does not answer is called
     again for `patience_seconds` from the turn's beginning. `tokens` are input and output of all
     calls together. `tool_result` is in characters.
     """
@@ -78,7 +78,7 @@ class TurnLimits:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """One tool call as the trace shows it: no arguments, no results."""
+    """A tool call in the trace: no arguments, no results."""
 
     name: str
     ok: bool
@@ -88,12 +88,12 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """How a turn ended.
+    """The result of a turn.
 
-    `text` is never empty and may be shown as it is. `messages` are the turn's own, from the user's
-    on, for the history; they hold only what the model said, no sentence of ours. `failed` is true
-    when no model answered at all: the question may be asked again. `model` is the one that wrote
-    the last answer. `error` is for the log and never for the room.
+    `text` is never empty and can be shown unchanged. `messages` are the turn's own for the history,
+    from the user's on; they contain only text of the model. `failed` is true if no model answered
+    at all: the question may be asked again. `model` wrote the last answer. `error` is for the log
+    and never for the room.
     """
 
     text: str
@@ -109,5 +109,5 @@ class TurnResult:
 
     @property
     def failed(self) -> bool:
-        """True when there is no answer, only a sentence that says so."""
+        """True if there is no answer, only a sentence that says so."""
         return self.outcome in ("too_long", "unavailable", "refused")

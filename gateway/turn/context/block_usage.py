@@ -1,4 +1,4 @@
-"""How full each block was, as data in the message's trace: figures and names, no content."""
+"""The fill level of each block, as data in the message's trace: numbers and names, no content."""
 
 import re
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.:-]+")
 
 @dataclass(frozen=True, slots=True)
 class BlockFigures:
-    """One block: tokens used, the table's budget, what all of it needed, what it was allotted, and
-    what is missing. `more` losses are not named."""
+    """One block: its used tokens, the table's budget, the tokens of all its content, its allotment,
+    and the losses. `more` losses are not named."""
 
     kind: BlockKind
     tokens: int
@@ -52,13 +52,13 @@ class Figures:
 
 
 def usage_data(made: Assembled, window: int, reserved: int) -> dict[str, object]:
-    """The figures of a prompt as JSON takes them."""
+    """Return the figures of a prompt as JSON-like values."""
     blocks = [_block_data(block) for block in made.blocks]
     return {"window": window, "reserved": reserved, "blocks": blocks}
 
 
 def figures_in(data: Mapping[str, object] | None) -> Figures | None:
-    """The figures that were kept so; None where the data is something else."""
+    """Return the figures from their stored form; None for other data."""
     try:
         return TypeAdapter(Figures).validate_python(data)
     except ValidationError:

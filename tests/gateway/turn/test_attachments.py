@@ -1,4 +1,5 @@
-"""Files that people send, as the model reads them."""
+"""Converts files of people for the model: pictures as pictures, texts as texts, all others by
+name."""
 
 import base64
 
