@@ -14,6 +14,7 @@ from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.clock import SystemClock
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
+from memory.ports.memories import TextVector
 from memory.ports.recall import Embedder
 from parley.wiring.storage.long_lived import MemoryStores, memory_stores
 from tests.support.databases import sqlite_database
@@ -102,7 +103,10 @@ async def _fill(stores: MemoryStores, corpus: Corpus, embedder: Embedder | None)
     for begin in range(0, len(records), AT_ONCE):
         some = records[begin : begin + AT_ONCE]
         vectors = await embedder.embed([record.content for record in some])
-        pairs = [(record.id, vector) for record, vector in zip(some, vectors, strict=True)]
+        pairs = [
+            TextVector(record.id, record.content, vector)
+            for record, vector in zip(some, vectors, strict=True)
+        ]
         await stores.memories.embed(pairs)
     return same
 

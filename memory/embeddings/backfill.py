@@ -14,7 +14,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ModelError, ModelUnavailable
 from gateway.ports import Clock
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from memory.ports.memories import MemoryStore, Unembedded
+from memory.ports.memories import MemoryStore, TextVector, Unembedded
 from memory.ports.recall import BackgroundEmbedder
 
 BATCH: Final = 16
@@ -129,7 +129,10 @@ class EmbeddingBackfill:
     async def _embed(self, some: Sequence[Unembedded]) -> None:
         vectors = await self._embedder.embed_in_background([one.text for one in some])
         made = await self._memories.embed(
-            [(one.id, vector) for one, vector in zip(some, vectors, strict=True)]
+            [
+                TextVector(one.id, one.text, vector)
+                for one, vector in zip(some, vectors, strict=True)
+            ]
         )
         for _ in range(made):
             self._count("vectors_made")

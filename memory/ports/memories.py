@@ -75,6 +75,15 @@ class Unembedded:
 
 
 @dataclass(frozen=True, slots=True)
+class TextVector:
+    """The vector of a memory's text. It is not stored if the memory has another text by now."""
+
+    memory_id: str
+    text: str
+    embedding: Embedding
+
+
+@dataclass(frozen=True, slots=True)
 class ChangedMemory:
     """A memory or open review of `person` that an edit or a deletion changed or removed."""
 
@@ -154,14 +163,21 @@ class MemoryStore(Protocol):
         ...
 
     async def revise_message(
-        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+        self,
+        tenant: str,
+        channel: tuple[str, str, str],
+        message_id: str,
+        content: str,
+        *,
+        suspicious: bool = False,
     ) -> list[ChangedMemory]:
         """Replace the stored turn of an edited message, and delete what else is derived from it
-        and unconfirmed."""
+        and unconfirmed. The trust of a `suspicious` text becomes low."""
         ...
 
-    async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
-        """Set the vectors of existing memories; return their number, 0 without vector support."""
+    async def embed(self, vectors: Sequence[TextVector]) -> int:
+        """Set the vectors of memories that still exist with this text; return their number, 0
+        without vector support."""
         ...
 
     async def unembedded(

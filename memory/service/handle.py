@@ -69,14 +69,25 @@ class Memory:
             tenant, channel, (message_id,), changed=True
         )
         memories = self._dependencies.memories
-        changed = await memories.revise_message(tenant, channel, message_id, text.content)
+        suspicious = bool(text.injections)
+        changed = await memories.revise_message(
+            tenant, channel, message_id, text.content, suspicious=suspicious
+        )
         if not changed:
             return
         await self._note_message("memory_write", tenant, "message_edited", changed, (message_id,))
-        if text.secrets:
-            for person in sorted({one.person for one in changed}):
-                await self._dependencies.audit.append(
+        audit = self._dependencies.audit
+        for person in sorted({one.person for one in changed}):
+            if text.secrets:
+                await audit.append(
                     "secret_redacted", tenant, person, messages=message_id, **text.redacted
+                )
+            if text.injections:
+                found = " ".join(text.injections)
+                await audit.append(
+                    *("poisoning_attempt_blocked", tenant, person),
+                    messages=message_id,
+                    findings=found,
                 )
 
     async def _note_message(

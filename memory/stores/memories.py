@@ -24,7 +24,15 @@ from db.values import micros, storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
-from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match, Unembedded
+from memory.ports.memories import (
+    ChangedMemory,
+    Duplicate,
+    Filter,
+    Insertion,
+    Match,
+    TextVector,
+    Unembedded,
+)
 from memory.stores import insert as inserting
 from memory.stores import message_changes
 from memory.stores.filters import (
@@ -252,15 +260,24 @@ class SqlMemories:
         return await self._database.run(lambda: message_changes.forget(params))
 
     async def revise_message(
-        self, tenant: str, channel: tuple[str, str, str], message_id: str, content: str
+        self,
+        tenant: str,
+        channel: tuple[str, str, str],
+        message_id: str,
+        content: str,
+        *,
+        suspicious: bool = False,
     ) -> list[ChangedMemory]:
         params = message_changes.messages(tenant, channel, (message_id,))
-        return await self._database.run(lambda: message_changes.revise(params, storable(content)))
+        text = storable(content)
+        return await self._database.run(
+            lambda: message_changes.revise(params, text, suspicious=suspicious)
+        )
 
-    async def embed(self, vectors: Sequence[tuple[str, Embedding]]) -> int:
+    async def embed(self, vectors: Sequence[TextVector]) -> int:
         if not vectors or not await self._vectors.made():
             return 0
-        items = [self._vectors.values(id_, embedding) for id_, embedding in vectors]
+        items = [self._vectors.values(vector) for vector in vectors]
 
         def work() -> Work[int]:
             (count,) = yield from together(ChangeMany(self._vectors.setting, items), last=True)
@@ -303,7 +320,7 @@ class SqlMemories:
     async def _new(self, access: AccessScope, record: Record, keys: DuplicateKeys) -> NewRecord:
         if record.embedding is None or not await self._vectors.made():
             return NewRecord(access, record, keys)
-        values = self._vectors.values(record.id, record.embedding)
+        values = self._vectors.values(TextVector(record.id, record.content, record.embedding))
         return NewRecord(access, record, keys, Execute(self._vectors.setting, (values,)))
 
     def _now(self) -> int:

@@ -7,7 +7,9 @@ from db import FOR_UPDATE, Params, Statement, Work, among, either, execute, toge
 from db.statements import json_text
 from db.transaction import Fetch
 from db.values import storable, texts_of
+from memory.model.record import Trust
 from memory.model.scope import TENANT
+from memory.model.trust import CONFIDENCE
 from memory.ports.memories import ChangedMemory
 from memory.stores.rows import LEXEMES, origin, words_of
 
@@ -44,7 +46,9 @@ TURNS: Final = Statement(f"""
     WHERE {DERIVED} AND m.role = 'user' AND NOT m.confirmed {FOR_UPDATE}
 """)  # noqa: S608 - constants
 REWORD: Final = Statement(f"""
-    UPDATE memories SET content = :content, claim = :content, words = :words, length = :length
+    UPDATE memories SET content = :content, claim = :content, words = :words, length = :length,
+        trust = CASE WHEN :suspicious THEN '{Trust.LOW.value}' ELSE trust END,
+        confidence = CASE WHEN :suspicious THEN {CONFIDENCE[Trust.LOW]} ELSE confidence END
         {either(sqlite="", postgres=f", lexemes = {LEXEMES}")}
     WHERE seq = :seq
 """)  # noqa: S608 - constants
@@ -56,12 +60,17 @@ def forget(params: Params) -> Work[list[ChangedMemory]]:
     return [ChangedMemory(*row) for rows in some for row in rows]
 
 
-def revise(params: Params, content: str) -> Work[list[ChangedMemory]]:
+def revise(params: Params, content: str, *, suspicious: bool) -> Work[list[ChangedMemory]]:
     """Do `MemoryStore.revise_message`."""
     steps = (Fetch(UNASKED, params), Fetch(FORGET_OTHERS, params), Fetch(TURNS, params))
     unasked, gone, turns = yield from together(*steps)
     reworded = [
-        {"seq": seq, "content": content, **words_of(content, texts_of(tags), partitions)}
+        {
+            "seq": seq,
+            "content": content,
+            "suspicious": suspicious,
+            **words_of(content, texts_of(tags), partitions),
+        }
         for seq, _, _, tags, partitions in turns
     ]
     if reworded:

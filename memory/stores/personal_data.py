@@ -105,7 +105,7 @@ LEFT: Final = f"""
 """  # noqa: S608 - constants
 NAMELESS: Final = f"""
     UPDATE memories SET person = '', session = '', message_id = '', conversation = '', room = '',
-        channel = '' WHERE {THEIRS}
+        channel = '', derived_from = '[]' WHERE {THEIRS}
 """  # noqa: S608 - constants
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}

@@ -7,7 +7,7 @@ from typing import Protocol
 from db import Database, Params, Statement
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, TextVector
 from memory.stores.sqlite.vector_search import SqliteVectors
 from memory.stores.sqlite.word_search import SqliteWords
 
@@ -33,7 +33,7 @@ class VectorSearch(Protocol):
     """Stores vectors of memories, and finds memories by them."""
 
     setting: Statement
-    """Sets the vector of an existing memory; its parameters are `values`."""
+    """Sets the vector of a memory that has the text of the vector; its parameters are `values`."""
 
     async def there(self) -> bool:
         """True if the table `memory_vectors` is readable."""
@@ -43,7 +43,7 @@ class VectorSearch(Protocol):
         """Create the table if possible; True if it is readable."""
         ...
 
-    def values(self, memory_id: str, embedding: Embedding) -> Params:
+    def values(self, vector: TextVector) -> Params:
         """Return the parameters of `setting`."""
         ...
 

@@ -21,7 +21,7 @@ from db.postgres import TAKE_LOCKS, Connection, PostgresDatabase, lock_keys
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, TextVector
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.partitions import owners_within
 
@@ -157,7 +157,7 @@ SETTINGS: Final[tuple[LiteralString, ...]] = (
 """How far the index is followed until enough matches fit the filter."""
 SET: Final = Statement("""
     INSERT INTO memory_vectors (memory, model, vector)
-    SELECT seq, :model, CAST(:vector AS vector) FROM memories WHERE id = :id
+    SELECT seq, :model, CAST(:vector AS vector) FROM memories WHERE id = :id AND content = :text
     ON CONFLICT (memory) DO UPDATE SET model = excluded.model, vector = excluded.vector
 """)
 WITHIN: Final = f"""
@@ -190,9 +190,11 @@ class PostgresVectors:
     async def made(self) -> bool:
         return await self.table.made()
 
-    def values(self, memory_id: str, embedding: Embedding) -> Params:
+    def values(self, vector: TextVector) -> Params:
+        embedding = vector.embedding
         return {
-            "id": storable(memory_id),
+            "id": storable(vector.memory_id),
+            "text": storable(vector.text),
             "model": storable(embedding.model),
             "vector": _text(embedding.vector),
         }

@@ -7,7 +7,7 @@ from db import Database, Params, Statement
 from db.values import storable
 from memory.model.record import Embedding
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, TextVector
 
 if TYPE_CHECKING:
     from memory.stores.sqlite.nearest_vectors import NearestVectors
@@ -16,7 +16,7 @@ SET: Final = Statement("""
     INSERT OR REPLACE INTO memory_vectors (memory, model, dimension, owner, room, vector)
     SELECT seq, :model, :dimension, owner,
         iif(scope = 'user' AND room <> '', tenant || char(31) || room, ''), :vector
-    FROM memories WHERE id = :id
+    FROM memories WHERE id = :id AND content = :text
 """)
 
 
@@ -35,9 +35,11 @@ class SqliteVectors:
     async def made(self) -> bool:
         return True
 
-    def values(self, memory_id: str, embedding: Embedding) -> Params:
+    def values(self, vector: TextVector) -> Params:
+        embedding = vector.embedding
         return {
-            "id": storable(memory_id),
+            "id": storable(vector.memory_id),
+            "text": storable(vector.text),
             "model": storable(embedding.model),
             "dimension": embedding.dimension,
             "vector": struct.pack(f"<{embedding.dimension}f", *embedding.vector),

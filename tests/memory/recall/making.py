@@ -10,6 +10,7 @@ from typing import Any, Final
 from memory.model.recollection import Recollection
 from memory.model.record import Embedding, Kind, Record, Tier
 from memory.model.scope import AccessScope
+from memory.ports.memories import TextVector
 from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
 from parley.wiring.storage.long_lived import MemoryStores, memory_stores
@@ -68,7 +69,7 @@ class Asking:
             else:
                 await self.stores.memories.insert(who, one, threshold=1.0, quota=None)
             vectors = await self.model.embed([one.content])
-            await self.stores.memories.embed([(one.id, vectors[0])])
+            await self.stores.memories.embed([TextVector(one.id, one.content, vectors[0])])
         self.model.asked = 0
 
     def retriever(self, *, model: bool = True, **parts: Any) -> Retriever:

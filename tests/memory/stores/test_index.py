@@ -7,7 +7,7 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Kind
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, TextVector
 from memory.stores.memories import SqlMemories
 from memory.stores.postgres import vector_search
 from memory.stores.postgres.vector_search import Indexed, VectorTable
@@ -51,8 +51,8 @@ async def memories(pool: PostgresDatabase, clock: FakeClock, searches: Searches)
     theirs = [record(f"theirs {number}", role="user", person=BOB) for number in range(MANY)]
     await kept.keep_turns(access(), turns)
     await kept.keep_turns(access(BOB), theirs)
-    every = [(one.id, around(number)) for number, one in enumerate(turns)]
-    every += [(one.id, around(number)) for number, one in enumerate(theirs)]
+    every = [TextVector(one.id, one.content, around(number)) for number, one in enumerate(turns)]
+    every += [TextVector(one.id, one.content, around(number)) for number, one in enumerate(theirs)]
     random.Random(1).shuffle(every)
     await kept.embed(every)
     other = record("of another length", role="user", embedding=Embedding("m'1", (1.0, 0.0)))

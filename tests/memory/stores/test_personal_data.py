@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from db import Statement
 from memory.model.record import Embedding, Record, Scope
 from memory.ports.brain import BrainStore
 from memory.ports.links import LinkSide, LinkStore
@@ -106,6 +107,26 @@ async def test_what_was_written_for_a_project_stays_without_its_author(
     assert f"shared by {ADA}" in await texts(memories, by)
     kept = await brain.versions(by, "bible", 10)
     assert [version.author for version in reversed(kept)] == ["", BOB, EVE]
+
+
+async def test_a_project_memory_names_no_message_of_an_erased_author(
+    engine: Engine, personal: PersonalDataStore, memories: MemoryStore
+) -> None:
+    by = replace(access(ADA, project="p"), operates=True)
+    shared = record(
+        "the demo is on Friday",
+        scope=Scope.PROJECT,
+        project="p",
+        message_id="message-1",
+        derived_from=("message-1", "message-2"),
+    )
+    await store(memories, shared, by)
+    await personal.erase("t", (ADA,))
+    (row,) = await engine.fetch(Statement("SELECT * FROM memories"))
+    columns = "\n".join(map(str, row))
+    assert "Friday" in columns
+    assert "message-" not in columns
+    assert ADA not in columns
 
 
 @pytest.mark.usefixtures("filled")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from memory.model.record import Record
-from memory.ports.memories import MemoryStore
+from memory.ports.memories import MemoryStore, TextVector
 from memory.ports.recall import Query, RecallStore
 from memory.recall.retriever import Retriever
 from tests.memory.recall.making import NOW, WordModel, talk
@@ -62,7 +62,7 @@ async def keep(memories: MemoryStore, *records: Record) -> None:
         else:
             await memories.insert(access(), one, threshold=1.0, quota=None)
         (vector,) = await WordModel().embed([one.content])
-        await memories.embed([(one.id, vector)])
+        await memories.embed([TextVector(one.id, one.content, vector)])
 
 
 async def found(

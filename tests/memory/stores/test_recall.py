@@ -11,7 +11,7 @@ import pytest
 
 from memory.model.record import Embedding, Kind, Record, Scope, Tier
 from memory.model.scope import AccessScope
-from memory.ports.memories import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.ports.recall import RecallStore
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
 from tests.support.clock import FakeClock
@@ -164,7 +164,7 @@ async def test_vectors_of_another_model_or_length_are_never_compared(
     await kept(memories, one, record("two", embedding=vector(1.0, 0.0, 0.0)))
     assert await by_meaning(recall, vector(1.0, 0.0)) == [one.id]
     assert await by_meaning(recall, vector(1.0, 0.0, model="n")) == []
-    assert await memories.embed([(one.id, vector(0.0, 1.0, model="n"))]) == 1
+    assert await memories.embed([TextVector(one.id, one.content, vector(0.0, 1.0, model="n"))]) == 1
     assert await by_meaning(recall, vector(1.0, 0.0)) == []
     assert await by_meaning(recall, vector(1.0, 0.0, model="n")) == [one.id]
 
@@ -175,7 +175,12 @@ async def test_a_new_and_a_changed_vector_count_at_once(
     one, two = record("one", embedding=vector(1.0, 0.0)), record("two")
     await kept(memories, one, two)
     assert await by_meaning(recall, vector(1.0, 0.0)) == [one.id]
-    await memories.embed([(two.id, vector(1.0, 0.1)), (one.id, vector(0.0, 1.0))])
+    await memories.embed(
+        [
+            TextVector(two.id, two.content, vector(1.0, 0.1)),
+            TextVector(one.id, one.content, vector(0.0, 1.0)),
+        ]
+    )
     assert await by_meaning(recall, vector(1.0, 0.0)) == [two.id, one.id]
 
 

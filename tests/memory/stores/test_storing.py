@@ -17,9 +17,19 @@ from memory.model.record import (
     SourceType,
     Trust,
 )
-from memory.ports.memories import Filter, MemoryStore
+from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.text.similarity import in_order
-from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store, texts
+from tests.memory.stores.records import (
+    ADA,
+    AT,
+    BOB,
+    CHANNEL,
+    access,
+    operator,
+    record,
+    store,
+    texts,
+)
 from tests.support.clock import FakeClock
 
 DAY = timedelta(days=1)
@@ -253,15 +263,34 @@ async def test_vectors_are_set_where_the_memory_still_exists(memories: MemorySto
     newer = await memories.unembedded("m", 10, after=older[0].number)
     assert [one.text for one in newer] == ["two"]
     vector = Embedding("m", (1.0, 2.0))
-    assert await memories.embed([(one.id, vector), ("mem-none", vector)]) == 1
+    assert (
+        await memories.embed(
+            [TextVector(one.id, "one", vector), TextVector("mem-none", "none", vector)]
+        )
+        == 1
+    )
     assert await memories.embedded("m") == (1, 2)
     assert await unembedded(memories, "m") == [(two.id, "two")]
     assert len(await unembedded(memories, "other")) == 2
     kept = await memories.get(access(), one.id)
     assert kept is not None
     assert kept.embedding == vector
-    assert await memories.embed([(one.id, Embedding("other", (1.0, 2.0, 3.0)))]) == 1
+    assert (
+        await memories.embed([TextVector(one.id, "one", Embedding("other", (1.0, 2.0, 3.0)))]) == 1
+    )
     assert await unembedded(memories, "other") == [(two.id, "two")]
+
+
+async def test_the_vector_of_a_text_that_was_edited_meanwhile_is_not_set(
+    memories: MemoryStore,
+) -> None:
+    said = replace(record("I play chess", derived_from=("m1",)), role="user")
+    await memories.keep_turns(access(), [said])
+    (before,) = await memories.unembedded("m", 1)
+    await memories.revise_message("t", CHANNEL, "m1", "I play nothing")
+    vector = Embedding("m", (1.0, 2.0))
+    assert await memories.embed([TextVector(before.id, before.text, vector)]) == 0
+    assert await unembedded(memories, "m") == [(said.id, "I play nothing")]
 
 
 async def test_of_many_at_once_one_stores_and_the_quota_holds(memories: MemoryStore) -> None:

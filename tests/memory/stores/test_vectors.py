@@ -6,6 +6,7 @@ from structlog.testing import capture_logs
 
 from gateway.stores.postgres_status import standing
 from memory.model.record import Embedding
+from memory.ports.memories import TextVector
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on
 from parley.wiring.storage.long_lived import SCHEMAS
@@ -42,7 +43,9 @@ async def test_memories_are_kept_and_found_without_the_extension(
     kept = record("likes tea", embedding=Embedding("m", (1.0,)))
     with capture_logs() as logs:
         assert (await store(memories, kept)).stored
-        assert await memories.embed([(kept.id, Embedding("m", (1.0,)))]) == 0
+        assert (
+            await memories.embed([TextVector(kept.id, kept.content, Embedding("m", (1.0,)))]) == 0
+        )
         assert await memories.unembedded("m", 10) == []
     assert [line["event"] for line in logs] == ["vectors_not_kept"]
     assert "permission denied to create extension" in logs[0]["problem"]

@@ -20,7 +20,7 @@ from memory.model.record import (
     SourceType,
     Trust,
 )
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, TextVector
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import Sealer
 from memory.transfer.exporter import ExportOptions, Form, export
@@ -141,7 +141,9 @@ async def test_into_an_account_of_somebody_else_it_comes_under_new_ids(
 async def test_vectors_are_given_out_only_when_they_are_wanted(rig: Rig, tmp_path: Path) -> None:
     ada = await filled(rig)
     (first, *_) = await everything(ada)
-    await rig.stores.memories.embed([(first.id, Embedding("m", (0.5, -1.0)))])
+    await rig.stores.memories.embed(
+        [TextVector(first.id, first.content, Embedding("m", (0.5, -1.0)))]
+    )
     for wanted in (False, True):
         file = tmp_path / f"{wanted}.jsonl"
         await export(ada, ExportOptions(file, embeddings=wanted))
@@ -302,7 +304,7 @@ async def test_without_pyarrow_it_says_what_to_install(
 
     ada = await filled(rig)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(BadInput, match=r"parley\[parquet\]"):
+    with pytest.raises(BadInput, match="pip install 'pyarrow>=26,<27'"):
         await export(ada, ExportOptions(tmp_path / "f", "parquet"))
     assert list(tmp_path.iterdir()) == []
 

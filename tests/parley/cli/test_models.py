@@ -8,6 +8,7 @@ import pytest
 from gateway.ports.clock import SystemClock
 from memory.embeddings.catalogue import EMBEDDING
 from memory.model.record import Embedding
+from memory.ports.memories import TextVector
 from parley.config import from_mapping
 from parley.wiring.storage import Storage
 from tests.parley.cli.kit import parley, parley_alone
@@ -52,7 +53,9 @@ async def test_after_a_change_of_the_model_it_is_shown_how_far_the_vectors_are(
     async def embed(model: str, limit: int) -> int:
         memories = storage.memory.memories
         some = await memories.unembedded(model, limit)
-        return await memories.embed([(one.id, Embedding(model, (1.0, 0.0))) for one in some])
+        return await memories.embed(
+            [TextVector(one.id, one.text, Embedding(model, (1.0, 0.0))) for one in some]
+        )
 
     async def told() -> str:
         return (await parley("models", "list", cwd=folder)).out.splitlines()[-1]
