@@ -1,7 +1,7 @@
-"""A frozen copy of JSON-like input, taken before it is looked at and never larger than its limits.
+"""A frozen copy of JSON-like input within limits, taken before any check.
 
-The copy comes first: what was checked is what is used, whatever the caller does with its own
-object meanwhile. Nothing recurses, so nesting cannot exhaust the stack.
+The checked copy is the used one, even if the caller changes its own object meanwhile. No step is
+recursive, so nesting cannot exhaust the stack.
 """
 
 import json
@@ -12,16 +12,17 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 Frozen: TypeAlias = "bool | int | float | str | tuple[Frozen, ...] | Mapping[str, Frozen] | None"
-"""A JSON value that nobody can change: objects are read-only mappings, arrays are tuples."""
+"""An immutable JSON value: objects are read-only mappings, arrays are tuples."""
 
 MAX_SHOWN: Final = 40
 """Characters of a key that an error repeats."""
 MAX_NUMBER: Final = 2**63
-"""Whole numbers stay below this, up and down: what databases and other languages can hold."""
+"""The bound of whole numbers, positive and negative, that databases and other languages can
+hold."""
 
 
 class OutOfBounds(ValueError):
-    """Input that is refused. `path` is its place, such as `tags[3]`; empty for the whole."""
+    """Refused input. `path` is its place, such as `tags[3]`; empty for the whole."""
 
     def __init__(self, problem: str, path: str = "") -> None:
         super().__init__(f"{path or 'input'}: {problem}")
@@ -49,7 +50,7 @@ DEFAULT: Final = Bounds()
 
 @dataclass(slots=True)
 class _Container:
-    """One object or array on its way to be frozen, and where it hangs."""
+    """An object or array that is being frozen, and its place."""
 
     source: object
     parent: "_Container | None"
@@ -80,11 +81,11 @@ class _Budget:
 
 
 def snapshot(value: object, bounds: Bounds = DEFAULT) -> Frozen:
-    """A frozen copy of `value`.
+    """Return a frozen copy of `value`.
 
-    Objects are `dict`, arrays `list` or `tuple`; their subclasses are refused, since those can run
-    code of their own. Raises `OutOfBounds` for anything over the bounds, cycles, other types,
-    keys that are no strings, numbers that JSON does not have, and lone surrogates.
+    Objects are `dict`, arrays `list` or `tuple`; their subclasses are refused, because they can run
+    code of their own. Raises `OutOfBounds` for values over the bounds, cycles, other types, keys
+    that are not strings, numbers that JSON does not have, and lone surrogates.
     """
     budget = _Budget(bounds)
     if not _is_container(value):
@@ -100,7 +101,8 @@ def snapshot(value: object, bounds: Bounds = DEFAULT) -> Frozen:
 
 
 def identifier(value: object, name: str = "id", bounds: Bounds = DEFAULT) -> str:
-    """A key or id: a string, not empty, of at most `bounds.name_bytes` bytes, without controls."""
+    """Return a key or id: a non-empty string of at most `bounds.name_bytes` bytes without control
+    characters."""
     if type(value) is not str:
         raise OutOfBounds(f"must be a string, is {type(value).__name__}", name)
     if not value:
@@ -113,7 +115,7 @@ def identifier(value: object, name: str = "id", bounds: Bounds = DEFAULT) -> str
 
 
 def as_json(value: Frozen) -> str:
-    """Compact JSON of a snapshot."""
+    """Return compact JSON of a snapshot."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=dict)
 
 
@@ -122,7 +124,7 @@ def _is_container(value: object) -> bool:
 
 
 def _copy(container: _Container, budget: _Budget) -> Sequence[_Container]:
-    """Copy one level; give the containers found in it."""
+    """Copy one level; return the containers in it."""
     items = _items(container, budget)
     budget.spend(2 + max(0, len(items) - 1), container.path)
     found: list[_Container] = []
@@ -153,7 +155,7 @@ def _descend(
 
 
 def _items(container: _Container, budget: _Budget) -> list[tuple[str | int, object]]:
-    """The children as they are at this moment; the size is looked at before they are copied."""
+    """Return the present children; the size is checked before they are copied."""
     source, path, bounds = container.source, container.path, budget.bounds
     if isinstance(source, dict):
         if len(source) > bounds.keys:

@@ -1,23 +1,23 @@
-"""Shortening a text at a place where nothing falls apart."""
+"""Shortens a text without splitting a visible character."""
 
 import re
 import unicodedata
 from typing import Final
 
 REDACTED: Final = "[SECRET_REDACTED]"
-"""What stands where a secret was."""
+"""The text that replaces a secret."""
 MAX_BACK: Final = 64
-"""Characters a cut may move back; what is longer than this in one piece is no letter."""
+"""Characters that a cut may move back; a longer unit is not a letter."""
 
 _EXTENDING: Final = frozenset("\u200c\u200d\u20e3")
 _FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]")
 
 
 def cut(text: str, max_length: int) -> str:
-    """At most `max_length` characters from the beginning of a text.
+    """Return at most `max_length` characters from the beginning of a text.
 
-    A letter with its marks, an emoji made of several, a flag, a line's end of two characters and
-    the marker of a removed secret stay whole or go whole. Raises `ValueError` below 0.
+    A letter with its marks, an emoji of several characters, a flag, a line end of two characters
+    and the marker of a removed secret are kept or removed as a whole. Raises `ValueError` below 0.
     """
     if max_length < 0:
         raise ValueError(f"a length of {max_length}; it must be 0 or more")
@@ -51,7 +51,7 @@ def _is_inside(text: str, end: int) -> bool:
 
 
 def _flags_before(text: str, end: int) -> int:
-    """How many letters of flags stand together before `end`, at most `MAX_BACK`."""
+    """Return the number of consecutive flag letters before `end`, at most `MAX_BACK`."""
     start, least = end, max(0, end - MAX_BACK)
     while start > least and _FLAG.match(text, start - 1):
         start -= 1

@@ -1,9 +1,9 @@
-"""Text as somebody may read it who decodes it first, and where each character of that came from.
+"""Decodes a text as a reader might, with the source position of each character.
 
-Entities of HTML, percent escapes, backslash escapes of JSON, JavaScript and CSS, octal ones of
-brackets, and compatibility characters such as fullwidth letters are looked through, up to `LEVELS`
-times over each other; escapes of the escape itself (`&amp;amp;lt;`, `%2525`) count once.
-Hidden characters count as nothing.
+Decoded are entities of HTML, percent escapes, backslash escapes of JSON, JavaScript and CSS, octal
+ones of brackets, and compatibility characters such as fullwidth letters, up to `LEVELS` times over
+each other; escapes of the escape itself (`&amp;amp;lt;`, `%2525`) count once. Hidden characters are
+ignored.
 """
 
 import re
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from safety.unicode import HIDDEN
 
 LEVELS: Final = 3
-"""How often one escape may hide in another: `%2526lt%253B` takes two."""
+"""The levels of nested escapes: `%2526lt%253B` takes two."""
 
 _ESCAPE: Final = re.compile(
     r"&(?:amp;){0,20}(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{1,30});?"
@@ -43,26 +43,27 @@ _STACKED: Final = re.compile(r"&(?:amp;)+")
 _MARKS: Final = re.compile(r"[\u0300-\u036f\u20d0-\u20ff]+")
 _HIDDEN: Final = re.compile(f"[{HIDDEN}]")
 _PLAIN: Final = re.compile(r"[\t\n\r -$'-\[\]-~]*\Z")
-"""Characters of which no escape is made: all of ASCII that is seen, but `%`, `&` and `\\`."""
+"""Characters that are not part of an escape: all visible ASCII except `%`, `&` and `\\`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """`view` is what may be read; character `i` of it begins at `starts[i]` of the source.
+    """A decoded text.
 
-    `starts` has one entry more than `view`, the length of the source.
+    `view` is its content; character `i` of it begins at `starts[i]` of the source. `starts` has one
+    entry more than `view`, the length of the source.
     """
 
     view: str
     starts: tuple[int, ...] | range
 
     def span(self, begin: int, end: int) -> tuple[int, int]:
-        """The part of the source that `view[begin:end]` comes from."""
+        """Return the part of the source that corresponds to `view[begin:end]`."""
         return self.starts[begin], self.starts[end]
 
 
 def decoded(text: str) -> Decoded:
-    """The text decoded as often as there is something to decode, at most `LEVELS` times."""
+    """Return the text, decoded until nothing changes, at most `LEVELS` times."""
     found = Decoded(text, range(len(text) + 1))
     if _PLAIN.match(text):
         return found
@@ -99,8 +100,8 @@ def _folded(char: str) -> str | None:
 
 
 def _meaning(escape: str) -> tuple[str | None, int]:
-    """One character, nothing for hidden ones, None where it is no escape; and how much of
-    `escape` says so."""
+    """Return the character, empty for a hidden one, None if it is not an escape; and the length of
+    the escape."""
     if escape[0] == "&":
         return _entity(escape)
     return _one_sign(escape), len(escape)

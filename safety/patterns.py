@@ -1,8 +1,8 @@
-"""Text patterns that can also say where one may still *begin*: what a filter on a stream needs.
+"""Text patterns that also find a possible *beginning* of a match, which a filter on a stream needs.
 
-A pattern is a row of character sets with bounded counts, nothing else. So it has a longest match,
-its search takes time in proportion to the text, and from the same row two expressions follow: one
-for the whole, one for what could become a whole with more text.
+A pattern is a sequence of character sets with bounded counts. So it has a longest match, its search
+is linear in the text, and the same sequence gives two expressions: one for a whole match, one for a
+beginning that more text may complete.
 """
 
 import re
@@ -12,25 +12,25 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 Element: TypeAlias = tuple[str, int, int]
-"""One character as a regular expression, and how often it stands, at least and at most."""
+"""One character as a regular expression, with its minimum and maximum count."""
 
 _PARTING: Final = (*filter(str.isspace, map(chr, range(0x3001))), "é", "й", "密")
-"""Spaces of every kind, and samples of what is not ASCII."""
+"""Spaces of every kind, and samples of characters outside ASCII."""
 
 
 def literal(text: str) -> tuple[Element, ...]:
-    """The characters of a fixed text."""
+    """Return the elements of a fixed text."""
     return tuple((re.escape(char), 1, 1) for char in text)
 
 
 def some(characters: str, least: int, most: int) -> tuple[Element, ...]:
-    """From `least` to `most` characters of a set."""
+    """Return an element of `least` to `most` characters of a set."""
     return ((characters, least, most),)
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """A row of elements; `anchor` is a text that every match contains, empty for none."""
+    """A sequence of elements; `anchor` is a text that every match contains, empty for none."""
 
     elements: tuple[Element, ...]
     anchor: str = ""
@@ -59,7 +59,7 @@ class Pattern:
 
     @cached_property
     def beginning(self) -> re.Pattern[str]:
-        """Matches, at the end of a text, what may become a match with more text."""
+        """Matches, at the end of a text, a beginning that more text may complete."""
         first, *rest = self.elements
         source = r"\Z"
         for chars, least, most in reversed(rest):
@@ -73,7 +73,7 @@ class Pattern:
         return re.compile(rf"(?:{chars}{{1,{most}}}\Z|{whole})", self._flags)
 
     def find(self, text: str) -> re.Match[str] | None:
-        """The first match."""
+        """Return the first match."""
         return self.whole.search(text) if self.anchor in text else None
 
     @property
@@ -82,7 +82,7 @@ class Pattern:
 
 
 class AnyOf:
-    """Several patterns at once, for many short texts."""
+    """Several patterns together, for many short texts."""
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         patterns = tuple(patterns)
@@ -91,18 +91,20 @@ class AnyOf:
         self._beginning = re.compile("|".join(_by_first_character(patterns)))
 
     def found(self, text: str) -> bool:
-        """True when one of them matches anywhere."""
+        """Return True if one of them matches anywhere."""
         # One by one is faster than all in one expression: most anchors are not there at all.
         return any(pattern.find(text) for pattern in self._patterns)
 
     def may_begin(self, text: str) -> int:
-        """Where in `text` a match may begin that needs more text; its length when nowhere."""
+        """Return the position in `text` of a possible match that needs more text; its length if
+        there is none."""
         match = self._beginning.search(text, max(len(text) - self._longest, 0))
         return match.start() if match else len(text)
 
 
 def _by_first_character(patterns: Iterable[Pattern]) -> Iterable[str]:
-    """Expressions for beginnings, those with the same first character as one: fewer to try."""
+    """Return expressions for beginnings; those with the same first character are joined, so that
+    fewer are tried."""
     groups: dict[tuple[str, bool], list[str]] = {}
     for pattern in patterns:
         chars, least, most = pattern.elements[0]

@@ -60,8 +60,8 @@ _FENCE_ROLE: Final = re.compile(
 
 
 def find_sentinels(text: str) -> Iterator[tuple[int, int]]:
-    """Where separators of turns stand: markers, role prefixes at a line's beginning, and fences
-    whose language is a role (of those only the word)."""
+    """Return the places of separators of turns: markers, role prefixes at the beginning of a line,
+    and code fences with a role as their language (only the word)."""
     if "<" in text or "[" in text or "]" in text:
         for marker in _MARKER.finditer(text):
             yield marker.span()

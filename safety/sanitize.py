@@ -1,12 +1,12 @@
-"""Text that cannot pose as markup or as somebody else's turn, wherever it is put.
+"""Removes markup and separators of turns from text, for any later use.
 
-Promised: what comes out holds no HTML tag, no separator of a chat format, no role at a line's
-beginning and no role as a fence's language; neither as it is, nor after its entities, percent and
-backslash escapes and compatibility characters are decoded, up to three times. Doing it twice
-changes nothing, the result is never longer, and time grows with the text only.
+Guaranteed: the result has no HTML tag, no separator of a chat format, no role at the beginning of a
+line and no role as the language of a code fence; neither directly nor after entities, percent and
+backslash escapes and compatibility characters are decoded, up to three times. It is idempotent, the
+result is never longer, and the time is linear in the text.
 
-Not promised: other encodings (base64, rot13, homoglyphs), pieces that somebody joins with other
-text, and the meaning of the words; `safety.injection_detection.detect` points at some of that.
+Not guaranteed: other encodings (base64, rot13, homoglyphs), pieces that are joined with other text,
+and the meaning of the words; `safety.injection_detection.detect` finds some of these.
 """
 
 import re
@@ -71,7 +71,7 @@ class _Tag:
 
 
 def find_markup(text: str) -> Iterator[tuple[int, int]]:
-    """Spans to remove, in no order; they may overlap."""
+    """Yield spans to remove, in no order; they may overlap."""
     for link in _LINK_SCHEME.finditer(text):
         yield link.span(2)
     if "<" not in text:
@@ -110,7 +110,7 @@ def _is_tag(match: re.Match[str], name: str, closed: bool) -> bool:
 
 
 def _is_placeholder(match: re.Match[str], name: str, closed: bool) -> bool:
-    """True for `<path>`, `List<Object>` and `Option<U>`, as long as nothing closes them."""
+    """Return True for `<path>`, `List<Object>` and `Option<U>`, unless a closing tag follows."""
     if match[1] or closed:
         return False
     if name in _AMBIGUOUS:
@@ -129,7 +129,7 @@ def _end(match: re.Match[str]) -> int:
 
 
 def _blocks(tags: list[_Tag]) -> Iterator[tuple[int, int]]:
-    """From an opening tag to the first closing one of its name behind it."""
+    """Return the span from an opening tag to the first closing one of its name."""
     closing: dict[str, _Tag] = {}
     for tag in reversed(tags):
         if tag.name not in BLOCKS:
@@ -155,16 +155,16 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 PASSES: Final = 8
-"""How deep tags may be nested in tags before all characters that make them are taken out."""
+"""The nesting of tags in tags from which all characters of markup are removed."""
 
 _HARMLESS: Final = re.compile(r"[^<>\[\]&%\\:`~\x80-\U0010ffff]*\Z")
 _MAKINGS: Final = frozenset("<>[]&%\\:`~|")
 
 
 def sanitize(text: str) -> str:
-    """The text without tags, dangerous blocks and separators of turns.
+    """Return the text without tags, dangerous blocks and separators of turns.
 
-    Expects what `safety.unicode.safe_unicode` returns. Does not shorten.
+    Expects the result of `safety.unicode.safe_unicode`. Does not shorten.
     """
     for _ in range(PASSES):
         if _HARMLESS.match(text):
@@ -203,7 +203,7 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def _blunt(text: str) -> str:
-    """For what is nested deeper than anybody writes: no character stays that could make markup."""
+    """Remove every character of markup, for nesting that people do not write."""
     found = decoded(text)
     spans = [found.span(i, i + 1) for i, char in enumerate(found.view) if char in _MAKINGS]
     return _without(text, _merged(chain(spans, _literal(text))))

@@ -1,11 +1,13 @@
-"""Text without anything that a person does not see and a program does.
+"""Removes characters that people do not see and programs read.
 
-Removed everywhere: controls but line feed, carriage return and tab; bidirectional controls; the
-tag characters; zero-width and other default-ignorable characters; interlinear annotation;
-noncharacters and lone surrogates. What some scripts need stays where they need it: joiners after
-Arabic, Indic and related letters and between emoji, one variation selector behind a character that
-can take one. The flags of England, Scotland and Wales are made of tag characters and become a
-plain black flag: a channel for hidden text costs more than three flags.
+Removed everywhere: control characters except line feed, carriage return and tab; bidirectional
+controls; the tag characters; zero-width and other default-ignorable characters; interlinear
+annotation; noncharacters and lone surrogates.
+
+Characters that some scripts need stay there: joiners after Arabic, Indic and related letters and
+between emoji, one variation selector after a character that can take one. The flags of England,
+Scotland and Wales consist of tag characters and become a plain black flag, because they would allow
+hidden text.
 """
 
 import re
@@ -13,8 +15,8 @@ import unicodedata
 from typing import Final
 
 MAX_MARKS: Final = 30
-"""Combining marks in a row that stay, as in Unicode's stream-safe format (UAX 15). Longer rows
-are no language, and sorting them takes time that grows with their square."""
+"""Consecutive combining marks that stay, as in Unicode's stream-safe format (UAX 15). Longer
+sequences are not text of a language, and the time to sort them is quadratic."""
 
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _LINES: Final = re.compile("[\x85\u2028\u2029]")
@@ -30,7 +32,7 @@ HIDDEN: Final = (
         f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
     )
 )
-"""The inside of a character set: what never stays."""
+"""The inside of a character set: characters that are always removed."""
 
 _HIDDEN: Final = re.compile(f"[{HIDDEN}]+")
 _CONDITIONAL: Final = re.compile("[\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
@@ -51,9 +53,9 @@ _PASSES: Final = 4
 
 
 def safe_unicode(text: str) -> str:
-    """The text in NFC without hidden characters; doing it twice changes nothing.
+    """Return the text in NFC without hidden characters.
 
-    Line and paragraph separators become line feeds. Time grows with the text only.
+    Line and paragraph separators become line feeds. Idempotent; linear in the text.
     """
     if text.isascii():
         return _HIDDEN.sub("", text)
@@ -82,7 +84,7 @@ def _fewer_marks(run: re.Match[str]) -> str:
 
 
 def _kept(run: re.Match[str]) -> str:
-    """Of a row of joiners and selectors, those that belong to the characters around it."""
+    """Return those joiners and selectors of a sequence that belong to the characters around it."""
     text = run.string
     base = text[run.start() - 1] if run.start() else ""
     after = text[run.end()] if run.end() < len(text) else ""

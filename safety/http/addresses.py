@@ -1,4 +1,4 @@
-"""Which network addresses are on the public internet, and how hosts are written without tricks."""
+"""Recognises public network addresses, and unambiguous host names."""
 
 import re
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ METADATA: Final = frozenset(
         "168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fe80::a9fe:a9fe",
     )
 )  # fmt: skip
-"""Where clouds give their machines credentials: refused whatever network is allowed."""
+"""The metadata services of clouds, which give credentials: refused in every allowed network."""
 
 _SPECIAL: Final = _networks(
     # IANA's IPv4 special-purpose registry: this network, private, shared (CGNAT), loopback,
@@ -46,11 +46,11 @@ _SPECIAL: Final = _networks(
     "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )  # fmt: skip
 _GLOBAL_IPV6: Final = IPv6Network("2000::/3")
-"""All of IPv6 that is routed publicly; mapped, compatible and NAT64 addresses are outside of it."""
+"""The publicly routed space of IPv6; mapped, compatible and NAT64 addresses are outside of it."""
 
 
 def is_public(address: Address) -> bool:
-    """True for an address of the public internet and nothing else."""
+    """Return True for an address of the public internet."""
     if address in METADATA or (isinstance(address, IPv6Address) and address.scope_id):
         return False
     if isinstance(address, IPv6Address) and address not in _GLOBAL_IPV6:
@@ -59,18 +59,19 @@ def is_public(address: Address) -> bool:
 
 
 def may_connect(address: Address, allowed: Iterable[Network]) -> bool:
-    """Public, or in a network that the operator named; never a cloud's metadata service."""
+    """Return True for a public address or one in a network that the operator named; never for a
+    cloud's metadata service."""
     if address in METADATA:
         return False
     return is_public(address) or any(address in network for network in allowed)
 
 
 def read_host(host: str) -> tuple[str, Address | None]:
-    """A host in lower case without its final dot, and its address when it is one.
+    """Return a host in lower case without its final dot, and its address if it is one.
 
-    `host` as in a URL, an IPv6 address without brackets. Raises ValueError for what somebody could
-    read differently: octal, hexadecimal, short or decimal IPv4 addresses, zones, characters that
-    are not ASCII (a name of another script is written as `xn--…`).
+    `host` is as in a URL, an IPv6 address without brackets. Raises ValueError for ambiguous
+    notations: octal, hexadecimal, short or decimal IPv4 addresses, zones, characters outside ASCII
+    (write a name of another script as `xn--…`).
     """
     if not host.isascii():
         raise ValueError("holds characters outside ASCII; write the xn-- form")
@@ -103,9 +104,10 @@ def _ipv6(text: str) -> tuple[str, Address]:
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """A host that may be reached: `name` is exact, or with `below` any name under it.
+    """An allowed host:
 
-    `port` is the only one allowed; None allows 80 and 443.
+    `name` is exact, or with `below` any name under it. `port` is the only allowed one; None allows
+    80 and 443.
     """
 
     name: str

@@ -1,12 +1,12 @@
-"""HTTP to places that somebody else's text names, without reaching where nobody should.
+"""HTTP requests to hosts from external text, without access to internal networks.
 
-The guard sits on the connection itself: names are resolved by a resolver that refuses an answer
-with any address that is not public, nothing is cached between check and use, and every socket is
-made for an address that was looked at once more. Redirects are followed by hand and every hop is
-checked like the first request. Proxies, cookies and credentials of the environment are not used.
+The guard is at the connection itself: names are resolved by a resolver that refuses an answer with
+any address that is not public, nothing is cached between check and use, and the address of every
+socket is checked again. Redirects are followed here, and every hop is checked like the first
+request. Proxies, cookies and credentials of the environment are not used.
 
-An operator who needs a host of the internal network names the host in `hosts` *and* its network in
-`allow_private`; neither alone is enough, and a cloud's metadata service stays out of reach.
+For a host of the internal network an operator names the host in `hosts` *and* its network in
+`allow_private`; neither alone is enough, and a cloud's metadata service is always refused.
 """
 
 import asyncio
@@ -45,36 +45,36 @@ _NOT_PUBLIC: Final = "the host name resolves to an address that is not public"
 
 
 class OutboundError(Exception):
-    """A request was not made, or its answer not taken. The text is fit for logs: it holds a host
-    at most, never a path."""
+    """A request was not made, or its response was refused. The text is safe for logs: it contains a
+    host at most, never a path."""
 
 
 class Forbidden(OutboundError):
-    """It would have led where it must not: scheme, host, port, address. Nothing was sent."""
+    """The target is not allowed: scheme, host, port or address. No request was sent."""
 
 
 class TooManyRedirects(OutboundError):
-    """The redirects came to no end."""
+    """There were too many redirects."""
 
 
 class TooLarge(OutboundError):
-    """The answer, or what it unpacks to, is larger than allowed."""
+    """The response, or its decompressed form, is larger than allowed."""
 
 
 class TimedOut(OutboundError):
-    """No answer within the time for all of it, redirects included."""
+    """No response within the total time, redirects included."""
 
 
 class Unreachable(OutboundError):
-    """Name, connection, certificate or protocol failed."""
+    """Name resolution, connection, certificate or protocol failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundPolicy:
-    """Where to, and how much. Without `hosts` nothing is reached at all.
+    """Allowed hosts and limits.
 
-    `timeout` in seconds for a request with all its redirects; `max_bytes` counts the body as it
-    arrives and again as it unpacks.
+    Without `hosts` no request is allowed. `timeout` is in seconds for a request with all its
+    redirects; `max_bytes` limits the body as received and as decompressed.
     """
 
     hosts: tuple[HostRule, ...]
@@ -97,7 +97,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL that may be asked, as far as its spelling tells."""
+    """A URL that is allowed by its text."""
 
     url: URL
     host: str
@@ -111,7 +111,7 @@ class Target:
 
 
 def read_target(url: str, policy: OutboundPolicy) -> Target:
-    """Take a URL apart, strictly. Raises `Forbidden` when it is odd or leads elsewhere."""
+    """Parse a URL strictly. Raises `Forbidden` for an unusual or forbidden one."""
     match = _URL.fullmatch(url) if len(url) <= MAX_URL and not _UNSAFE.search(url) else None
     if match is None:
         raise Forbidden("not an http or https address without spaces, 2,048 characters at most")
@@ -133,7 +133,7 @@ def read_target(url: str, policy: OutboundPolicy) -> Target:
 
 
 def _canonical(scheme: str, host: str, port: int, rest: str) -> URL:
-    """The URL from its checked parts; refused when the library reads another host in it."""
+    """Return the URL of the checked parts; refuses one in which the library reads another host."""
     shown = f"[{host}]" if ":" in host else host
     try:
         url = URL(f"{scheme}://{shown}:{port}{rest.partition('#')[0]}")
@@ -145,7 +145,7 @@ def _canonical(scheme: str, host: str, port: int, rest: str) -> URL:
 
 
 class GuardedResolver(AbstractResolver):
-    """A resolver whose answer is refused as a whole when one address in it may not be reached."""
+    """A resolver that refuses an answer if any address in it is forbidden."""
 
     def __init__(self, inner: AbstractResolver, allowed: frozenset[Network]) -> None:
         self._inner = inner
@@ -154,18 +154,18 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Raises `Forbidden`; OSError when there is no such name."""
+        """Resolve a host. Raises `Forbidden`, and OSError for an unknown name."""
         found = (await self._inner.resolve(host, port, family))[:MAX_ADDRESSES]
         for result in found:
             _check_address(result["host"], self._allowed)
         return found
 
     async def close(self) -> None:
-        """The inner resolver belongs to whoever made it."""
+        """Do nothing: the creator of the inner resolver closes it."""
 
 
 class GuardedClient:
-    """GET and HEAD under a policy. It keeps no connection and needs no closing."""
+    """Sends GET and HEAD requests under a policy. It keeps no connection and needs no closing."""
 
     def __init__(self, policy: OutboundPolicy, *, resolver: AbstractResolver | None = None) -> None:
         self._policy = policy
@@ -180,9 +180,10 @@ class GuardedClient:
         max_bytes: int | None = None,
         cut: bool = False,
     ) -> Answer:
-        """Ask, and follow redirects. With `cut` a body that is too large is cut, not refused.
+        """Send a request and follow redirects.
 
-        `headers` go to the origin of `url` only, not to where it redirects. Raises `OutboundError`.
+        With `cut` a body that is too large is cut instead of refused. `headers` are sent to the
+        origin of `url` only, not to redirects. Raises `OutboundError`.
         """
         most = self._policy.max_bytes if max_bytes is None else max_bytes
         try:
@@ -245,7 +246,7 @@ class GuardedClient:
 
 
 def _guarded_socket(info: aiohttp.AddrInfoType, allowed: frozenset[Network]) -> socket.socket:
-    """The last word before a connection: the address it is made to, whoever gave it."""
+    """Check the address of a new connection, whatever its source."""
     family, kind, protocol, _, place = info
     try:
         _check_address(str(place[0]), allowed)
@@ -278,7 +279,7 @@ async def _answer(response: aiohttp.ClientResponse, most: int, cut: bool) -> Ans
 
 
 async def _body(response: aiohttp.ClientResponse, encoding: str, most: int) -> tuple[bytes, bool]:
-    """At most `most` bytes, unpacked; whether that is all of it."""
+    """Return at most `most` decompressed bytes, and True if that is all."""
     unpack = _unpacker(encoding)
     taken, body = 0, bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK):

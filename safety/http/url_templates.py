@@ -1,4 +1,4 @@
-"""Addresses with places to fill in, such as https://api.example.org/issues/{number}."""
+"""Address templates with placeholders, such as https://api.example.org/issues/{number}."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -12,8 +12,8 @@ _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 
 
 def check_template(template: str, allowed: Collection[frozenset[str]]) -> None:
-    """Raises ValueError unless it is an http address, with one of the `allowed` sets of places, all
-    of them behind its host."""
+    """Raise ValueError unless it is an http address with one of the `allowed` sets of placeholders,
+    all of them after its host."""
     parts = urlsplit(template)
     if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
         raise ValueError("should be an address that begins with https:// (or http://)")
@@ -28,12 +28,12 @@ def check_template(template: str, allowed: Collection[frozenset[str]]) -> None:
 
 
 def host_of(template: str) -> HostRule:
-    """Its host and port, and no other. Raises ValueError for an odd spelling."""
+    """Return the rule for exactly its host and port. Raises ValueError for an unusual notation."""
     parts = urlsplit(template)
     host, _ = read_host(parts.hostname or "")
     return HostRule(host, port=parts.port)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """The address with each value in its place, quoted so that it stays one step of the path."""
+    """Return the address with each value in its place, quoted as one segment of the path."""
     return _PLACE.sub(lambda place: quote(values[place[1]], safe=""), template)

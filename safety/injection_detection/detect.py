@@ -1,8 +1,8 @@
-"""Findings that a text tries to be a command: to a database, to a browser, to the model.
+"""Finds texts that try to be a command: to a database, to a browser, to the model.
 
-A heuristic that lowers trust and asks for a look, never a border: who is determined gets past it.
-Each pattern asks for the shape of an attack, not for its words alone: "update the docs and set a
-reminder" and "you are now connected to the VPN" are ordinary.
+A heuristic that lowers trust and requests a review; it is not a security boundary, because a
+determined attacker can avoid it. Each pattern requires the form of an attack, not its words alone:
+"update the docs and set a reminder" and "you are now connected to the VPN" are ordinary.
 """
 
 import re
@@ -135,7 +135,7 @@ __all__ = [
 ]
 
 MAX_FINDINGS: Final = 100
-"""Findings of one text; more say nothing new."""
+"""Maximum findings of one text."""
 
 
 class InjectionKind(StrEnum):
@@ -189,10 +189,9 @@ def detect_injection(text: str) -> list[Finding]:
 
 
 def neutralise_markers(text: str) -> str:
-    """Text of low trust without the markers that pose as an authority: `[SYSTEM]` becomes
-    `[content: system]`, "ignore previous" `[content: ignore previous]`. Doing it twice changes
-    nothing; the result can be longer.
-    """
+    """Return text of low trust without the markers that pose as an authority: `[SYSTEM]` becomes
+    `[content: system]`, "ignore previous" `[content: ignore previous]`. Idempotent; the result can
+    be longer."""
     return _MARKERS.sub(_as_content, text)
 
 

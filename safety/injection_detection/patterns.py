@@ -1,4 +1,4 @@
-"""The shapes of the usual injections. Every gap is bounded, so that time grows with the text."""
+"""The patterns of common injections. Every gap is bounded, so the time is linear in the text."""
 
 import re
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ _GAP: Final = r"[\s\"'`*_.,:;()-]{1,12}"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One shape; `name` is a stable code. It stands nowhere without one of its `stems` in the
-    lower-case text."""
+    """A pattern; `name` is a stable code. It matches only in a text that contains one of its
+    `stems` in lower case."""
 
     name: str
     stems: tuple[str, ...]
@@ -18,7 +18,8 @@ class Rule:
 
 
 def build_rule(name: str, stems: str, *alternatives: str) -> Rule:
-    """A rule of these alternatives. `stems` are parted by blanks; none means it always looks."""
+    """Return a rule of these alternatives. `stems` are separated by spaces; without any, the rule
+    is always searched."""
     return Rule(
         name, tuple(stems.split()) or ("",), re.compile("|".join(alternatives), re.IGNORECASE)
     )

@@ -1,8 +1,8 @@
-"""Decides cheaply whether two neighbouring texts have to be read together to find a secret in both.
+"""Decides at low cost if two adjacent texts must be read together to find a secret in both.
 
-Nearly all pairs of messages need not: none of the words that tell a secret stands in the first one,
-and no part of a token, key or number at its end. Both tests are necessary conditions of the finders
-in `safety/secret_detection/detect.py`; a text that passes is not necessarily a secret.
+Nearly all pairs of messages need not: the first one has no word that labels a secret, and no part
+of a token, key or number at its end. Both tests are necessary conditions of the finders in
+`safety/secret_detection/detect.py`; a text that passes is not necessarily a secret.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ _STEM: Final = expression_of({stem.strip() for stem in _STEMS})
 
 
 def may_label(text: str) -> bool:
-    """False when nothing in the text can tell a secret that follows on the next line."""
+    """Return False if no word in the text can label a secret on the next line."""
     if not is_visible(text):
         return True
     lowered = text.lower()
@@ -38,7 +38,7 @@ def may_label(text: str) -> bool:
 
 
 def may_hold_token(text: str) -> bool:
-    """False when the text holds no secret that its form alone tells."""
+    """Return False if the text has no secret that is recognised by its form alone."""
     return (
         max(map(len, text.split()), default=0) >= SHORTEST
         or FOUR_DIGITS.search(text) is not None

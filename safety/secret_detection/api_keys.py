@@ -1,4 +1,4 @@
-"""Tokens that their form alone tells: those of the issuers in `vendors/`, keys of AWS, JSON Web
+"""Finds tokens by their form alone: those of the issuers in `vendors/`, keys of AWS, JSON Web
 Tokens (RFC 7519)."""
 
 import re
@@ -43,14 +43,14 @@ _JWT_REST: Final = re.compile(r"\.eyJ[A-Za-z0-9_.-]{8,4000}")
 _KEY_SIGNS: Final = "".join(char for char in map(chr, range(128)) if re.match(KEY, char))
 
 TOKENS: Final[tuple[SecretKind, ...]] = (*ISSUED, _AWS_SECRET, _JWT)
-"""Every kind, the order of which decides between two that find the same."""
+"""All kinds; the earlier one is taken if two match the same text."""
 _IN_ONE_WORD: Final = tuple(k for k in TOKENS if k.pattern.in_one_word and k is not _JWT)
 _OTHERS: Final = tuple(k for k in TOKENS if not k.pattern.in_one_word)
 _BY_ANCHOR: Final[dict[str, list[tuple[int, SecretKind]]]] = {}
 for _number, _one in enumerate(_IN_ONE_WORD):
     _BY_ANCHOR.setdefault(_one.pattern.anchor, []).append((_number, _one))
 SHORTEST: Final = min(kind.pattern.shortest for kind in _IN_ONE_WORD)
-"""Characters of the shortest token of those that are one word; most texts have no such word."""
+"""Characters of the shortest token that is one word; most texts have no such word."""
 _PUNCTUATION: Final = ".,:;!?()\"'"
 
 _BEFORE: Final = re.compile(r"[A-Za-z0-9+]")
@@ -69,8 +69,8 @@ _SAMPLE: Final = re.compile(
 
 
 def find_api_keys(text: str, words: Sequence[str]) -> Iterator[Finding]:
-    """Every token; `words` are the runs of visible ASCII in the text, at least those of `SHORTEST`
-    characters."""
+    """Yield every token; `words` are the runs of visible ASCII in the text, at least those of
+    `SHORTEST` characters."""
     for kind in _OTHERS:
         if kind.pattern.anchor in text:
             yield from _of_kind(kind, text)

@@ -1,4 +1,5 @@
-"""Secrets in commands and in files of programs: options, SQL, `.netrc`, `.pgpass`, `htpasswd`."""
+"""Finds secrets in commands and in files of programs: options, SQL, `.netrc`, `.pgpass`,
+`htpasswd`."""
 
 import re
 from collections.abc import Iterator
@@ -99,7 +100,7 @@ _MIN_TYPED: Final = 2
 
 
 def find_in_commands(text: str, lowered: str) -> Iterator[Finding]:
-    """Every secret in an option, a statement or a line of a known form."""
+    """Yield every secret in an option, a statement or a line of a known form."""
     if "-" in text:
         yield from _long_options(text)
         yield from _short_options(text)

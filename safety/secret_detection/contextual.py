@@ -1,9 +1,9 @@
-"""Secrets that only the text around them tells, collected from the finders of each class.
+"""Finds secrets by the text around them, with the finders of each class.
 
-What stands behind a word that tells counts if it can be a secret: placeholders, types, names from
-code, and words about passwords do not. Two classes are found here: a key behind the name of an
-issuer whose keys have no form (`heroku: 01234567-…`), and a value before the comment that names it
-(`Client("…")  // api key`).
+A value after a label counts if it can be a secret: placeholders, types, names from code, and words
+about passwords do not. Two classes are found here: a key after the name of an issuer with keys of
+no special form (`heroku: 01234567-…`), and a value before the comment that names it (`Client("…")
+// api key`).
 """
 
 import re
@@ -92,10 +92,10 @@ _BEFORE_WORDS: Final = re.compile(r"[^\n:=]{0,50}[:=\n]\s{0,4}[\"']?")
 
 
 def find_contextual(text: str, lowered: str, longest: int) -> list[Finding]:
-    """Every secret that is told by what stands around it; the place is that of the value.
+    """Yield every secret that the text around it labels; the place is that of the value.
 
-    `lowered` is the text in small letters, of the same length, `longest` the
-    characters of its longest word.
+    `lowered` is the text in small letters, of the same length, `longest` the length of its longest
+    word.
     """
     found = find_labelled(text, lowered)
     if any(map(lowered.__contains__, _SIGNS)):

@@ -1,6 +1,6 @@
-"""Copies of a secret that is known: as it is, backwards, spaced out, encoded.
+"""Finds copies of a known secret: unchanged, backwards, spaced out, encoded.
 
-The secrets are those of one text or of one conversation; they are given in, never kept here.
+The secrets are those of one text or of one conversation; they are passed in and never stored here.
 """
 
 import re
@@ -16,9 +16,9 @@ from safety.secret_detection.kinds import Finding, Level, SecretKind
 
 COPY: Final = SecretKind("copy_of_secret", Level.PROBABLE, Pattern(literal("=")))
 MIN_SECRET: Final = 6
-"""Characters of a secret that is looked for: a shorter one would be found in ordinary words."""
+"""Minimum characters of a searched secret: a shorter one would be found in ordinary words."""
 MAX_SECRETS: Final = 50
-"""Secrets that are looked for in one text."""
+"""Maximum secrets that are searched in one text."""
 
 _BETWEEN: Final = re.compile(r"[\s\-_.·|,/+*:]")
 _MIN_SPACED: Final = 8
@@ -28,7 +28,7 @@ _MAX_ENCODED: Final = 300
 
 
 def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
-    """Every copy of one of the secrets; at most `MAX_SECRETS` of them are looked for."""
+    """Yield every copy of one of the secrets; at most `MAX_SECRETS` of them are searched."""
     wanted = _wanted(secrets)
     if not wanted:
         return
@@ -42,7 +42,7 @@ def find_copies(text: str, secrets: Iterable[str]) -> Iterator[Finding]:
 
 
 def _wanted(secrets: Iterable[str]) -> tuple[str, ...]:
-    """The secrets that are long enough, and are no plain word."""
+    """Return the secrets that are long enough and not plain words."""
     found = dict.fromkeys(
         secret for secret in secrets if len(secret) >= MIN_SECRET and not _is_word(secret)
     )
@@ -67,7 +67,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _spaced(text: str, secrets: Sequence[str]) -> Iterator[Finding]:
-    """Copies with spaces or signs between their characters, forwards and backwards."""
+    """Yield copies with spaces or signs between their characters, forwards and backwards."""
     squeezed = [_BETWEEN.sub("", secret) for secret in secrets]
     squeezed = [one for one in squeezed if len(one) >= _MIN_SPACED]
     if not squeezed:

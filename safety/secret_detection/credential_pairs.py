@@ -1,4 +1,4 @@
-"""A user and a password side by side after a word that tells: "login: bob / …", "creds bob:…"."""
+"""Finds a user and a password together after a label: "login: bob / …", "creds bob:…"."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from safety.secret_detection.labelled import PASSWORD
 from safety.secret_detection.value_rules import NEVER, is_strong
 
 SHORTEST_PASSWORD: Final = 6
-"""Characters of the shortest password that is told so."""
+"""Characters of the shortest password in such a pair."""
 PAIR_WORDS: Final = re.compile(
     r"log-?in|logon|creds?\b|credentials|user/pass(?:word)?|username/password|user/pw|user:pass|"
     r"account|sign-?in|ssh|ftp|логин|учетк|доступ|usuario|usuário|utilisateur|identifiants?|"
@@ -33,7 +33,7 @@ _PAIR: Final = re.compile(
 
 
 def find_credential_pairs(text: str, lowered: str) -> Iterator[Finding]:
-    """The passwords of such pairs."""
+    """Yield the passwords of such pairs."""
     if _SEPARATOR.search(text) is None:
         return
     if text.isascii() and not any(map(lowered.__contains__, _STEMS)):

@@ -23,7 +23,7 @@ _WORDS: Final = re.compile(r"(?i)pass|kennwort|pwd|contrase|senha|wachtw|пар�
 
 
 def looks_like_credential(text: str) -> bool:
-    """True when the text tells a password, key or token; talking about them is not telling."""
+    """Return True if the text contains a password, key or token; talk about them does not count."""
     if any(f.kind.level is not Level.POSSIBLE for f in find_secrets(text)):
         return True
     return any(_tells(match, text) for match in _TOLD.finditer(text))

@@ -1,9 +1,9 @@
-"""Recognising credentials in text, in three degrees of certainty.
+"""Recognises credentials in text, in three degrees of certainty.
 
 The degrees and their first patterns come from the memory rules: definite ones are always removed,
-probable ones removed with a note, possible ones shown to the person. The formats of issuers are
-in `vendors/`, what only the words around tell in `assigned.py`, what only the shape tells in
-`shaped.py`.
+probable ones are removed with a note, possible ones are shown to the person. The formats of issuers
+are in `vendors/`, labelled secrets in `labelled.py` and `contextual.py`, secrets by form alone in
+`unlabelled.py`.
 """
 
 import re
@@ -52,7 +52,7 @@ KINDS: Final[tuple[SecretKind, ...]] = (
     LONG_BASE64,
     FORTY_HEX,
 )
-"""Every kind that its form alone tells, the most certain first."""
+"""All kinds with a special form, the most certain first."""
 
 _PASSES: Final = 4
 _ALL: Final = list(Level)
@@ -62,8 +62,8 @@ _ALL: Final = list(Level)
 class Redaction:
     """A text with `[SECRET_REDACTED]` for every definite and probable secret.
 
-    `findings` holds the possible ones as well, which still stand in `text`: a person has to say.
-    Their places are those in the text that was given.
+    `findings` also has the possible ones, which remain in `text` until a person decides. Their
+    places are those in the given text.
     """
 
     text: str
@@ -71,11 +71,11 @@ class Redaction:
 
 
 def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
-    """All secrets of a text in order of their place; overlapping ones only once, the surest.
+    """Return all secrets of a text in order of their place; of overlapping ones the most certain.
 
-    A secret of the text, and one that is `known` from elsewhere, is found as a copy too: encoded,
-    backwards, spaced out. Hidden characters are looked through. Time grows with the length of the
-    text and nothing else.
+    Copies of a secret of the text, and of one that is `known` from elsewhere, are found too:
+    encoded, backwards, spaced out. Hidden characters are ignored. The time is linear in the length
+    of the text.
     """
     view = None if is_visible(text) else visible(text)
     if view is not None:
@@ -92,7 +92,7 @@ def find_secrets(text: str, known: Sequence[str] = ()) -> list[Finding]:
 
 
 def secret_of(text: str, finding: Finding) -> str:
-    """The secret itself: of an address with a password in it, the password."""
+    """Return the secret itself: of an address with a password in it, the password."""
     secret = text[finding.start : finding.end]
     if finding.kind is CONNECTION_STRING:
         return secret.removeprefix("://").rstrip("@").partition(":")[2]
@@ -127,7 +127,7 @@ def _found(text: str) -> list[Finding]:
 
 
 def _lowered(text: str) -> str:
-    """The text in small letters, of the same length."""
+    """Return the text in small letters, of the same length."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -135,9 +135,9 @@ def _lowered(text: str) -> str:
 
 
 def redact_secrets(text: str, known: Sequence[str] = ()) -> Redaction:
-    """The text without its definite and probable secrets; doing it twice changes nothing.
+    """Return the text without its definite and probable secrets; idempotent.
 
-    `known` are secrets from elsewhere in the conversation, whose copies go as well.
+    `known` are secrets from elsewhere in the conversation; their copies are removed too.
     """
     findings = find_secrets(text, known)
     if not findings:
@@ -156,7 +156,7 @@ def redact_secrets(text: str, known: Sequence[str] = ()) -> Redaction:
 
 
 def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
-    """The text without its sure secrets, and where each of its characters was before."""
+    """Return the text without its certain secrets, and the original position of each character."""
     pieces: list[str] = []
     starts: list[int] = []
     position = 0
@@ -172,7 +172,7 @@ def _without(text: str, findings: list[Finding]) -> tuple[str, list[int]]:
 
 
 def _without_overlaps(found: list[Finding]) -> list[Finding]:
-    """Overlapping findings become one: the surest, over all that they cover."""
+    """Join overlapping findings into one: the most certain, over their common span."""
     kept: list[Finding] = []
     for finding in sorted(found, key=lambda f: (f.start, _ALL.index(f.kind.level), -f.end)):
         previous = kept[-1] if kept else None

@@ -1,4 +1,4 @@
-"""Secrets in HTTP: `Authorization` of every scheme, cookies, passwords in addresses."""
+"""Finds secrets in HTTP: `Authorization` of every scheme, cookies, passwords in addresses."""
 
 import re
 from base64 import b64decode
@@ -70,8 +70,8 @@ _JWK: Final = re.compile(r"[\"']d[\"']\s{0,4}:\s{0,4}[\"'](?P<bare>[A-Za-z0-9_-]
 
 
 def find_in_headers(text: str, lowered: str, longest: int) -> Iterator[Finding]:
-    """Every secret in a header, a cookie, an address, or a file of Docker's or JOSE's; `longest` is
-    the length of the longest word."""
+    """Yield every secret in a header, a cookie, an address, or a file of Docker's or JOSE's;
+    `longest` is the length of the longest word."""
     if longest >= _SHORTEST_VALUE and any(map(lowered.__contains__, HEADER_STEMS)):
         yield from _schemes(text, lowered)
     if "cookie" in lowered:

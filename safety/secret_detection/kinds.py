@@ -7,7 +7,7 @@ from safety.patterns import Pattern
 
 
 class Level(StrEnum):
-    """How certain it is that a text is a secret."""
+    """The certainty that a text is a secret."""
 
     DEFINITE = "definite"
     PROBABLE = "probable"
@@ -16,10 +16,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SecretKind:
-    """One kind of secret; `name` is a stable code, fit for logs.
+    """A kind of secret; `name` is a stable code for logs.
 
-    `alone` kinds begin where no letter, digit, `_`, `/` or `+` stands before. `exact` ones also
-    end so: more letters make them something else. Streams look at the pattern only.
+    `alone` kinds begin where no letter, digit, `_`, `/` or `+` precedes. `exact` ones also end so:
+    further letters make them something else. Streams use the pattern only.
     """
 
     name: str
@@ -31,7 +31,7 @@ class SecretKind:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A secret found at `start` to `end` of a text; it does not hold the secret itself."""
+    """A secret from `start` to `end` of a text; it does not contain the secret itself."""
 
     kind: SecretKind
     start: int

@@ -1,4 +1,4 @@
-"""Values that stand before the word that tells them: `"…" == password`, "… is my password"."""
+"""Finds values before their label: `"…" == password`, "… is my password"."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""How a value stands behind the word that tells it: signs, calls, tables, sentences."""
+"""The layouts of a value after its label: signs, calls, tables, sentences."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The words of all languages that tell a secret, ready to be looked for."""
+"""The words of all languages that label a secret, prepared for the search."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from safety.secret_detection.languages import LANGUAGES
 
 
 class Class(Enum):
-    """The class of secret that a word tells."""
+    """The class of secret that a word labels."""
 
     PASSWORD = "password"  # noqa: S105 - a class, no password
     KEY = "key"
@@ -22,7 +22,7 @@ class Class(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that tells. `spaced`: its script puts spaces between words."""
+    """A label. `spaced`: its script puts spaces between words."""
 
     kind: Class
     whole: bool

@@ -1,8 +1,8 @@
-"""Secrets that a word tells, in code, in configuration and in sentences: `DB_PASSWORD=…`,
+"""Finds labelled secrets in code, in configuration and in sentences: `DB_PASSWORD=…`,
 `setToken("…")`, "mein Passwort ist …", "パスワードは…です".
 
-One expression finds the words of `secret_words`. From there on the text is read forwards by
-anchored expressions whose neighbours are disjoint, so that the time grows with the text only.
+One expression finds the labels of `label_words`. From there the text is read forwards by anchored
+expressions with disjoint neighbours, so the time is linear in the text.
 """
 
 import re
@@ -94,7 +94,7 @@ _LEAST_BEFORE: Final = len("123456 is ")
 
 
 def find_labelled(text: str, lowered: str) -> list[Finding]:
-    """Every secret that a word tells. `lowered` is the text in small letters, as long as it."""
+    """Yield every labelled secret. `lowered` is the text in small letters, of the same length."""
     words = ASCII_WORDS if text.isascii() else ANY_WORD
     first = words.search(lowered)
     if first is None:

@@ -1,8 +1,8 @@
-"""The words that tell a password, a PIN or a key, and the words around them: one language a row.
+"""The labels of a password, a PIN or a key, and the words around them: one language per row.
 
 Alternatives are separated by `|` and written in small letters. The sources of the words are the
-translations of widely used sign-in forms (Django's `contrib.auth`, Android's settings) and how
-people write them in chats.
+translations of widely used sign-in forms (Django's `contrib.auth`, Android's settings) and the
+usage of people in chats.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Keys of issuers that no table knows: a short prefix, a separator, a long row of chance.
+"""Finds keys of unknown issuers: a short prefix, a separator, a long random sequence.
 
-Nearly all issuers give their keys that shape. Ids have it as well, which is why a prefix that is
-said to be no key's, and every row that holds words, are left alone.
+Nearly all issuers give their keys this form. Ids have it as well, so prefixes that are known for
+ids, and sequences with words, are ignored.
 """
 
 import re

@@ -1,4 +1,5 @@
-"""Private keys in armour: whole, cut off, with escaped line ends, or without their first line."""
+"""Finds private keys in armour: complete, cut off, with escaped line ends, or without their first
+line."""
 
 import re
 from bisect import bisect_left

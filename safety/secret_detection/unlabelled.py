@@ -1,5 +1,5 @@
-"""Secrets that stand alone, without a word that tells: cards, keys of wallets and of AWS; and rows
-of characters that may be something else, about which the person is asked."""
+"""Finds secrets without a label: numbers of cards, keys of wallets and of AWS; and random sequences
+that may be something else, about which the person is asked."""
 
 import re
 from collections.abc import Iterator

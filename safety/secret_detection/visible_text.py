@@ -1,6 +1,6 @@
-"""A text as a person reads it, with the way back to the places of the text that was given.
+"""A text as a person reads it, with the positions in the given text.
 
-Hidden characters inside a token, and its letters in full width, hide it from every pattern.
+Hidden characters inside a token, and its letters in full width, would hide it from every pattern.
 """
 
 import re
@@ -16,9 +16,9 @@ _CHANGED: Final = re.compile(f"[{HIDDEN}\u180b-\u180f\u200c\u200d\ufe00-\ufe0f{_
 _MAY_CHANGE: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uff01-\uff5e\uffa0]"
 )
-"""Those of `_CHANGED` that Unicode counts as printable."""
+"""The characters of `_CHANGED` that Unicode counts as printable."""
 _FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if code != 0xFF1A}
-"""Full-width forms of ASCII (Unicode's block U+FF00); the colon tells by itself."""
+"""Full-width forms of ASCII (Unicode's block U+FF00); the colon is one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Visible:
     places: tuple[int, ...] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The stretch of the given text that is read from `start` to `end`."""
+        """Return the span of the given text that is read from `start` to `end`."""
         if self.places is None or start >= end:
             return start, end
         return self.places[start], self.places[end - 1] + 1
 
 
 def visible(text: str) -> Visible:
-    """The text without hidden characters, in ASCII where it is ASCII in full width."""
+    """Return the text without hidden characters, with full-width ASCII as ASCII."""
     if is_visible(text):
         return Visible(text)
     hidden = _ASCII_CONTROLS if text.isascii() else _HIDDEN
@@ -47,7 +47,7 @@ def visible(text: str) -> Visible:
 
 
 def is_visible(text: str) -> bool:
-    """True when the text has neither hidden characters nor full-width forms of ASCII."""
+    """Return True if the text has neither hidden characters nor full-width forms of ASCII."""
     ascii_only = text.isascii()
     # Python's own test of a whole string costs a tenth of a search for so large a set.
     if text.replace("\n", " ").isprintable() and (ascii_only or not _MAY_CHANGE.search(text)):
