@@ -104,7 +104,7 @@ def tools_of(turn: TurnContext, services: Services) -> ToolProvider:
         last = turn.last
         by = ConversationTask("", turn.person, last.author.name, last.id)
         tools = turn.tasks = TaskTool(tools, by, turn.contents, audience)
-    return AuditedTools(tools, turn, services)
+    return AuditedTools(tools, who, turn.place, services)
 
 
 def toolbox_of(turn: TurnContext, services: Services) -> Toolbox:

@@ -8,7 +8,7 @@ import structlog
 
 from gateway.extensions import EXTENSION_SECONDS
 from gateway.message import Place
-from gateway.people import PersonId
+from gateway.people import PersonId, Principal
 from gateway.policy.decision import Decision
 from gateway.ports import ToolProvider, ToolSpec
 from gateway.ports.security import SecurityEvent
@@ -45,11 +45,18 @@ async def audit_of(
 
 
 class AuditedTools:
-    """Tools whose calls with side effects are recorded before they run."""
+    """Tools whose calls with side effects are recorded before they run.
 
-    def __init__(self, tools: ToolProvider, turn: TurnContext, services: Services) -> None:
+    They know the principal and the place, not the turn: the turn holds them, and a cycle would keep
+    everything that a turn read until the next collection of garbage.
+    """
+
+    def __init__(
+        self, tools: ToolProvider, who: Principal, place: Place, services: Services
+    ) -> None:
         self._tools = tools
-        self._turn = turn
+        self._who = who
+        self._place = place
         self._services = services
         self._only_read: frozenset[str] = frozenset()
 
@@ -61,8 +68,10 @@ class AuditedTools:
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
         if name not in self._only_read:
-            decision = Decision("tool", True, name)
-            await audit("tool_used", self._turn, self._services, decision)
+            who, decision = self._who, Decision("tool", True, name)
+            await audit_of(
+                "tool_used", who.tenant, who.person, self._place, self._services, decision
+            )
         return await self._tools.call(name, arguments)
 
     async def close(self) -> None:
