@@ -102,19 +102,7 @@ class SqlConversations:
     async def opened(
         self, key: ConversationKey, limit: int
     ) -> tuple[list[StoredTurn], ConversationNotes]:
-        params = {"conversation": str(key), "channel": key.channel_name, "limit": limit}
-
-        def work() -> Work[tuple[list[StoredTurn], ConversationNotes]]:
-            note_rows, turn_rows = yield from together(
-                Fetch(conversation_notes.READ, params),
-                Fetch(LATEST_SINCE_SUMMARY, params),
-                last=True,
-            )
-            return [_turn(row) for row in reversed(turn_rows)], conversation_notes.parse_notes(
-                *note_rows or (None,)
-            )
-
-        return await self._database.run(work)
+        return await self._database.run(lambda: _opened(key, limit))
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
         return bool(await self._database.fetch(KNOWS, _messages(tenant, place, message_ids)))
@@ -146,6 +134,15 @@ class SqlConversations:
         params = {"before": micros(before)}
         await delete_some(self._database, PRUNE_NOTES, params)
         return await delete_some(self._database, PRUNE, params)
+
+
+def _opened(key: ConversationKey, limit: int) -> Work[tuple[list[StoredTurn], ConversationNotes]]:
+    params = {"conversation": str(key), "channel": key.channel_name, "limit": limit}
+    note_rows, turn_rows = yield from together(
+        Fetch(conversation_notes.READ, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
+    )
+    notes = conversation_notes.parse_notes(*note_rows or (None,))
+    return [_turn(row) for row in reversed(turn_rows)], notes
 
 
 def _with_notes(statement: Statement, params: dict[str, object]) -> Work[int]:

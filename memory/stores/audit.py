@@ -28,17 +28,17 @@ class SqlAuditLog:
 
     async def append(self, entry: AuditEntry) -> None:
         """Add an entry, after the last one."""
-
-        def work() -> Work[None]:
-            yield from lock("audit")
-            number, previous = (yield from fetch_first(LAST)) or (0, FIRST)
-            yield from execute(ADD, _params(chained(self._key, number + 1, entry, previous)))
-
-        await self._database.run(work)
+        await self._database.run(lambda: _append(self._key, entry))
 
     async def links(self, after: int, limit: int) -> list[Link]:
         rows = await self._database.fetch(PAGE, {"after": after, "limit": limit})
         return [_link(row) for row in rows]
+
+
+def _append(key: bytes, entry: AuditEntry) -> Work[None]:
+    yield from lock("audit")
+    number, previous = (yield from fetch_first(LAST)) or (0, FIRST)
+    yield from execute(ADD, _params(chained(key, number + 1, entry, previous)))
 
 
 def _params(link: Link) -> Params:

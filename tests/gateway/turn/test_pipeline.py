@@ -1,5 +1,6 @@
 """The list of stages: everything in it runs in order, and a stage that fails ends the turn once."""
 
+import gc
 from dataclasses import dataclass, replace
 
 import pytest
@@ -9,6 +10,7 @@ from gateway.policy.invocation import InvocationPolicy
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.pipeline import ADMISSION, TURN, Pipeline
 from gateway.turn.services import Policies
+from gateway.turn.turn_context import TurnContext
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import message, place, received
 
@@ -44,6 +46,19 @@ async def test_every_stage_of_the_lists_is_timed_in_their_order() -> None:
         )
         await g.take(received("hello"))
         assert seen == [[stage.__name__ for stage in (*ADMISSION, *TURN)]]
+
+
+async def test_a_turn_leaves_no_reference_cycle_behind() -> None:
+    async with gateway() as g:
+        await g.take(received("hello"))
+        gc.collect()
+        gc.disable()
+        try:
+            await g.take(received("hello again", message_id="m2"))
+            left = [one for one in gc.get_objects() if isinstance(one, TurnContext)]
+        finally:
+            gc.enable()
+        assert left == []
 
 
 async def test_a_turn_that_cannot_be_saved_by_mistake_is_apologised_for_once() -> None:
