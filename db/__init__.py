@@ -1,6 +1,6 @@
-"""Databases: statements written once, work that runs on SQLite and on PostgreSQL alike.
+"""Databases: SQL statements and transactions that run on SQLite and on PostgreSQL alike.
 
-Knows no domain. A store builds `Work` from statements and hands it to a `Database`.
+Knows no domain. A store builds `Work` from statements and passes it to a `Database`.
 """
 
 from db.database import Database

@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Reader(Protocol):
-    """A connection that only reads, beside the work of others."""
+    """A read-only connection, concurrent with other work."""
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
-        """All rows of one statement; a long result is fetched in pages, with LIMIT."""
+        """Return all rows of one statement; fetch a long result in pages, with LIMIT."""
         ...
 
 
@@ -24,18 +24,18 @@ class Database(Protocol):
     engine: Engine
 
     def run(self, make: Callable[[], Work[T]]) -> Awaitable[T]:
-        """The result of the work, once it is committed. `make` is called again where the work has
-        to run twice."""
+        """Return the result of the work after its commit. `make` is called again if the work has to
+        run twice."""
         ...
 
     def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> Awaitable[list[Row]]:
-        """All rows of one statement, which is a transaction by itself."""
+        """Return all rows of one statement in its own transaction."""
         ...
 
     def change(self, statement: Statement, params: Params = NO_PARAMS) -> Awaitable[int]:
-        """The number of rows that one statement changed, which is a transaction by itself."""
+        """Run one statement in its own transaction; return the number of changed rows."""
         ...
 
     def reader(self) -> AbstractAsyncContextManager[Reader]:
-        """A connection for reads that take long. It holds up neither the event loop nor writers."""
+        """A connection for long reads. It blocks neither the event loop nor writers."""
         ...

@@ -13,7 +13,7 @@ class DatabaseError(Exception):
 
 
 class AddressInvalid(DatabaseError):
-    """The URL of a database cannot be read. The text says what to write; it holds no password."""
+    """The URL of a database is invalid. The text names the correction and contains no password."""
 
 
 class WorkMisused(DatabaseError):

@@ -1,9 +1,9 @@
-"""Brings the tables of a database up to date.
+"""Migrates the tables of a database.
 
-Each domain owns a `Schema`: its tables as a list of steps that are never changed once they are
-released. The program hands all schemas to the database, which notes what it has applied in
-`schema_migrations`. Statements may hold fragments of `db.statements`; an empty one is passed over,
-so that a step can concern one engine only.
+Each domain owns a `Schema`: its tables as a list of steps that never change after a release. The
+program passes all schemas to the database, which records the applied steps in `schema_migrations`.
+Statements may contain fragments of `db.statements`; an empty one is skipped, so that a step can
+apply to one engine only.
 """
 
 import sqlite3
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # a program on SQLite does not load the library
 LOCK: Final = 0x7061726C6579
 """The advisory lock under which steps are applied: "parley" in ASCII."""
 STEP_SECONDS: Final = 600
-"""How long one step may take in PostgreSQL, waiting for another process included."""
+"""The time limit of one step in PostgreSQL, including the wait for another process."""
 CREATE_LEDGER: Final = """
     CREATE TABLE IF NOT EXISTS schema_migrations (
         schema text NOT NULL, version integer NOT NULL, PRIMARY KEY (schema, version)
@@ -45,14 +45,14 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step that a database has still to take."""
+    """A step that a database has not applied yet."""
 
     schema: str
     version: int
     statements: tuple[str, ...]
 
     def of(self, engine: Engine) -> Iterator[str]:
-        """The statements for one engine."""
+        """Return the statements for one engine."""
         for source in self.statements:
             statement = for_engine(source, engine).strip()
             if statement:
@@ -60,9 +60,9 @@ class Step:
 
 
 def missing(schemas: Sequence[Schema], applied: Collection[tuple[str, int]]) -> list[Step]:
-    """The steps that are not applied yet, in order.
+    """Return the steps that are not applied yet, in order.
 
-    Raises `SchemaTooNew` when a step is applied that no schema has: a newer program wrote there.
+    Raises `SchemaTooNew` if an applied step is in no schema: a newer program wrote there.
     """
     steps = [
         Step(schema.name, version, statements)
@@ -89,7 +89,7 @@ def refuse_older(columns: Collection[str]) -> None:
 
 
 def applied_in(connection: sqlite3.Connection) -> set[tuple[str, int]]:
-    """The steps that a file has taken; none when it is new."""
+    """Return the applied steps of a file; none for a new one."""
     columns = [row[0] for row in connection.execute(COLUMNS)]
     refuse_older(columns)
     if not columns:
@@ -98,10 +98,10 @@ def applied_in(connection: sqlite3.Connection) -> set[tuple[str, int]]:
 
 
 def migrate_sqlite(connection: sqlite3.Connection, schemas: Sequence[Schema]) -> None:
-    """Apply what is missing, each step in a transaction; processes that start at once take turns.
+    """Apply the missing steps, each in a transaction; processes that start at once take turns.
 
-    `connection` is in autocommit mode. Raises `SchemaTooNew` and `sqlite3.Error`. A failed
-    step leaves nothing behind.
+    `connection` is in autocommit mode. Raises `SchemaTooNew` and `sqlite3.Error`. A failed step has
+    no effect.
     """
     while missing(schemas, applied_in(connection)):
         connection.execute("BEGIN IMMEDIATE")
@@ -122,13 +122,13 @@ def migrate_sqlite(connection: sqlite3.Connection, schemas: Sequence[Schema]) ->
 async def migrate_postgres(
     connection: "AsyncConnection[TupleRow]", schemas: Sequence[Schema]
 ) -> None:
-    """The same for PostgreSQL. Raises `SchemaTooNew` and `psycopg.Error`."""
+    """Apply the missing steps in PostgreSQL. Raises `SchemaTooNew` and `psycopg.Error`."""
     while await _apply_next(connection, schemas):
         pass
 
 
 async def _apply_next(connection: "AsyncConnection[TupleRow]", schemas: Sequence[Schema]) -> bool:
-    """Apply one step; False when none is missing."""
+    """Apply one step; False if none is missing."""
     async with connection.transaction():
         await connection.execute(
             "SELECT set_config('statement_timeout', %s, true)", (f"{STEP_SECONDS}s",)

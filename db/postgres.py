@@ -48,18 +48,18 @@ CONNECTION_DEFAULTS: Final = {
     "keepalives_count": "3",
     "tcp_user_timeout": "10000",
 }
-"""For what the URL leaves out; seconds, the last one milliseconds. With them a server that vanished
-is noticed after some ten seconds."""
+"""Defaults of the URL in seconds, the last one in milliseconds. They detect a vanished server after
+some ten seconds."""
 CLIENT_GRACE: Final = 1.0
 """Seconds that the client waits longer for a statement than the server works on it."""
 MAX_WAITING: Final = 2_000
 """Pieces of work that may wait for a connection; one more is refused at once."""
 DEADLOCK_TRIES: Final = 3
-"""Tries of work that the server undoes because other work waits for it in turn."""
+"""Attempts of work that the server undoes in a deadlock."""
 DEADLOCK_PAUSE: Final = 0.1
-"""Seconds between them, up to half of which more or less are left to chance."""
+"""Seconds between attempts, varied at random by up to half."""
 TAKE_LOCKS: Final = b"SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key"
-"""The keys are sorted, so that two transactions never wait for each other."""
+"""Sorted keys, so that two transactions never wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,8 @@ class PoolLimits:
 
 
 def server_of(url: str) -> tuple[str, str]:
-    """The name of a server for people, and how to connect to it. Raises `AddressInvalid`."""
+    """Return the name of a server for people, and its connection parameters. Raises
+    `AddressInvalid`."""
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error:
@@ -97,7 +98,7 @@ class PostgresDatabase:
     def __init__(
         self, url: str, schemas: Sequence[Schema], limits: PoolLimits | None = None
     ) -> None:
-        """Connects to nothing. Raises `AddressInvalid`."""
+        """Does not connect yet. Raises `AddressInvalid`."""
         self._limits = limits or PoolLimits()
         self._schemas = tuple(schemas)
         self.name, self._conninfo = server_of(url)
@@ -204,7 +205,7 @@ class PostgresDatabase:
             raise StoreUnavailable(self._explained(cause)) from cause
 
     async def without_limit(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """The result of work that takes minutes, on a connection of its own without a time limit;
+        """Return the result of work that takes minutes, on its own connection without a time limit;
         never runs twice."""
         try:
             async with await AsyncConnection.connect(self._conninfo, autocommit=True) as connection:
@@ -238,7 +239,7 @@ class PostgresDatabase:
                 raise
 
     async def _replace_broken(self, pool: AsyncConnectionPool[Connection]) -> None:
-        """Replace connections that broke together with one."""
+        """Replace connections that failed together with one."""
         async with asyncio.timeout(self._limits.checkout):
             await pool.check()
 
@@ -255,7 +256,7 @@ class PostgresDatabase:
         )
 
     def _explained(self, error: Any) -> str:
-        """The error, without the statement's values."""
+        """Return the error, without the statement's values."""
         primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
         if isinstance(error, TimeoutError):
             primary = f"no answer within {self._limits.statement + CLIENT_GRACE:g} seconds"
@@ -264,7 +265,7 @@ class PostgresDatabase:
 
 
 class _Broken(Exception):
-    """The connection broke while work was running."""
+    """The connection failed while work was running."""
 
 
 class _Reader:

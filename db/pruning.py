@@ -1,4 +1,4 @@
-"""Deleting in steps, so that neither the event loop nor a lock is held for long."""
+"""Deletes rows in steps, so that neither the event loop nor a lock is blocked for long."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -23,5 +23,5 @@ def deleting_some(table: str, key: str, where: str, order: str) -> Statement:
 
 
 async def delete_some(database: Database, statement: Statement, params: Params) -> int:
-    """One step of a statement that `deleting_some` made; the number of rows."""
+    """Run one step of a statement of `deleting_some`; return the number of rows."""
     return await database.change(statement, {**params, "most": AT_ONCE[database.engine]})

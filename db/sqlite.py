@@ -49,25 +49,25 @@ MAX_WAITING = 20_000
 MAX_BATCH = 200
 """Pieces of work in one transaction: bounds how long the loop is held, to some milliseconds."""
 BUSY_SECONDS = 0.02
-"""How long a transaction waits for another process's, before it is tried again."""
+"""The time for which a transaction waits for another process before it is retried."""
 BUSY_TRIES = 250
-"""Tries of a transaction, with a pause of `BUSY_SECONDS` between them: about ten seconds."""
+"""Attempts of a transaction, with a pause of `BUSY_SECONDS` between them: about ten seconds."""
 CLOSE_SECONDS = 5.0
-"""How long the end waits for work that another process holds up."""
+"""The time for which `close` waits for work that another process blocks."""
 FOLD_EVERY = 1.0
-"""Seconds between two foldings of the log into the file."""
+"""Seconds between two checkpoints of the log."""
 MAX_LOG = 16 * 1024 * 1024
-"""Bytes from which the log is begun anew. Under a load without a pause, folding by itself never
-catches up with the writing (100 messages a second write 11 MB), and it would grow without end. Its
-file stays and is written over, because a disk takes that in half the time of a file that grows."""
+"""Bytes from which the log is restarted. Under a load without a pause, checkpoints never catch up
+with the writes (100 messages a second write 11 MB), and the log would grow without end. Its file
+stays and is overwritten, because a disk does that in half the time of a growing file."""
 MAX_FILE = 4 * MAX_LOG
-"""Bytes from which that file is made anew as well."""
+"""Bytes from which that file is truncated as well."""
 QUIET = 5
-"""Foldings without anything new after which the log is emptied: what was deleted is not left there
-until it is written over."""
+"""Checkpoints without new data after which the log is emptied, so that deleted data does not remain
+in it."""
 
 READ_SECONDS = 5.0
-"""How long a reading connection waits for a lock."""
+"""The time for which a reading connection waits for a lock."""
 
 log = structlog.get_logger(__name__)
 
@@ -104,11 +104,11 @@ class SqliteDatabase:
         self._changed = False
         self._held = False
         self.transactions = 0
-        """Committed or given up since the start; what is asked for together shares one."""
+        """The number of transactions since the start; concurrent work shares one."""
         self._folding: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the file, bring its tables up to date. Raises `StoreUnavailable`."""
+        """Open the file and migrate its tables. Raises `StoreUnavailable`."""
         self._loop = asyncio.get_running_loop()
         try:
             self._connection = await asyncio.to_thread(self._open)
@@ -118,7 +118,7 @@ class SqliteDatabase:
             self._folding = asyncio.create_task(self._fold(), name="sqlite-fold")
 
     async def stop(self) -> None:
-        """Finish what waits and close the file. Safe to call twice."""
+        """Finish waiting work and close the file. Safe to call twice."""
         if self._waiting and self._connection is not None:
             waiting = [item.future for item in self._waiting]
             await asyncio.wait(waiting, timeout=CLOSE_SECONDS)
@@ -135,13 +135,13 @@ class SqliteDatabase:
 
     @property
     def waiting(self) -> int:
-        """Pieces of work that wait for their transaction."""
+        """The number of pieces of work that wait for their transaction."""
         return len(self._waiting)
 
     def run(self, make: Callable[[], Work[T]]) -> "asyncio.Future[T]":
-        """The result of the work, once it is committed.
+        """Return the result of the work after its commit.
 
-        Work whose caller is cancelled meanwhile is done all the same.
+        Work of a cancelled caller is done as well.
         """
         return self.run_job(lambda connection: drive(connection, make()))
 
@@ -210,7 +210,7 @@ class SqliteDatabase:
         return connection
 
     def _flush(self) -> None:
-        """Do what waits, at most `MAX_BATCH` pieces, in one transaction."""
+        """Run the waiting work, at most `MAX_BATCH` pieces, in one transaction."""
         self._scheduled = None
         connection, loop = self._connection, self._loop
         if connection is None or loop is None or self._held:
@@ -235,7 +235,7 @@ class SqliteDatabase:
             _settle(item)
 
     def _refuse(self, reason: str) -> None:
-        """Refuse everything that waits."""
+        """Refuse all waiting work."""
         self._busy_tries = 0
         while self._waiting:
             item = self._waiting.popleft()
@@ -243,7 +243,7 @@ class SqliteDatabase:
             _settle(item)
 
     async def _fold(self) -> None:
-        """Fold the log into the file again and again, on a thread and a connection of its own."""
+        """Checkpoint the log repeatedly, on a thread and a connection of its own."""
         quiet = 0
         while True:
             await asyncio.sleep(FOLD_EVERY)
@@ -259,9 +259,9 @@ class SqliteDatabase:
                 log.warning("log_not_folded", path=self.path, error=str(error))
 
     async def _without_work(self, step: Callable[[str], None]) -> None:
-        """Do something with the log. Work waits meanwhile (what was folded before leaves
-        milliseconds to do), but the loop does not, as it would if a transaction met the lock that
-        this takes."""
+        """Run a step on the log. Work waits meanwhile (earlier checkpoints leave milliseconds of
+        work), but the event loop does not block, as it would if a transaction met the lock of this
+        step."""
         self._held = True
         try:
             await asyncio.to_thread(step, self.path)
@@ -315,7 +315,7 @@ class _Reader:
 
 
 def drive(connection: sqlite3.Connection, work: Work[T]) -> T:
-    """Run work inside the caller's transaction; its result."""
+    """Run work inside the caller's transaction; return its result."""
     result: object = None
     last = False
     try:
@@ -361,7 +361,7 @@ def _commit(connection: sqlite3.Connection, batch: list[_Waiting], path: str) ->
 
 
 def _all_done(connection: sqlite3.Connection, batch: list[_Waiting]) -> bool:
-    """Do everything, as long as nothing fails."""
+    """Run all pieces, unless one fails."""
     for item in batch:
         try:
             item.result = item.context.run(item.job, connection)
@@ -404,7 +404,7 @@ def _has_log(path: str) -> bool:
 
 
 def _folded(path: str) -> int:
-    """Fold what is in the log, without holding anybody up; how many bytes were in it."""
+    """Checkpoint the log without blocking others; return its size in bytes."""
     with contextlib.closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as db:
         for _ in range(2):  # the second time, what was written during the first
             _, pages, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -413,14 +413,14 @@ def _folded(path: str) -> int:
 
 
 def _begun_anew(path: str) -> None:
-    """Let the next transaction begin at the start of the log's file; not where somebody reads an
-    older moment, as a backup does: the next second will do."""
+    """Restart the log at the beginning of its file; not while a reader uses an older snapshot, as a
+    backup does: the next second will do."""
     large = Path(f"{path}-wal").stat().st_size > MAX_FILE
     _checkpoint(path, "TRUNCATE" if large else "RESTART")
 
 
 def _emptied(path: str) -> None:
-    """Empty the log's file; not where somebody reads an older moment."""
+    """Truncate the log's file; not while a reader uses an older snapshot."""
     _checkpoint(path, "TRUNCATE")
 
 

@@ -19,14 +19,14 @@ def either(*, sqlite: str, postgres: str) -> str:
 
 
 def for_engine(source: str, engine: Engine) -> str:
-    """The source with its fragments in the dialect of one engine."""
+    """Return the source with its fragments in the dialect of one engine."""
     return _EITHER.sub(r"\1" if engine == "sqlite" else r"\2", source)
 
 
 FOR_UPDATE: Final = either(sqlite="", postgres="FOR UPDATE")
 """Locks the rows that are read until the transaction ends. SQLite has one writer at a time."""
 SKIP_LOCKED: Final = either(sqlite="", postgres="FOR UPDATE SKIP LOCKED")
-"""Passes over rows that another transaction has locked, and locks the others."""
+"""Skips rows that another transaction has locked, and locks the others."""
 
 
 def among(column: str, parameter: str) -> str:
@@ -127,7 +127,7 @@ class Statement:
     __slots__ = ("for_sqlite", "postgres", "sqlite")
 
     for_sqlite: Callable[[Mapping[str, object]], Sequence[object]]
-    """The values of parameters in the order of their numbers in `sqlite`, lists as JSON."""
+    """Return the values of parameters in the order of their numbers in `sqlite`, lists as JSON."""
 
     def __init__(self, source: str) -> None:
         named = for_engine(source, "sqlite")
@@ -142,7 +142,7 @@ class Statement:
 
 
 def _replaced(sql: str, parameter: Callable[[str], str], percent: str) -> str:
-    """The SQL with parameters and signs of percent as an engine writes them."""
+    """Return the SQL with parameters and percent signs as an engine writes them."""
     parts, done = [], 0
     for token in _tokens(sql):
         parts.append(sql[done : token.start()])

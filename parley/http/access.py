@@ -1,8 +1,9 @@
-"""The access rule of the local listener: one pure decision over the facts of a request.
+"""The access rule of the local listener: one pure decision about a request.
 
-Behind a reverse proxy everybody seems to come from this machine, and a web page anywhere can make
+Behind a reverse proxy all requests seem to come from this machine, and a web page anywhere can make
 its visitor's browser call this machine (DNS rebinding, cross-site requests). So neither the peer's
-address nor the bound port decides, but the token, the name asked for and the page that asks.
+address nor the bound port decides, but the token, the requested host name and the origin of the
+page.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from parley.http.host_header import read_host
 from safety.http.addresses import is_loopback_name
 
 FORWARDING_HEADERS: Final = ("forwarded", "via", "x-real-ip")
-"""With every `x-forwarded-*`, the marks of a proxy (RFC 7239, RFC 9110 section 7.6.3)."""
+"""Headers that reveal a proxy, with every `x-forwarded-*` (RFC 7239, RFC 9110 section 7.6.3)."""
 
 Reason: TypeAlias = Literal[
     "local",
@@ -44,12 +45,12 @@ class RequestFacts:
 
     @property
     def is_websocket(self) -> bool:
-        """True when the request asks for a WebSocket."""
+        """Return True if the request asks for a WebSocket."""
         return self.headers.get("upgrade", "").strip().lower() == "websocket"
 
     @property
     def is_forwarded(self) -> bool:
-        """True when a proxy has handed the request on."""
+        """Return True if a proxy forwarded the request."""
         return any(
             name.startswith("x-forwarded-") or name in FORWARDING_HEADERS for name in self.headers
         )
@@ -57,7 +58,7 @@ class RequestFacts:
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """The decision, with the status to answer when it is no."""
+    """The decision, with the HTTP status of a refusal."""
 
     allowed: bool
     reason: Reason
@@ -65,10 +66,10 @@ class AccessDecision:
 
 
 def authorize(facts: RequestFacts, token: str) -> AccessDecision:
-    """Decides on a request to the local pages; `token` is empty where none is configured.
+    """Decides on a request to the local pages; `token` is empty if none is configured.
 
-    With a token configured it is always needed. Without one, a request has to ask for this machine
-    by a loopback name and must not have come through a proxy. Whatever changes something, and every
+    A configured token is always required. Without one, a request must address this machine by a
+    loopback name and must not come through a proxy. A request that changes something, and every
     WebSocket, must come from our own page or from no page at all.
     """
     known = _identify(facts, token)
@@ -88,18 +89,18 @@ def authorize(facts: RequestFacts, token: str) -> AccessDecision:
 
 
 def is_same_origin(facts: RequestFacts) -> bool:
-    """True when the request changes nothing, or comes from our own page or from no page."""
+    """Return True if the request changes nothing, or comes from our own page or from no page."""
     reads = facts.method in ("GET", "HEAD") and not facts.is_websocket
     return reads or _same_origin(facts)
 
 
 def session_value(token: str) -> str:
-    """The cookie's value for this token: it admits, but the token cannot be read from it."""
+    """Return the cookie's value for this token: it gives access, but does not reveal the token."""
     return hmac.new(token.encode(), b"parley local listener session v1", hashlib.sha256).hexdigest()
 
 
 def same_secret(given: str, secret: str) -> bool:
-    """Constant-time comparison of texts; an empty secret equals nothing."""
+    """Compare texts in constant time; an empty secret equals nothing."""
     # A header's bytes need not be text; aiohttp hands on what is none as lone surrogates.
     shown = given.encode("utf-8", "surrogateescape")
     return bool(secret) and hmac.compare_digest(shown, secret.encode())

@@ -8,35 +8,36 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 MAX_HOPS: Final = 20
-"""Entries of `X-Forwarded-For` that are looked at, from the right."""
+"""Entries of `X-Forwarded-For` that are read, from the right."""
 UNKNOWN: Final = "unknown"
-"""The one share of all senders whom a proxy names by something that is no address."""
+"""The common limit of all senders that a proxy names by something other than an address."""
 IPV6_SHARE: Final = 64
-"""Bits of an IPv6 address that one customer of a provider holds at least (RFC 6177)."""
+"""The bits of an IPv6 prefix of one customer of a provider (RFC 6177)."""
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Addresses and networks in CIDR notation. Raises `ValueError` for anything else."""
+    """Return addresses and networks in CIDR notation. Raises `ValueError` for anything else."""
     return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
 
 
 def is_one_of(host: str, networks: Iterable[Network]) -> bool:
-    """True when `host` is an address in one of the networks."""
+    """Return True if `host` is an address in one of the networks."""
     address = _parsed(host)
     return address is not None and _is_in(address, networks)
 
 
 def rate_limit_key(host: str) -> str:
-    """The sender as shares are counted: an IPv4 address, or the first 64 bits of an IPv6 one."""
+    """Return the unit of a sender's limit: an IPv4 address, or the first 64 bits of an IPv6 one."""
     address = _parsed(host)
     return UNKNOWN if address is None else _key(address)
 
 
 def forwarded_for(headers: Sequence[str], trusted: Sequence[Network]) -> str:
-    """The sender as the nearest trusted proxy names it: the rightmost hop that is no trusted proxy.
+    """Return the sender that the nearest trusted proxy names: the rightmost hop that is not a
+    trusted proxy.
 
-    `headers` are the values of `X-Forwarded-For`, in order. Empty when there is none, or when every
-    hop is a trusted proxy.
+    `headers` are the values of `X-Forwarded-For`, in order. Empty if there is none, or if every hop
+    is a trusted proxy.
     """
     if not headers:
         return ""
@@ -61,7 +62,7 @@ def _is_in(address: Address, networks: Iterable[Network]) -> bool:
 
 
 def _parsed(host: str) -> Address | None:
-    """An address, IPv4 in IPv6 as IPv4; None for anything else."""
+    """Return an address, IPv4 in IPv6 as IPv4; None for anything else."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

@@ -1,9 +1,10 @@
-"""Bounds on the open connections of a listener: how many, how long unfinished, how many an address.
+"""Limits the open connections of a listener: their number, their number per address, and the time
+of an unfinished request.
 
-A connection is between aiohttp's protocol and its socket. It is in one of four phases: `HEAD` (a
-request's head has begun, or nothing has come yet), `BODY` (the head is complete and the body is
+The code is between aiohttp's protocol and its socket. A connection is in one of four phases: `HEAD`
+(a request's head has begun, or no data has come yet), `BODY` (the head is complete and the body is
 not), `WORK` (the request is complete and is being answered) and `IDLE` (answered, kept alive). Only
-`WORK` is never ended from here. TLS ends at the proxy.
+a connection in `WORK` is never closed here. TLS ends at the proxy.
 """
 
 import asyncio
@@ -20,10 +21,10 @@ from aiohttp import StreamReader, web
 from parley.http.client_address import Network, forwarded_for, is_one_of, rate_limit_key
 
 SWEEP_SECONDS: Final = 0.25
-"""Seconds between two looks at the deadlines."""
+"""Seconds between two checks of the deadlines."""
 FILES_SHARE: Final = 4
-"""A listener takes at most this part of the files that the process may open, so that two listeners
-leave half of them to the rest."""
+"""The maximum share of the process's open files for one listener, so that two listeners leave half
+of them to other uses."""
 MANY_FILES: Final = 1_000_000
 BACKLOG: Final = 256
 """Connections that the operating system accepts before the loop does."""
@@ -31,11 +32,11 @@ BACKLOG: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class ConnectionBounds:
-    """Seconds are totals, so that one byte a second gains nothing.
+    """The limits of a listener.
 
-    `connections` are open ones; `per_address` those of one sender; `held_bytes` what unfinished
-    requests of all connections may have sent together. `idle_seconds` counts from one answer to the
-    next request.
+    Seconds are totals, so that a sender of one byte per second gains nothing. `connections` are
+    open ones; `per_address` those of one sender; `held_bytes` is the total of unfinished requests
+    of all connections. `idle_seconds` counts from one answer to the next request.
     """
 
     connections: int = 1024
@@ -47,7 +48,7 @@ class ConnectionBounds:
 
 
 def openable_files() -> int:
-    """The number of files that this process may have open; `MANY_FILES` where there is no limit."""
+    """Return the number of files that this process may have open; `MANY_FILES` without a limit."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MANY_FILES if soft == resource.RLIM_INFINITY else soft
 
@@ -62,11 +63,11 @@ class Phase(Enum):
 
 
 class Connections:
-    """Every open connection of one listener.
+    """The open connections of one listener.
 
-    When a bound is reached, the connection that has been unfinished or idle for longest is ended:
-    the newest, a genuine request perhaps, always gets its turn. `trusted` are the networks of
-    proxies: only their `X-Forwarded-For` is believed, and their own address has no share.
+    At a limit, the connection that has been unfinished or idle for longest is closed: the newest
+    one, perhaps a genuine request, is always accepted. `trusted` are the networks of proxies: only
+    their `X-Forwarded-For` is used, and their own address has no limit.
     """
 
     def __init__(
@@ -87,13 +88,13 @@ class Connections:
         self._held = 0
         self._sweeping: asyncio.TimerHandle | None = None
         self.ended = 0
-        """Connections that were ended by a bound or a deadline."""
+        """The number of connections that were closed by a limit or a deadline."""
 
     def __len__(self) -> int:
         return len(self._open)
 
     def count(self, phase: Phase) -> int:
-        """Open connections in a phase."""
+        """Return the number of open connections in a phase."""
         if phase is not Phase.WORK:
             return len(self._waiting[phase])
         return len(self._open) - sum(map(len, self._waiting.values()))
@@ -109,7 +110,8 @@ class Connections:
 
     @contextmanager
     def answering(self, request: web.BaseRequest) -> Iterator[bool]:
-        """Around the answer to a request; False when its sender has too many of them at once."""
+        """Count the answer to a request within the block; False if its sender has too many of them
+        at once."""
         connection = self._open.get(request.transport) if request.transport is not None else None
         if connection is None:
             yield True
@@ -132,13 +134,13 @@ class Connections:
                 self._enter(connection, Phase.HEAD if connection.more else Phase.IDLE)
 
     def sender(self, request: web.BaseRequest) -> str:
-        """The sender of a request that is being answered, as shares are counted; empty for this
-        machine and for a proxy that names nobody."""
+        """Return the sender of a request that is being answered, as a unit of limits; empty for
+        this machine and for a proxy that names nobody."""
         connection = self._open.get(request.transport) if request.transport is not None else None
         return "" if connection is None else connection.address
 
     def close(self) -> None:
-        """End every connection, and look at deadlines no more."""
+        """Close every connection, and stop checking deadlines."""
         for connection in list(self._open.values()):
             self._end(connection)
         if self._sweeping is not None:
@@ -148,7 +150,7 @@ class Connections:
     # --- called by connections ------------------------------------------------------------------
 
     def opened(self, connection: "_Guarded") -> bool:
-        """Take a new connection in; False when there is no room and none can be ended for it."""
+        """Accept a new connection; False if there is no room and none can be closed for it."""
         peer = connection.transport.get_extra_info("peername")
         host = str(peer[0]) if peer else ""
         connection.address = "" if is_one_of(host, self._trusted) else rate_limit_key(host)
@@ -171,7 +173,7 @@ class Connections:
             self._forget_bytes(connection)
 
     def received(self, connection: "_Guarded", size: int) -> None:
-        """Some bytes came."""
+        """Record received bytes."""
         if connection.phase is Phase.WORK:
             connection.more = True
             return
@@ -185,7 +187,8 @@ class Connections:
     # --- bounds ---------------------------------------------------------------------------------
 
     def _counted(self, connection: "_Guarded") -> bool:
-        """Count it for its address; False when the address has its share and works with all."""
+        """Count it for its address; False if the address has reached its limit and all its
+        connections are in use."""
         if not connection.address:
             return True
         beside = self._by_address.setdefault(connection.address, OrderedDict())
@@ -206,14 +209,15 @@ class Connections:
                 del self._by_address[connection.address]
 
     def _is_unfinished(self, connection: "_Guarded") -> bool:
-        """False while the request is being answered. A body that is complete begins the answer."""
+        """Return False while the request is being answered. A complete body starts the answer."""
         content = connection.content
         if connection.phase is Phase.BODY and content is not None and content.is_eof():
             self._enter(connection, Phase.WORK)
         return connection.phase is not Phase.WORK
 
     def _end_oldest(self, *phases: Phase) -> bool:
-        """End what has been unfinished or idle for longest; False when there is nothing."""
+        """Close the connection that has been unfinished or idle for longest; False if there is
+        none."""
         while True:
             fronts = [
                 next(iter(waiting))
@@ -265,7 +269,7 @@ class Connections:
             self._sweep_later()
 
     def sweep(self) -> None:
-        """End what passed its deadline."""
+        """Close connections that passed their deadline."""
         bounds, now = self._bounds, self._now()
         for phase, seconds in (
             (Phase.HEAD, bounds.head_seconds),
@@ -281,7 +285,7 @@ class Connections:
                     self._end(oldest)
 
     def _is_still_read(self, connection: "_Guarded") -> bool:
-        """True when a long answer is on its way and its reader takes some of it."""
+        """Return True if a long answer is being sent and its reader receives some of it."""
         unsent = connection.transport.get_write_buffer_size()
         if connection.phase is not Phase.IDLE or not unsent:
             return False
@@ -298,7 +302,7 @@ def _since(connection: "_Guarded") -> float:
 
 
 class _Guarded(asyncio.Protocol):
-    """Hands everything on to aiohttp's protocol, and tells `Connections` of it first."""
+    """Passes everything on to aiohttp's protocol, and reports it to `Connections` first."""
 
     __slots__ = (
         "_guard",

@@ -1,4 +1,4 @@
-"""Refused requests in the audit: whose, as far as that is known, and from where; never the path."""
+"""Audits refused requests: the person if known, and the address; never the path."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -10,19 +10,19 @@ from gateway.ports.security import SecurityEvent
 from parley.security.tokens import TokenClaims
 
 AUDITED: Final = frozenset({401, 403, 404, 429})
-"""Not let in, not allowed, not theirs or not there, too often."""
+"""The audited statuses: not authenticated, not allowed, not found, too often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Why a request was refused, as a code."""
+    """The code of a refusal."""
 
     reason: str
 
 
 DENIED: Final = web.ResponseKey("parley.denied", Denied)
 HOLDER: Final = web.RequestKey("parley.holder", TokenClaims)
-"""The person of the token that was shown, once its signature is known to be ours."""
+"""The person of the token, after its signature was verified."""
 
 
 def note_denial(
@@ -32,7 +32,7 @@ def note_denial(
     response: web.StreamResponse,
     address: str,
 ) -> None:
-    """Record a refusal of a part of the program that is called `event`."""
+    """Record a refusal by the part of the program with the name `event`."""
     denied = response.get(DENIED)
     reason = denied.reason if denied is not None else f"http_{response.status}"
     holder = request.get(HOLDER)

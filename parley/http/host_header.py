@@ -1,9 +1,9 @@
-"""The host that a request names: one strict reading, shared by both listeners.
+"""Parses the host of a request strictly, for both listeners.
 
-RFC 9112 section 3.2 wants exactly one Host in HTTP/1.1 and 400 for anything else; RFC 3986 section
-3.2.2 says how a host is written. What browsers and libraries read differently (user information, a
-second Host, an absolute request target, numbers that stand for an address) is refused rather than
-interpreted, because the answer decides whether a request asks for this machine.
+RFC 9112 section 3.2 requires exactly one Host in HTTP/1.1 and 400 for anything else; RFC 3986
+section 3.2.2 defines the form of a host. Forms that browsers and libraries read differently (user
+information, a second Host, an absolute request target, numbers that stand for an address) are
+refused rather than interpreted, because the result decides if a request addresses this machine.
 """
 
 import ipaddress
@@ -25,14 +25,15 @@ _IPV6: Final = frozenset("0123456789abcdef:.")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host as it was asked for: `name` in lower case, without brackets; `port` None for none."""
+    """A requested host: `name` in lower case, without brackets; `port` is None if there is none."""
 
     name: str
     port: int | None = None
 
 
 def read_host(text: str) -> Host | None:
-    """The host in a Host header, None for anything that is not exactly one host with a port."""
+    """Return the host of a Host header, None for anything that is not exactly one host with a
+    port."""
     name, port = _split(text)
     if name is None or not (port is None or _is_port(port)):
         return None
@@ -46,9 +47,9 @@ def read_host(text: str) -> Host | None:
 
 
 def is_valid_host_request(target: str, hosts: Sequence[str], *, required: bool) -> bool:
-    """True when a request names its target in the origin form (a path), and one host at most.
+    """Return True if a request has its target in the origin form (a path), and one host at most.
 
-    `target` is the request target as it came, `hosts` are all its Host headers; HTTP/1.1 has one
+    `target` is the request target as received, `hosts` are all its Host headers; HTTP/1.1 has one
     (`required`), and HTTP/1.0 may have none.
     """
     if not target.startswith("/"):
@@ -59,13 +60,13 @@ def is_valid_host_request(target: str, hosts: Sequence[str], *, required: bool) 
 
 
 def has_valid_host(request: "web.BaseRequest") -> bool:
-    """The same for a request of aiohttp, which the settings do without."""
+    """Return the same for a request of aiohttp."""
     hosts = request.headers.getall("Host", [])
     return is_valid_host_request(request.raw_path, hosts, required=request.version >= (1, 1))
 
 
 def _split(text: str) -> tuple[str | None, str | None]:
-    """Name and port as written; the port is None where there is none, the name if invalid."""
+    """Return name and port as written; the port is None if there is none, the name if invalid."""
     if text.startswith("["):
         name, bracket, rest = text.partition("]")
         if not bracket or (rest and not rest.startswith(":")):
@@ -80,7 +81,7 @@ def _is_port(text: str) -> bool:
 
 
 def _is_ipv6(text: str) -> bool:
-    """An IPv6 address without a zone."""
+    """Return an IPv6 address without a zone."""
     if not (text and _IPV6.issuperset(text)):
         return False
     try:
@@ -91,10 +92,10 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """A host name or an IPv4 address in its usual form.
+    """Return a host name or an IPv4 address in its usual form.
 
-    A name that ends in a number would be read as an address by browsers (WHATWG URL, "ends in a
-    number"), and one that begins with an address of this machine only looks like one.
+    Browsers read a name that ends in a number as an address (WHATWG URL, "ends in a number"), and a
+    name that begins with an address of this machine only looks like one.
     """
     labels = text.split(".")
     if len(text) > MAX_NAME or not all(0 < len(one) <= MAX_LABEL for one in labels):

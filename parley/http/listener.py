@@ -49,7 +49,7 @@ class Listener:
         return self._runner is not None
 
     async def stop(self) -> None:
-        """Close the port and what is open. Safe to call twice, and before `start`."""
+        """Close the port and its connections. Safe to call twice, and before `start`."""
         runner, self._runner = self._runner, None
         if self._server is not None:
             self._server.close()
@@ -73,14 +73,15 @@ class Listener:
 
 
 def refusal(host: str, port: int, error: OSError) -> str:
-    """Why it is not possible, in words; without the address that asyncio puts into its own."""
+    """Return the reason of an error, without the address that asyncio adds to it."""
     known = error.errno in errno.errorcode
     reason = os.strerror(error.errno) if known and error.errno else error.strerror or str(error)
     return f"cannot listen on {host}:{port} ({reason})"
 
 
 def unusable(listener: str, section: str, host: str, port: int, error: OSError) -> StartError:
-    """The error of a listener that does not get its port; `section` of the configuration has it."""
+    """Return the error of a listener without its port, which `section` of the configuration
+    sets."""
     return StartError(
         f"{listener}: {refusal(host, port, error)}.",
         f"Choose another {section}.port, or stop the program that uses it.",
@@ -88,7 +89,7 @@ def unusable(listener: str, section: str, host: str, port: int, error: OSError) 
 
 
 def tried(host: str, port: int) -> str:
-    """The reason why a listener could not begin there now; empty where it could."""
+    """Return the reason why a listener cannot open this port now; empty if it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.create_server((host, port), family=family).close()

@@ -1,7 +1,7 @@
 """The local listener: the page, health, metrics and console, for people who run the program.
 
-It refuses to open beyond this machine without a token, and asks every request the questions of
-`parley.http.access`. Other rooms add their routes before it starts.
+It refuses to open beyond this machine without a token, and applies `parley.http.access` to every
+request. Other packages add their routes before it starts.
 """
 
 import secrets
@@ -38,9 +38,9 @@ COOKIE_DAYS: Final = 30
 LINK_SECONDS: Final = 600.0
 """Seconds for which a login link works, once."""
 MAX_LINKS: Final = 16
-"""Login links that wait to be used; the oldest goes first."""
+"""Maximum unused login links; the oldest is dropped first."""
 MIN_TOKEN: Final = 16
-"""Characters of a token that protects a port beyond this machine."""
+"""Minimum characters of a token that protects a port beyond this machine."""
 
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -57,20 +57,20 @@ SECURITY_HEADERS: Final = {
 }
 
 OPEN_PATHS: Final = ("/healthz", "/readyz")
-"""Answered to everybody who reaches the port; without entry they name nothing."""
+"""Paths that are served to everybody who reaches the port; without access they name no details."""
 
 ENTRY: Final = web.RequestKey("parley.entry", AccessDecision)
-"""The decision of the listener's own rule; a part with tokens of its own may look at it."""
+"""The decision of the listener's own rule, for parts with their own tokens."""
 BOUNDS: Final = ConnectionBounds(connections=256, body_seconds=30.0, idle_seconds=60.0)
-"""Long enough for a file that a person sends from the page, up to `max_body`."""
+"""Seconds; long enough for a file that a person sends from the page, up to `max_body`."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """The readiness of the program; `parts` has the state of each part, `problems` says in words
-    what is wrong with one."""
+    """The readiness of the program; `parts` has the state of each part, `problems` the reasons of
+    failures."""
 
     ready: bool
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The health of the process; `loop_lag` is how many seconds its loop was late."""
+    """The health of the process; `loop_lag` is the delay of its loop in seconds."""
 
     well: bool = True
     loop_lag: float = 0.0
@@ -92,7 +92,7 @@ _Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class LocalListener(Listener):
-    """Serves `/healthz`, `/readyz` and what others add, on one port.
+    """Serves `/healthz`, `/readyz` and added routes on one port.
 
     `token` protects it: as `Authorization: Bearer`, or through a login link that sets a cookie.
     """
@@ -122,24 +122,23 @@ class LocalListener(Listener):
         self._security = security or SecurityLog()
 
     def add_routes(self, routes: Iterable[LocalRoute]) -> None:
-        """Serve these too. Raises `RuntimeError` once the listener runs."""
+        """Add routes. Raises `RuntimeError` after the start."""
         if self._runner is not None:
             raise RuntimeError("routes are added before the listener starts")
         self._routes.extend(map(aiohttp_route, routes))
 
     def add_guarded(self, prefix: str, make: MakeApp) -> None:
-        """Serve a part that asks for tokens of its own under `prefix`; it refuses whoever has none.
+        """Serve a part with its own tokens under `prefix`, which refuses requests without one.
 
-        Raises `RuntimeError` once the listener runs.
+        Raises `RuntimeError` after the start.
         """
         if self._runner is not None:
             raise RuntimeError("parts are added before the listener starts")
         self._parts.append((prefix, make))
 
     async def start(self) -> None:
-        """Listen. Raises `ConfigurationError` for an open port without a token, `StartError` when
-        the port cannot be had. Safe to call twice.
-        """
+        """Listen. Raises `ConfigurationError` for an open port without a token, `StartError` if the
+        port is not available. Safe to call twice."""
         if self._runner is not None:
             return
         check_exposure(self._host, self._token)
@@ -168,7 +167,8 @@ class LocalListener(Listener):
         await self._listen(runner)
 
     def login_link(self, path: str = "/") -> str:
-        """A link that admits a browser once within ten minutes; without a token the plain page."""
+        """Return a link that gives one browser access within ten minutes; without a token the plain
+        page."""
         if not self._token:
             return self.base_url + path
         code = secrets.token_urlsafe(24)
@@ -254,7 +254,8 @@ class LocalListener(Listener):
 
 
 def check_exposure(host: str, token: str) -> None:
-    """Raises `ConfigurationError` when `host` opens the port beyond this machine unprotected."""
+    """Raise `ConfigurationError` if `host` opens the port beyond this machine without
+    protection."""
     if is_loopback_name(host):
         return
     if not token:

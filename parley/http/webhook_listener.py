@@ -34,7 +34,7 @@ MAX_PATH: Final = 200
 """Characters of a registered path."""
 
 BODY_GRACE: Final = 2.0
-"""Seconds after which a connection is ended whose late body could not be answered by 408."""
+"""Seconds until a connection is closed with a late body that could not be answered by 408."""
 
 log = structlog.get_logger(__name__)
 
@@ -205,7 +205,7 @@ async def _ask_for_body(request: web.BaseRequest) -> None:
 
 
 async def _read(request: web.BaseRequest, limit: int) -> bytes | None:
-    """The body as it came, None when it is larger than allowed."""
+    """Return the unchanged body, None if it is larger than allowed."""
     pieces = bytearray()
     async for piece in request.content.iter_any():
         pieces += piece
@@ -225,12 +225,13 @@ def _as_port_request(request: web.BaseRequest, body: bytes) -> WebhookRequest:
 
 
 def _joined(values: MultiMapping[str]) -> dict[str, str]:
-    """Repeated names joined by a comma, so that a second signature header never counts."""
+    """Return the headers, with repeated names joined by a comma, so that a second signature header
+    never counts."""
     return {name: ", ".join(values.getall(name)) for name in values}
 
 
 class _BareResponse(web.Response):
-    """A response that does not say which software wrote it."""
+    """A response without the name of the software."""
 
     async def _prepare_headers(self) -> None:
         await super()._prepare_headers()
