@@ -1,4 +1,4 @@
-"""discord.py's errors as those of the gateway."""
+"""Converts discord.py's errors to those of the gateway."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Gateway payloads as events. Only this package knows Discord's names for them.
+"""Parses Discord's gateway payloads into events. Only this package knows Discord's names.
 
 A payload is one dispatched gateway message: {"t": name, "s": sequence, "d": data}. A bare message
 or interaction object, as REST and webhooks carry it, is accepted as well. No payload raises:

@@ -1,4 +1,4 @@
-"""Raw updates of the Bot API as events. Does not import python-telegram-bot."""
+"""Parses raw updates of the Bot API into events."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The changes that a person's action makes on the page before the gateway has it."""
+"""Shows a person's action on the page before the gateway has stored it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,9 +24,9 @@ Undo = Callable[[], None]
 
 
 def named_files(files: FileStore, person: str, ids: object) -> list[dict[str, object]]:
-    """The uploaded files that a message names by id, as `parse` reads them.
+    """Return the uploaded files that a message names by id, for `parse`.
 
-    Raises `BadInput` for too many, and for one that is not (or no longer) this person's.
+    Raises `BadInput` for too many, and for a file that is missing or not this person's.
     """
     if ids is None:
         return []
@@ -49,7 +49,7 @@ def named_files(files: FileStore, person: str, ids: object) -> list[dict[str, ob
 
 
 def quote_of(conversation: Conversation, line_id: object, person: str) -> Quote | None:
-    """The line that a message answers, None when it is not kept."""
+    """Return the line that a message answers, None if it is no longer stored."""
     line = conversation.line(line_id) if isinstance(line_id, str) else None
     if line is None or line.deleted:
         return None
@@ -58,10 +58,10 @@ def quote_of(conversation: Conversation, line_id: object, person: str) -> Quote 
 
 
 def pressed_label(conversation: Conversation, payload: Mapping[str, object]) -> str:
-    """The label of the button that was pressed.
+    """Return the label of the pressed button.
 
-    Raises `BadInput` when the conversation has no such button: values come from us, never from
-    the page.
+    Raises `BadInput` if the conversation has no such button: values come from us, never from the
+    page.
     """
     message_id = payload.get("message_id")
     line = conversation.line(message_id) if isinstance(message_id, str) else None
@@ -72,9 +72,9 @@ def pressed_label(conversation: Conversation, payload: Mapping[str, object]) -> 
 
 
 def show(conversation: Conversation, event: InboundEvent) -> Undo:
-    """Put the event on the page and return what takes it back.
+    """Show the event on the page and return a function that undoes it.
 
-    Raises `BadInput` when it changes a line that is not the person's own.
+    Raises `BadInput` for a change of a line that is not the person's own.
     """
     match event:
         case MessageReceived(message=message):

@@ -29,7 +29,7 @@ MAX_PART: Final = 400_000
 
 STREAMS_PER_PERSON: Final = 4
 MAX_STREAMS: Final = 128
-"""Of all people: half of the connections that the local listener takes."""
+"""The limit for all people: half of the connections of the local listener."""
 
 
 class WebAdapter:
@@ -77,7 +77,7 @@ class WebAdapter:
         return build_routes(self)
 
     async def connect(self, sink: EventSink) -> None:
-        """Take what people write from now on."""
+        """Start to accept messages."""
         self._closed.clear()
         self._sink = sink
 
@@ -86,7 +86,7 @@ class WebAdapter:
         await self._closed.wait()
 
     async def disconnect(self) -> None:
-        """Take nothing more, and let every open stream end."""
+        """Stop accepting messages, and end every open stream."""
         self._sink = None
         self._closed.set()
         for conversation in self.conversations:
@@ -95,9 +95,9 @@ class WebAdapter:
     # --- called by the gateway -------------------------------------------------------------------
 
     async def send(self, outbound: Outbound) -> Receipt:
-        """Put a part or a file on the page. The same key twice is one message.
+        """Show a part or a file on the page.
 
-        Raises a `DeliveryError`.
+        The same key twice is one message. Raises a `DeliveryError`.
         """
         self._require_sink()
         if outbound.part is None and outbound.file is None:
@@ -107,11 +107,12 @@ class WebAdapter:
         return self._put(outbound, _line_id(outbound.key))
 
     def live_style(self, place: Place) -> LiveStyle:
-        """Often: the page is on this machine or near it, and no limit of a platform holds."""
+        """A frequent style: the page is on this machine or near it, and no platform limits the
+        rate."""
         return live_style(place)
 
     async def show_live(self, view: LiveView) -> str:
-        """Show what is written so far. Raises a `DeliveryError`."""
+        """Show the answer so far. Raises a `DeliveryError`."""
         self._require_sink()
         line_id = view.handle or _line_id(view.key)
         if view.handle:
@@ -120,7 +121,7 @@ class WebAdapter:
         return self._put(shown, line_id).message_id
 
     async def end_live(self, outbound: Outbound) -> Receipt:
-        """Put the answer where it grew. Raises a `DeliveryError`."""
+        """Replace the live message by the answer. Raises a `DeliveryError`."""
         self._require_sink()
         self._answer(outbound.place, outbound.replaces)
         return self._put(outbound, outbound.replaces)
@@ -142,26 +143,26 @@ class WebAdapter:
         return Receipt(line_id, now)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
-        """Take the buttons away from under an answer."""
+        """Remove the buttons under an answer."""
         self._require_sink()
         line = self._answer(outbound.place, outbound.clears)
         if line.buttons:
             self._conversation(outbound.place).put(replace(line, buttons=()))
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Take an answer off the page."""
+        """Delete an answer."""
         self._require_sink()
         self._answer(place, message_id)
         self._conversation(place).remove(message_id)
 
     async def typing(self, place: Place, message_id: str) -> None:
-        """Show "is writing" for a few seconds, or until the answer is there."""
+        """Show "is writing" for a few seconds, or until the answer appears."""
         self._require_sink()
         until = asyncio.get_running_loop().time() + TYPING_SECONDS
         self._conversation(place).is_typing(until)
 
     async def fetch(self, attachment: Attachment, limit: int) -> bytes:
-        """The bytes a person uploaded."""
+        """Return the bytes of an uploaded file."""
         owner, _, file_id = attachment.ref.partition("/")
         stored = self.files.get(file_id, owner)
         if stored is None:
@@ -173,10 +174,10 @@ class WebAdapter:
     # --- called by the page ----------------------------------------------------------------------
 
     async def act(self, person: str, payload: Mapping[str, object]) -> None:
-        """One action of the page: shown at once, handed over, taken back if that failed.
+        """Handle an action of the page: show it at once, pass it on, and undo it after a failure.
 
-        Raises `BadInput` for an object that means nothing here, `Transient` while not connected,
-        and whatever the gateway's sink raises.
+        Raises `BadInput` for an invalid object, `Transient` while not connected, and the errors of
+        the gateway's sink.
         """
         sink = self._require_sink()
         conversation = self.conversations.of(person)
@@ -198,9 +199,9 @@ class WebAdapter:
 
     @contextmanager
     def watching(self, person: str) -> Iterator[Conversation]:
-        """The person's conversation, kept as long as a page looks at it.
+        """Yield the person's conversation, which stays in memory while a page is open.
 
-        Raises `Transient` when too many pages are open.
+        Raises `Transient` if too many pages are open.
         """
         conversation = self.conversations.of(person)
         if self._streams >= MAX_STREAMS or conversation.watchers >= STREAMS_PER_PERSON:
@@ -221,7 +222,8 @@ class WebAdapter:
         return self._sink
 
     def _conversation(self, place: Place) -> Conversation:
-        """An answer may come after a restart, before the person is back: it waits for them."""
+        """Return the conversation, also for an answer that comes after a restart before the person
+        opens the page."""
         if not place.channel_id.startswith("web-"):
             raise Permanent(f"{place.channel_id!r} is no conversation of this page")
         return self.conversations.of(place.channel_id)
@@ -247,7 +249,7 @@ def _line_id(key: str) -> str:
 
 
 def _markup(part: Part | None) -> tuple[str, str]:
-    """The safe HTML and the text of a part."""
+    """Return the safe HTML and the text of a part."""
     if part is None:
         return "", ""
     if not isinstance(part.payload, str):

@@ -45,7 +45,7 @@ _LIVE: Final = LiveStyle(pause=0.25, costs=False)
 
 
 def live_style(place: Place) -> LiveStyle:
-    """Often: the page is on this machine or near it, and no limit of a platform holds."""
+    """A frequent style: the page is on this machine or near it, and no platform limits the rate."""
     return _LIVE
 
 

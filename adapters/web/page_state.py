@@ -53,9 +53,9 @@ class PageMessage:
 
 @dataclass(slots=True)
 class Conversation:
-    """The lines of one person, at most `limit`, the oldest go first.
+    """The lines of one person, at most `limit`; the oldest are dropped first.
 
-    `versions` only ever grows, over restarts too: a page that was open sees what came since.
+    `versions` only increases, also over restarts, so that an open page finds later changes.
     """
 
     limit: int
@@ -67,7 +67,7 @@ class Conversation:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def put(self, line: PageMessage) -> PageMessage:
-        """Add a line, or replace the one with its id; everybody who waits is woken."""
+        """Add a line, or replace the one with its id; wake all waiting streams."""
         self.version = next(self.versions)
         stamped = replace(line, version=self.version)
         self._lines[line.id] = stamped
@@ -79,16 +79,16 @@ class Conversation:
         return stamped
 
     def line(self, line_id: str) -> PageMessage | None:
-        """The line with this id, if it is still kept."""
+        """Return the line with this id, None if it is no longer stored."""
         return self._lines.get(line_id)
 
     def remove(self, line_id: str) -> None:
-        """Blank a line: it stays as a deleted one, so that open pages learn of it."""
+        """Mark a line as deleted, so that open pages remove it."""
         if line := self._lines.get(line_id):
             self.put(replace(line, text="", html="", buttons=(), files=(), deleted=True))
 
     def forget(self, line_id: str) -> None:
-        """Take back a line that was never accepted."""
+        """Remove a line that was not accepted."""
         self._lines.pop(line_id, None)
 
     def lines(self) -> list[PageMessage]:
@@ -123,9 +123,9 @@ class Conversation:
 
 
 class Conversations:
-    """All conversations; beyond `max_people` the one that was quiet for longest is forgotten.
+    """All conversations; beyond `max_people` the one without activity for longest is dropped.
 
-    One that an open page looks at stays; how many pages are open is bounded by the adapter.
+    A conversation with an open page stays; the adapter limits the number of open pages.
     """
 
     def __init__(self, max_people: int, history: int, first_version: int = 1) -> None:
@@ -135,7 +135,7 @@ class Conversations:
         self._by_person: OrderedDict[str, Conversation] = OrderedDict()
 
     def of(self, person_id: str) -> Conversation:
-        """The conversation of this person, a new one if need be."""
+        """Return the conversation of this person; creates a missing one."""
         conversation = self._by_person.get(person_id)
         if conversation is None:
             conversation = Conversation(self._history, self._versions)
@@ -159,7 +159,7 @@ class Conversations:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file and its owner; nobody else is given its bytes."""
+    """A file and its owner, who alone can download it."""
 
     id: str
     owner: str
@@ -169,7 +169,7 @@ class StoredFile:
 
 
 class FileStore:
-    """Files by id, at most `max_bytes` together; the oldest go first."""
+    """Files by id, at most `max_bytes` in total; the oldest are dropped first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes

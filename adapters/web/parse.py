@@ -1,4 +1,4 @@
-"""From the page's own JSON to inbound events.
+"""Parses the page's own JSON into inbound events.
 
 The page sends one object per action:
 
@@ -61,9 +61,9 @@ def place_for(account: str, person_id: str) -> Place:
 def parse(
     payload: JsonObject, envelope: Envelope, quoted: Quote | None = None
 ) -> list[InboundEvent]:
-    """The event that an object of the page stands for; empty for anything malformed.
+    """Return the event of an object of the page; None for a malformed one.
 
-    `quoted` is the message that `reply_to` names, as the server remembers it. Never raises.
+    `quoted` is the stored message of `reply_to`. Never raises.
     """
     event_id = _identifier(payload.get("id"))
     if not event_id:

@@ -1,4 +1,4 @@
-"""Safe HTML for the local page: every character escaped, every tag ours."""
+"""Renders safe HTML for the local page: every character is escaped, every tag is ours."""
 
 import re
 from collections.abc import Sequence

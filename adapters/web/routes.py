@@ -214,9 +214,9 @@ class _Pages:
 
 
 def _person_of(request: LocalRequest) -> str:
-    """The person behind a request, empty without a well-formed token.
+    """Return the person of a request, empty without a well-formed token.
 
-    The id is a hash: it is the same after a restart, and it does not give the token away.
+    The id is a hash: it stays the same after a restart and does not reveal the token.
     """
     token = request.cookies.get(COOKIE, "")
     if not _TOKEN.fullmatch(token):
@@ -225,15 +225,15 @@ def _person_of(request: LocalRequest) -> str:
 
 
 def _new_cookie(request: LocalRequest) -> str:
-    """The cookie that makes this browser a new person; scripts cannot read it."""
+    """Return the cookie that makes this browser a new person; scripts cannot read it."""
     secure = "; Secure" * request.encrypted
     value = f"{COOKIE}={secrets.token_urlsafe(32)}; Max-Age={COOKIE_SECONDS}; Path={BASE}"
     return f"{value}; HttpOnly; SameSite=Strict{secure}"
 
 
 def _acting(request: LocalRequest) -> str | LocalResponse:
-    """The person of a request that changes something, or the refusal of one that another site's
-    page made."""
+    """Return the person of a request that changes something, or the refusal of a request from
+    another site's page."""
     _, _, origin = request.headers.get("origin", "").partition("://")
     if not origin or origin.lower() != request.headers.get("host", "").lower():
         return LocalResponse(b"the request came from another page", 403)

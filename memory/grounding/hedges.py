@@ -144,7 +144,7 @@ NOT_MODAL: Final = (
 
 MAX_WORDS: Final = 10
 MAX_WORD: Final = 40
-"""Hedges that are named, and characters of each."""
+"""Hedges in a result, and characters of each."""
 
 
 class HedgeAction(StrEnum):
@@ -164,7 +164,7 @@ class HedgeResult:
 
 
 def analyze_hedges(text: str) -> HedgeResult:
-    """The strictest action that any wording of `text` asks for; takes time linear in its length."""
+    """Return the strictest action for any wording of `text`; the time is linear in its length."""
     read = [_without_nouns(_without_mentions(folded)).lower() for folded in _readings(text)]
     for action, pattern in ((HedgeAction.BLOCK, _BLOCK), (HedgeAction.REVIEW, _REVIEW)):
         words = [word for reading in read for word in _found(pattern, reading)]
@@ -182,7 +182,7 @@ def _found(pattern: re.Pattern[str], text: str) -> list[str]:
 
 
 def _without_nouns(text: str) -> str:
-    """The text without the month of May and without might that is strength."""
+    """Return the text without the month of May and without "might" in the sense of strength."""
     return _NOT_MODAL.sub(_GAP, text) if _MAY_BE.search(text) else text
 
 
@@ -194,7 +194,8 @@ def _just_before(match: re.Match[str]) -> str:
 
 
 def _readings(text: str) -> list[str]:
-    """The text folded; twice when it holds invisible characters, which join words or part them."""
+    """Return the folded text; twice if it has invisible characters, which join or separate
+    words."""
     plain = html.unescape(text).translate(_APOSTROPHES)
     if plain.isascii() or not any(_invisible(char) for char in plain):
         return [_fold(plain)]
@@ -210,7 +211,7 @@ def _fold(text: str) -> str:
 
 
 def _emphasis(match: re.Match[str]) -> str:
-    """The underscores within a name, nothing for other marks of emphasis."""
+    """Return the underscores within a name, an empty text for other marks of emphasis."""
     text, start, end = match.string, match.start(), match.end()
     inside = start > 0 and text[start - 1].isalnum() and text[end : end + 1].isalnum()
     return match[0] if text[start] == "_" and inside else ""
@@ -234,7 +235,7 @@ _EMPHASIS: Final = re.compile(r"\*+|_+")
 
 
 def _without_mentions(text: str) -> str:
-    """The text without quotations and code; all of it where it consists of nothing else."""
+    """Return the text without quotations and code; all of it if it contains nothing else."""
     outside = _MENTION.sub(_GAP, text)
     if not _LETTER.search(outside):
         return _MARKS.sub(" ", text)
@@ -272,7 +273,7 @@ _NO_CLAIM: Final = re.compile(
 
 
 def _any_of(*groups: Sequence[str]) -> str:
-    """One boundary before all of them: positions within a word are passed over at once."""
+    """One word boundary before all alternatives, so positions within a word are skipped at once."""
     return rf"\b(?:{'|'.join(pattern for group in groups for pattern in group)})"
 
 

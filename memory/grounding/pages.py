@@ -67,13 +67,13 @@ async def look(
 
 
 def as_text(page: str) -> str:
-    """A page without its markup."""
+    """Return a page without its markup."""
     plain = " ".join(_TAG.sub(" ", part) for part in _outside_scripts(page))
     return " ".join(html.unescape(plain).split())
 
 
 def _outside_scripts(page: str) -> Iterator[str]:
-    """The parts of a page between its scripts and style sheets."""
+    """Yield the parts of a page between its scripts and style sheets."""
     done = 0
     closing = _CLOSES.search(page)
     for opening in _OPENS.finditer(page):

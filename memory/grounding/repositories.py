@@ -1,4 +1,5 @@
-"""Commits and decision records in git folders on this machine. Nothing is fetched from afar."""
+"""Finds commits and decision records in git folders on this machine. No data is fetched over the
+network."""
 
 import asyncio
 import contextlib
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 SECONDS: Final = 3.0
-"""For one call of git."""
+"""The time limit of one call of git."""
 MAX_ENTRIES: Final = 5_000
-"""Entries of one folder that are looked at."""
+"""Entries of one folder that are read."""
 MAX_EXCERPT: Final = 20_000
 """Bytes."""
 
@@ -26,7 +27,7 @@ _ADR_FOLDERS: Final = re.compile(r"adrs?[\w-]{0,40}|decisions|decision-records",
 
 
 class Repositories:
-    """Git folders, asked in their order."""
+    """Git folders, which are searched in their order."""
 
     def __init__(self, folders: Sequence[Path], *, excerpts: bool = False) -> None:
         self._folders = tuple(folder.resolve() for folder in folders)
@@ -36,8 +37,8 @@ class Repositories:
         return bool(self._folders)
 
     async def commit(self, hexadecimal: str) -> str | None:
-        """The commit's text ("" without excerpts); None when no folder has it, or several do under
-        this abbreviation. Raises OSError without git, TimeoutError when it is too slow."""
+        """Return the commit's text ("" without excerpts); None if no folder has it, or several have
+        it under this abbreviation. Raises OSError without git, TimeoutError if it is too slow."""
         if not _HASH.fullmatch(hexadecimal):
             return None
         for folder in self._folders:
@@ -49,7 +50,8 @@ class Repositories:
         return None
 
     async def decision_record(self, adr_id: str) -> str | None:
-        """The record's text ("" without excerpts) for "ADR-003"; None when there is no such file.
+        """Return the record's text ("" without excerpts) for "ADR-003"; None if there is no such
+        file.
 
         It is a file such as docs/adrs/ADR-003-storage.md or doc/adr/0003-storage.md.
         """
@@ -76,7 +78,7 @@ async def is_repository(folder: Path) -> bool:
 
 
 def _decision_records(folder: Path) -> Iterator[Path]:
-    """The files in the folders where decision records are kept; links are not followed."""
+    """Yield the files in the folders of decision records; links are not followed."""
     for base in _BASES:
         for inside in _entries(folder / base):
             if _ADR_FOLDERS.fullmatch(inside.name) and inside.is_dir(follow_symlinks=False):
@@ -99,8 +101,8 @@ def _beginning(path: Path) -> str:
 
 
 async def _git(folder: Path, *arguments: str) -> bytes:
-    """The output of git, empty when it fails. Configuration, hooks and remotes of nobody else: the
-    operator listed the folder, which makes it safe whoever owns it."""
+    """Return the output of git, empty if it fails. Foreign configuration, hooks and remotes are not
+    used: the operator listed the folder, which makes it safe for any owner of its files."""
     process = await asyncio.create_subprocess_exec(
         "git",
         *("-C", str(folder), "-c", f"safe.directory={folder}", "-c", "core.fsmonitor=false"),

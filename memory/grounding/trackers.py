@@ -1,4 +1,4 @@
-"""Issues in the trackers that the operator listed, through their API."""
+"""Finds issues in the listed trackers, through their API."""
 
 import re
 from collections.abc import Sequence
@@ -50,7 +50,8 @@ class Tracker:
 
 
 class Trackers:
-    """Several trackers, asked in their order. `networks`: internal ones in which these may be."""
+    """Several trackers, which are asked in their order. `networks`: internal ones in which these
+    may be."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class Trackers:
         return [url for tracker, _ in self._trackers if (url := tracker.url(citation))]
 
     async def issue(self, citation: Citation) -> str | None:
-        """The issue's text ("" without excerpts); None when no tracker has it. Raises
+        """Return the issue's text ("" without excerpts); None if no tracker has it. Raises
         `OutboundError`."""
         for tracker, client in self._trackers:
             url = tracker.url(citation)

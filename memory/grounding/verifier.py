@@ -47,7 +47,7 @@ MAX_KEPT: Final = 500
 async def verify_all(
     citations: Sequence[Citation], verifier: CitationVerifier, *, seconds: float = SECONDS
 ) -> tuple[Checked, ...]:
-    """Look the first `MAX_VERIFIED` up, side by side and within `seconds` in all."""
+    """Verify the first `MAX_VERIFIED` citations in parallel, within `seconds` in total."""
     looked, rest = citations[:MAX_VERIFIED], citations[MAX_VERIFIED:]
     tasks = [asyncio.ensure_future(verifier.verify(citation)) for citation in looked]
     try:
@@ -75,9 +75,9 @@ class GroundingSources:
 
 
 class ConfiguredVerifier:
-    """Looks citations up in what is configured, and remembers the answers for a while.
+    """Verifies citations in the configured places, with a cache.
 
-    `excerpts`: bring text of what is cited along, for `keep_relevant`.
+    `excerpts`: also fetch text of the sources, for `relevance.py`.
     """
 
     def __init__(
@@ -139,9 +139,9 @@ class ConfiguredVerifier:
 
 
 SHARED: Final = 0.5
-"""The share of a claim's content words that has to occur in the cited text."""
+"""The share of a claim's content words that must occur in the cited text."""
 MAX_MATERIAL: Final = 4_000
-"""Characters of the cited text that a model is shown."""
+"""Characters of the cited text that a model reads."""
 
 _WORD: Final = re.compile(r"[^\W_]{3,}")
 _EMPTY: Final = frozenset(
@@ -154,13 +154,14 @@ _EMPTY: Final = frozenset(
 
 
 def shared_words(claim: str, material: str) -> float:
-    """The share of the claim's content words that occur in the material, 0 to 1; 1 without any."""
+    """Return the share of the claim's content words that occur in the material, 0 to 1; 1 without
+    any."""
     words = _content(claim)
     return len(words & _content(material)) / len(words) if words else 1.0
 
 
 def _content(text: str) -> frozenset[str]:
-    """Words by their first six letters, so that "stored" and "storage" are near enough."""
+    """Return words by their first six letters, so that "stored" and "storage" match."""
     return frozenset(w[:6] for w in _WORD.findall(text.casefold()) if w not in _EMPTY)
 
 

@@ -7,7 +7,7 @@ from memory.model.record import Evidence
 
 
 class IngestionTier(StrEnum):
-    """Stored at once, put before its owner, or not stored (sources 004)."""
+    """Stored at once, waiting for its owner's decision, or not stored (sources 004)."""
 
     AUTO_APPROVE = "tier_1"
     FLAG_REVIEW = "tier_2"
@@ -15,7 +15,7 @@ class IngestionTier(StrEnum):
 
 
 class Code(StrEnum):
-    """Why a claim landed in its tier. Stable: kept in reviews, traces and the audit."""
+    """The reason for the tier of a claim. Stable: stored in reviews, traces and the audit."""
 
     EXPLICIT = "explicit"
     CITED = "cited"
@@ -61,7 +61,7 @@ class ValidationResult:
 
 
 class Outcome(StrEnum):
-    """Stored at once, waiting for its owner's word, blocked by what it says, or refused by a
+    """Stored at once, waiting for its owner's decision, blocked by its content, or refused by a
     limit."""
 
     STORED = "stored"
@@ -72,11 +72,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """`code` is stable, `reason` in words. `memory_id` is set when it is stored, `review_id` when
-    it waits; `replaces` when it waits and would take the place of another memory. `notices` are
-    sentences for the person: on redaction, on shortening, on a memory that was replaced; the last
-    of these is `replacement_notice`, empty where there is none. `for_operators` when it waits for
-    the decision of an operator, and the person is none."""
+    """The result of a write. `code` is stable, `reason` is a sentence. `memory_id` is set if it is
+    stored, `review_id` if it waits; `replaces` if it waits and would replace another memory.
+    `notices` are sentences for the person: on redaction, on shortening, on a replaced memory; the
+    last of these is `replacement_notice`, empty if there is none. `for_operators` is true if it
+    waits for the decision of an operator, and the person is none."""
 
     outcome: Outcome
     code: str

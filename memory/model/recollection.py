@@ -8,7 +8,7 @@ from memory.model.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A step of recall and how long it took."""
+    """A step of recall and its duration."""
 
     name: str
     ms: float

@@ -49,7 +49,7 @@ class Kind(StrEnum):
 
     @property
     def behavioral(self) -> bool:
-        """True when it changes how the assistant acts, rather than what it knows."""
+        """True if it changes the behaviour of the assistant, rather than its knowledge."""
         return self in _BEHAVIORAL
 
     @property
@@ -113,7 +113,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why it is believed. `confidence` is 0 to 1; `source_id` such as "ADR-003" or a URL."""
+    """The evidence of a memory. `confidence` is 0 to 1; `source_id` such as "ADR-003" or a URL."""
 
     claim: str
     captured_at: datetime
@@ -123,7 +123,7 @@ class Evidence:
 
     @property
     def confidence_name(self) -> Literal["high", "medium", "low"]:
-        """High from .8, medium from .5."""
+        """The level of the confidence: high from .8, medium from .5."""
         if self.confidence >= 0.8:
             return "high"
         return "medium" if self.confidence >= 0.5 else "low"
@@ -176,7 +176,7 @@ class Record:
 
     @property
     def behavioral(self) -> bool:
-        """Derived from the kind, never given."""
+        """The tier, which derives from the kind."""
         return self.kind.behavioral
 
     @property

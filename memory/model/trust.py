@@ -47,8 +47,8 @@ CONFIDENCE: Final = {Trust.HIGH: 0.9, Trust.MEDIUM: 0.6, Trust.LOW: 0.3}
 
 
 def derive_trust(way: InputKind, *, injection: bool = False, external: bool = False) -> Derived:
-    """Source and trust of a text; an injection finding takes the trust away. What came from outside
-    is never of high trust: a file that somebody attached could be hostile (sources 001)."""
+    """Return source and trust of a text; an injection finding removes the trust. External text
+    never has high trust: an attached file could be hostile (sources 001)."""
     derived = _DERIVED[way]
     if injection:
         return Derived(derived.source, Trust.LOW)

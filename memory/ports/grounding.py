@@ -1,4 +1,4 @@
-"""Seams of grounding: looking citations up, and judging their relevance."""
+"""Ports of grounding: verification of citations, and their relevance."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -37,7 +37,7 @@ class Citation:
 
 
 class Reason(StrEnum):
-    """Why a citation is verified, or not."""
+    """The reason why a citation is verified, or not."""
 
     EXISTS = "exists"
     MISSING = "missing"
@@ -58,20 +58,20 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A citation and what became of it."""
+    """A citation and its result."""
 
     citation: Citation
     verification: Verification
 
 
 class CitationVerifier(Protocol):
-    """Looks a citation up. Raises nothing for what is missing; anything raised counts as failed."""
+    """Looks a citation up. Raises no error for a missing source; any error counts as failed."""
 
     async def verify(self, citation: Citation) -> Verification: ...
 
 
 class RelevanceJudge(Protocol):
-    """A model that reads. Anything it raises counts as a no."""
+    """A model that checks relevance. Any error counts as a no."""
 
     async def supports(self, claim: str, material: str) -> bool:
         """True if `material` states `claim`. Neither is an instruction."""

@@ -1,4 +1,4 @@
-"""Seams of recall: search by words and by vectors, embedding and reranking models.
+"""Ports of recall: search by words and by vectors, embedding and reranking models.
 
 `memory/stores/` implements the searches and `memory/embeddings/` the models. The filter is part of
 the query, so the first `limit` hits are the first ones that this person may see here.

@@ -29,7 +29,8 @@ def weighed(
     now: datetime,
     weights: Weights,
 ) -> dict[str, float]:
-    """The records' scores, each times what is known of it; 0 to 1 as before."""
+    """Return the records' scores, each multiplied by the factors of its features; 0 to 1 as
+    before."""
     meant = speaker_meant(question, records, access)
     products = {}
     for record in records:
@@ -58,7 +59,7 @@ def literal_first(
 
 
 def speaker_of(record: Record) -> str:
-    """The name before a turn's words ("Ada: …", "[Ada] …"), empty when there is none."""
+    """Return the name before a turn's words ("Ada: …", "[Ada] …"), empty if there is none."""
     match = _SPEAKER.match(record.content) if record.role else None
     return (match[1] or match[2]) if match else ""
 
@@ -66,8 +67,8 @@ def speaker_of(record: Record) -> str:
 def speaker_meant(
     question: Question, records: Sequence[Record], access: AccessScope
 ) -> Callable[[Record], bool] | None:
-    """Tells the turns of whom the question is about, by name or by "I" and "you"; None when it
-    is about nobody in particular."""
+    """Return the test for turns of the person in the question, by name or by "I" and "you"; None if
+    it is about nobody in particular."""
     words = frozenset(question.words)
     spoke = {name for record in records if (name := speaker_of(record))}
     named = {name for name in spoke if words & _parts(name)}
@@ -105,7 +106,8 @@ def _of_length(text: str, weights: Weights) -> float:
 
 
 def _of_scope(scope: Scope, weights: Weights) -> float:
-    """The person's own comes before the project's, and that before everybody's."""
+    """Return the factor of the owner: the person's own memories come before the project's, and
+    these before everybody's."""
     match scope:
         case Scope.USER:
             return 1.0

@@ -1,10 +1,10 @@
-"""Lists of candidates as one: pure functions.
+"""Fuses lists of candidates: pure functions.
 
-Scores of two arms mean different things, so each list is scaled for itself. The best word match
-becomes 1 and the others their share of it: no common words is 0, a fact. A cosine has no such zero,
-so the last of a full list becomes 0, or what is hardly alike. Ranks alone, as reciprocal rank
-fusion takes them, lose how much better the best one is; on short turns that is most of what there
-is to know (`docs/recall.md`).
+Scores of two methods are not comparable, so each list is scaled separately. The best word match
+becomes 1 and the others their share of it: no common words is a real 0. A cosine has no such zero,
+so the last of a full list becomes 0, or the least similar that counts. Ranks alone, as in
+reciprocal rank fusion, lose the distance of the best one from the others; on short turns that is
+most of the information (`docs/recall.md`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ RERANKER: Final = "reranker"
 
 
 def fused(arms: Mapping[str, Sequence[Hit]], rules: Arms) -> dict[str, float]:
-    """Every candidate with its score, 0 to 1. An arm that is not there leaves its weight to the
-    other; the order of the arms does not matter, nor that of hits with the same score."""
+    """Return every candidate with its score, 0 to 1. A missing arm leaves its weight to the other;
+    neither the order of the arms matters nor that of hits with the same score."""
     weights = {LEXICAL: rules.lexical, VECTOR: rules.vector}
     there = {name: weights[name] for name, hits in arms.items() if hits and weights[name] > 0}
     whole = sum(there.values()) or 1.0
@@ -37,7 +37,7 @@ def fused(arms: Mapping[str, Sequence[Hit]], rules: Arms) -> dict[str, float]:
 
 
 def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
-    """The hits of one arm, the best 1, none below 0."""
+    """Return the hits of one arm, scaled so that the best is 1 and none is below 0."""
     if rules.fusion is Fusion.RANKS:
         return {id_: (rules.k + 1) / (rules.k + rank) for id_, rank in ranks(hits).items()}
     scores = [hit.score for hit in hits]
@@ -51,7 +51,7 @@ def scaled(name: str, hits: Sequence[Hit], rules: Arms) -> dict[str, float]:
 
 
 def ranks(hits: Sequence[Hit]) -> dict[str, int]:
-    """The places of the hits, from 1; of the same score the same."""
+    """Return the ranks of the hits, from 1; equal scores have equal ranks."""
     ordered = sorted(hits, key=lambda hit: -hit.score)
     places: dict[str, int] = {}
     rank, last = 0, None
@@ -65,8 +65,8 @@ def ranks(hits: Sequence[Hit]) -> dict[str, int]:
 def towards(
     vector: Sequence[float], others: Sequence[Sequence[float]], weight: float
 ) -> tuple[float, ...]:
-    """A question's vector moved towards the middle of others (Rocchio's feedback), of unit length;
-    the same vector where there are no others."""
+    """Return a question's vector moved towards the mean of others (Rocchio's feedback), of unit
+    length; the same vector without others."""
     if not others:
         return tuple(vector)
     share = weight / len(others)
@@ -83,7 +83,7 @@ def scored(
     now: datetime,
     rules: RecallRules,
 ) -> dict[str, float]:
-    """Every record's score, 0 to 1."""
+    """Return every record's score, 0 to 1."""
     records = around.records
     scores = with_context(fused, around, rules.weights)
     scores = weighed(scores, records, question, access, now, rules.weights)
@@ -93,8 +93,8 @@ def scored(
 def reranked(
     scores: Mapping[str, float], judged: Mapping[str, float], weight: float
 ) -> dict[str, float]:
-    """The scores with a reranker's word on some of them. What it judged stays ahead of the rest,
-    which it did not see because it was worse; 0 to 1 as before."""
+    """Return the scores with a reranker's scores of some records. These stay ahead of the rest,
+    which the reranker did not see because it scored worse; 0 to 1 as before."""
     if not judged:
         return dict(scores)
     low, best = min(judged.values()), max(scores[id_] for id_ in judged)

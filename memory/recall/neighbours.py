@@ -20,11 +20,12 @@ SITTING: Final = timedelta(hours=6)
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Candidates, and what stands around some of them.
+    """Candidates, and the neighbours of some of them.
 
-    `beside` is as `RecallStore.neighbours` gives it for the ids `lending`: of one conversation
-    together, oldest first, with all turns next to a lending one. `alone` are the other candidates.
-    `silent` are the ids of those that are not recalled (`repeats.silent_in`).
+    `beside` is the result of `RecallStore.neighbours` for the ids `lending`: grouped by
+    conversation, oldest first, with all turns next to a lending one. `alone` are the other
+    candidates. `silent` are the ids of turns that are not recalled
+    (`repeat_filter.silent_in`).
     """
 
     lending: tuple[str, ...] = ()
@@ -41,7 +42,7 @@ class Neighbours:
 def with_context(
     scores: Mapping[str, float], around: Neighbours, weights: Weights
 ) -> dict[str, float]:
-    """The scores with what their neighbours lend them, each 0 to 1, for every record."""
+    """Return the scores with the shares of their neighbours, each 0 to 1, for every record."""
     records, whole = around.beside, _whole(weights)
     totals = {record.id: scores.get(record.id, 0.0) for record in around.records}
     places = {record.id: place for place, record in enumerate(records)}
@@ -62,7 +63,7 @@ def with_context(
 
 
 def lending(scores: Mapping[str, float], weights: Weights) -> list[str]:
-    """The best candidates, which lend their score."""
+    """Return the best candidates, which lend their score."""
     ordered = sorted(scores, key=lambda id_: (-scores[id_], id_))
     return ordered[: weights.spreading] if weights.span else []
 
@@ -85,7 +86,7 @@ def _shares(around: Neighbours, place: int, weights: Weights) -> list[tuple[int,
 
 
 def _beside(records: Sequence[Record], place: int, step: int) -> Record | None:
-    """The turn `step` places away in the same sitting."""
+    """Return the turn `step` places away in the same session."""
     direction = 1 if step > 0 else -1
     here = records[place]
     for at in range(place + direction, place + step + direction, direction):

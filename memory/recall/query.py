@@ -77,12 +77,12 @@ def understood(query: Query) -> Question:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text without case."""
+    """Return the words of a text without case."""
     return tuple(word.casefold() for word in _WORD.findall(text))
 
 
 def _search(text: str) -> str:
-    """The text without its language's function words, as far as it is not English."""
+    """Return the text without its language's function words, as far as it is not English."""
     text = unspaced_telling(text)
     spans = list(_WHOLE_WORD.finditer(text))
     kept = set(telling([span[0].casefold() for span in spans]))
@@ -108,7 +108,7 @@ def literals_in(text: str) -> tuple[str, ...]:
 
 
 def _is_identifier(token: str) -> bool:
-    """True for ADR-003, v1.2.3, 15.2, a3f9c01; REDIS_CONNECTION_TIMEOUT; 47110815."""
+    """Return True for ADR-003, v1.2.3, 15.2, a3f9c01; REDIS_CONNECTION_TIMEOUT; 47110815."""
     if "_" in token[1:-1] and _WORD_OR_NAME.fullmatch(token):
         return True
     if _LONG_NUMBER.fullmatch(token):
@@ -118,7 +118,7 @@ def _is_identifier(token: str) -> bool:
 
 
 def holds(text: str, literal: str) -> bool:
-    """True if a text contains the literal as a whole: `v1.2` is not in `v1.25`."""
+    """Return True if a text contains the literal as a whole: `v1.2` is not in `v1.25`."""
     folded = text.casefold()
     start = folded.find(literal)
     while start >= 0:

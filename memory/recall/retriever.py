@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _Work:
-    """One question on its way."""
+    """The state of one question."""
 
     access: AccessScope
     query: Query
@@ -46,7 +46,7 @@ class _Work:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Take the time of a step."""
+        """Measure the duration of a step."""
         began = time.perf_counter()
         try:
             yield
@@ -55,7 +55,7 @@ class _Work:
 
 
 class Retriever:
-    """Finds what is remembered about something, for whoever an `AccessScope` was made for."""
+    """Finds memories that answer a question, for one `AccessScope`."""
 
     def __init__(
         self,
@@ -108,9 +108,9 @@ class Retriever:
     # --- the arms -------------------------------------------------------------------------------
 
     async def _ask_arms(self, work: _Work) -> None:
-        """Words and, beside them, the question's vector; then what is near it.
+        """Search by words and, in parallel, by the question's vector; then with feedback.
 
-        An exact question is answered by its words; only where nobody has them is likeness asked.
+        An exact question is answered by its words; vectors are searched only if no memory has them.
         """
         embedder = self._embedder
         if work.question.exact or embedder is None or work.query.unfinished:
@@ -161,8 +161,8 @@ class Retriever:
     # --- what is around -------------------------------------------------------------------------
 
     async def _around(self, work: _Work, scores: Mapping[str, float]) -> Neighbours:
-        """The candidates' records; around the best ones the turns beside them as well, as far as
-        they fit the filters."""
+        """Return the candidates' records, and the neighbouring turns of the best ones that fit the
+        filters."""
         weights = self._rules.weights
         best = lending(scores, weights)
         if not scores:
@@ -182,7 +182,7 @@ class Retriever:
     async def _fed_back(
         self, work: _Work, scores: dict[str, float], around: Neighbours
     ) -> tuple[dict[str, float], Neighbours]:
-        """The vector arm asked again, with the question moved towards what was found."""
+        """Search vectors again, with the question's vector moved towards the matches."""
         rules, question_text = self._rules.arms, work.vector
         telling = scores.keys() - around.silent
         best = sorted(telling, key=lambda id_: (-scores[id_], id_))[: rules.feedback]

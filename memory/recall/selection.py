@@ -34,8 +34,8 @@ class Trace:
 
 
 def best_first(scores: Mapping[str, float], records: Sequence[Record]) -> list[Record]:
-    """Records with a score above 0, the best first; of two alike the person's own comes before the
-    project's, that before everybody's, and the newer before the older."""
+    """Return records with a score above 0, the best first; of equal scores the person's own come
+    before the project's, these before everybody's, and newer before older."""
 
     def place(record: Record) -> tuple[float, int, float, str]:
         at = -record.provenance.at.timestamp()
@@ -76,7 +76,7 @@ def chosen(
 
 
 def without_secrets(record: Record) -> Record:
-    """The record as it may leave: credentials redacted, no vector."""
+    """Return the record for use outside: credentials redacted, no vector."""
     content = _redacted(record.content)
     claim = record.evidence.claim
     clean = content if claim == record.content else _redacted(claim)
@@ -106,5 +106,5 @@ def _remembered(text: str) -> str:
 
 
 def rough_tokens(text: str) -> int:
-    """Tokens of a text, rather too many: a third of its bytes, rounded up."""
+    """Return the tokens of a text, an overestimate: a third of its bytes, rounded up."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // 3)

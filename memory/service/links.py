@@ -53,13 +53,13 @@ class Guesses:
         self._all: deque[datetime] = deque(maxlen=ALL_TRIES)
 
     def exhausted(self, person: str, now: datetime) -> bool:
-        """True when this person, or all together, have entered too many."""
+        """Return True if this person, or all people together, entered too many wrong codes."""
         mine = [at for at in self._by.get(person, ()) if at > now - LINK_VALID]
         full = len(self._all) == ALL_TRIES and self._all[0] > now - LINK_VALID
         return len(mine) >= LINK_TRIES or full
 
     def note(self, person: str, now: datetime) -> None:
-        """Another wrong one."""
+        """Count another wrong code."""
         mine = [at for at in self._by.get(person, ()) if at > now - LINK_VALID]
         self._by[person] = [*mine, now][-LINK_TRIES:]
         self._by.move_to_end(person)
@@ -69,7 +69,7 @@ class Guesses:
 
 
 class Links:
-    """Takes each step for the person who asks, and writes it into the audit."""
+    """Runs the steps of a link for the caller, and records each one in the audit log."""
 
     def __init__(self, store: LinkStore, audit: Audit, clock: Clock) -> None:
         self._store = store
@@ -79,7 +79,8 @@ class Links:
         self._humans: OrderedDict[tuple[str, str], tuple[str, datetime]] = OrderedDict()
 
     async def offer(self, caller: Caller) -> str:
-        """A new one-time code in place of the last one, to be entered on the other platform."""
+        """Create a one-time code, which replaces the last one, to be entered on the other
+        platform."""
         code = "-".join(secrets.token_hex(2).upper() for _ in range(3))
         until = self._clock.now() + LINK_VALID
         tenant, person = _who(caller)
@@ -108,11 +109,11 @@ class Links:
         return step
 
     async def active(self, caller: Caller) -> LinkRequest | None:
-        """The request that this person takes part in, once its code was entered."""
+        """Return the request of this person, if its code was entered."""
         return await self._store.active(*_who(caller), self._clock.now())
 
     async def confirm(self, caller: Caller, request_id: str) -> LinkStep:
-        """This person's own confirmation of this request."""
+        """Confirm this request for this person."""
         tenant, person = _who(caller)
         now = self._clock.now()
         step = await self._store.confirm(tenant, person, request_id, caller.id, now)
@@ -128,7 +129,7 @@ class Links:
         return step
 
     async def cancel(self, caller: Caller, request_id: str = "") -> LinkRequest | None:
-        """This person refuses, or takes the code back; the request that ended."""
+        """Refuse a request or cancel a code for this person; return the ended request."""
         tenant, person = _who(caller)
         ended = await self._store.cancel(tenant, person, self._clock.now(), request_id)
         if ended is not None:
@@ -136,7 +137,7 @@ class Links:
         return ended
 
     async def expire(self) -> list[LinkRequest]:
-        """End requests whose time is over; those that were not completed."""
+        """End expired requests; return those that were not completed."""
         ended = await self._store.expire(self._clock.now())
         for request in ended:
             await self._note("expired", request.tenant, request.maker.person, request.redeemer)
@@ -158,11 +159,11 @@ class Links:
         return human
 
     async def linked(self, tenant: str, person: str) -> list[Linked]:
-        """The identities that are linked with this one."""
+        """Return the identities that are linked with this one."""
         return await self._store.linked(tenant, person)
 
     async def unlink(self, tenant: str, person: str) -> list[Linked]:
-        """Take an identity out of its links; the identities it was linked with."""
+        """Unlink an identity; return the identities that it was linked with."""
         others = await self._store.unlink(tenant, person)
         await self.note_unlinked(tenant, person, others)
         return others
@@ -182,21 +183,21 @@ class Links:
 
 
 def side_of(caller: Caller) -> LinkSide:
-    """The person who asks, as the other side is shown them."""
+    """Return the caller as the other side sees them."""
     place = caller.place if caller.place.audience is Audience.DIRECT else None
     return LinkSide(str(caller.principal.person), shown_name(caller.name), place)
 
 
 def identity_of(person: str) -> PersonId:
-    """The identity of a `str(PersonId)`."""
+    """Return the identity of a `str(PersonId)`."""
     platform, _, rest = person.partition(":")
     account, _, own = rest.partition(":")
     return PersonId(platform, account, own)
 
 
 def shown_name(name: str) -> str:
-    """A display name in one line, without characters that are not seen or that turn the direction
-    of others, at most 60 characters."""
+    """Return a display name in one line, without invisible characters or those that change the
+    direction of text, at most 60 characters."""
     seen = "".join(
         " " if unicodedata.category(char) in _HIDDEN else char
         for char in safe_unicode(name[: MAX_NAME * 4])

@@ -46,7 +46,7 @@ class OwnDocuments:
         return await self._brain.take_back(self._occasion, self._reach, document, number)
 
     async def undo(self, document: Writable) -> BrainResult:
-        """Bring back what stood before; done again, what stood before that."""
+        """Restore the previous version; a further undo restores the one before."""
         before = standing_before(await self.versions(document))
         if before is None:
             raise BadInput(f"There is no earlier version of the {LABELS[document]}.")

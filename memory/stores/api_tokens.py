@@ -1,4 +1,4 @@
-"""Tokens that were given out."""
+"""The issued tokens of the HTTP API."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The audit: only added to, each entry chained to the one before it. Writers take turns."""
+"""The append-only audit log: each entry is chained to the previous one. Writers take turns."""
 
 import json
 from typing import Final, cast

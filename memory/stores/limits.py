@@ -36,19 +36,19 @@ def check_writable(access: AccessScope, record: Record) -> None:
 
 
 def check_limit(filters: Filter) -> None:
-    """Raise `BadInput` unless 1 to 1,000 memories are asked for."""
+    """Raise `BadInput` unless the limit is 1 to 1,000 memories."""
     if not 1 <= filters.limit <= MAX_FOUND:
         raise BadInput(f"limit must be 1 to {MAX_FOUND:,}, not {filters.limit}")
 
 
 def check_turn(access: AccessScope, record: Record) -> None:
-    """Raise `BadInput` unless the record is a turn of a conversation with whoever asks."""
+    """Raise `BadInput` unless the record is a turn of the caller's conversation."""
     check_writable(access, record)
     if not record.role or record.scope is not Scope.USER:
         raise BadInput("a turn has a role, and belongs to the person who speaks with the assistant")
 
 
 def check_submitted(access: AccessScope, record: Record) -> None:
-    """Raise `BadInput` unless the record was learned from the person who asks."""
+    """Raise `BadInput` unless the record was learned from the caller."""
     if record.tenant != access.tenant or record.provenance.person not in access.persons:
         raise BadInput("only a person's own statements wait for review")

@@ -1,4 +1,4 @@
-"""Linked identities, and requests to link them. Who changes them in a tenant takes turns."""
+"""Linked identities, and requests to link them. Writers in a tenant take turns."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence

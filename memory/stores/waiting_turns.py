@@ -1,4 +1,4 @@
-"""Turns that wait, and how they become memories."""
+"""Turns that wait to become memories."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,7 @@
-"""Greetings, thanks and consent: what people say without asking for anything.
+"""Recognises greetings, thanks and consent, which ask for nothing.
 
-A message of nothing else recalls nothing, and a question is looked up without it: "Hello!" would
-find every earlier greeting, and what was said next to it.
+A message of nothing else recalls no memories, and a question is searched without them: "Hello!"
+would find every earlier greeting, and the turns next to it.
 """
 
 import re

@@ -1,7 +1,8 @@
-"""Words that say how a question is asked, not what about, in languages other than English.
+"""Function words, which tell how a question is asked and not its subject, in languages other than
+English.
 
-The stores leave out English ones. Which language a question is in is told by these very words: it
-is the one that has most of them. In what has no spaces between words they become spaces.
+The stores omit English ones. The language of a question is the one with most of these words in it.
+In scripts without spaces between words they become spaces.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""Texts as the words they are found by, and questions as the words to look for.
+"""Converts texts to index words, and questions to search words.
 
-What a memory is filed under and what is looked for go through the same steps, in both databases.
-Words lose case, accents and endings ("Running" becomes "run"); Chinese, Japanese, Korean and Thai,
-which put no spaces between words, become pairs of neighbouring characters; what is written with
-signs inside ("v1.2.3", "ERR-42", "C++", an address, a hash) is filed as it is written as well as by
-its parts. Whatever people write, it never becomes query syntax.
+Indexed and searched texts go through the same steps, in both databases. Words lose case, accents
+and endings ("Running" becomes "run"); Chinese, Japanese, Korean and Thai, which put no spaces
+between words, become pairs of neighbouring characters; words with signs inside ("v1.2.3", "ERR-42",
+"C++", an address, a hash) are indexed unchanged and by their parts. No text of people becomes query
+syntax.
 """
 
 import re

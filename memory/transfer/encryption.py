@@ -63,7 +63,7 @@ def is_sealed(beginning: bytes) -> bool:
 
 
 class Sealer(io.RawIOBase):
-    """Writes a sealed file; `close` writes its end and leaves `target` open."""
+    """Writes an encrypted file; `close` writes its end and leaves `target` open."""
 
     def __init__(self, target: BinaryIO, key: str, *, cost: int = COST) -> None:
         self._target = target
@@ -75,11 +75,11 @@ class Sealer(io.RawIOBase):
         target.write(self._keys.header)
 
     def writable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        """Take more of the text; what fills a chunk is written."""
+        """Accept text; full chunks are written."""
         self._held += data
         while len(self._held) > CHUNK:
             self._put(bytes(self._held[:CHUNK]), last=False)
@@ -101,9 +101,9 @@ class Sealer(io.RawIOBase):
 
 
 class Opener(io.RawIOBase):
-    """Reads a sealed file; wrap it into `io.BufferedReader` for lines.
+    """Reads an encrypted file; wrap it into `io.BufferedReader` for lines.
 
-    Raises `BadInput` for another key, and when it comes upon what was changed or cut off.
+    Raises `BadInput` for another key, and at a changed or missing part.
     """
 
     def __init__(self, source: BinaryIO, key: str) -> None:
@@ -115,7 +115,7 @@ class Opener(io.RawIOBase):
         self._ended = False
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:

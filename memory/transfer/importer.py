@@ -91,11 +91,11 @@ async def bring_in(
     turns: bool = True,
     most: int = MAX_LINES,
 ) -> AsyncIterator[LineReport]:
-    """Bring in everything in the file, or in its bytes; what became of each line, in order.
+    """Import all lines of a file or of its bytes; yield the outcome of each line, in order.
 
-    Without `turns` what was said in conversations stays out (`memory.episodic` is off). Raises
-    `BadInput`, before anything is stored, for a file that cannot be read to its end, or has more
-    than `most` lines; and for bytes in Parquet, because a few of them can be read as gigabytes.
+    Without `turns`, turns of conversations are not imported (`memory.episodic` is off). Raises
+    `BadInput`, before any line is stored, for a file that cannot be read to its end, or has more
+    than `most` lines; and for bytes in Parquet, because a few of them can decompress to gigabytes.
     """
     source = _source(file)
     header = await asyncio.to_thread(_looked_through, source, key, most)
@@ -113,7 +113,7 @@ async def bring_in(
 
 @dataclass(slots=True)
 class _One:
-    """Brings in one line after the other."""
+    """Imports the lines one by one."""
 
     handle: MemoryHandle
     header: Header
@@ -211,7 +211,8 @@ class _One:
         return self._mapped(entry.id) or self._made(name)
 
     def _mapped(self, memory_id: str) -> str:
-        """The memory's own id where it was this person's; else one that is always the same."""
+        """Return the memory's own id if it was this person's; else a derived one that is always the
+        same."""
         if not memory_id:
             return ""
         own = self.header.person in self.handle.access.persons

@@ -1,4 +1,4 @@
-"""The write path: everything that may be remembered passes through here."""
+"""The write path, through which every memory is stored."""
 
 from memory.grounding.hedges import analyze_hedges
 from memory.write.prepare import sanitize_brain_content

@@ -1,9 +1,9 @@
-"""Looks memories up by their vectors in SQLite: a matrix in memory orders them, the query filters.
+"""Finds memories by their vectors in SQLite: a matrix in memory orders them, the query filters.
 
-A matrix is read on first use and asked for what is new before every search, by number, so that
-what another process wrote is there as well. What is gone is left out by the query, and from then
-on by the matrix. A matrix does not decide what may be shown: it orders numbers of vectors by
-similarity, and the query says which of them exist, for whom, and under which filter.
+A matrix is read on first use and updated with new vectors before every search, by number, so that
+it includes those of other processes. The query omits deleted memories, which are then removed from
+the matrix. A matrix does not decide what may be shown: it orders numbers of vectors by similarity,
+and the query determines which of them exist, for whom, and under which filter.
 """
 
 import asyncio
@@ -78,7 +78,7 @@ class Matrix:
         self._count, self.last = upto, new[-1][0]
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Leave out what is there no more."""
+        """Remove deleted vectors."""
         self._gone.update(numbers)
         if self._gone and len(self._gone) > (1 - TOO_FEW_ALIVE) * self._count:
             self._keep(~np.isin(self._numbers[: self._count], list(self._gone)))
@@ -131,11 +131,11 @@ class Matrices:
         return matrix
 
     def put(self, partition: Partition, matrix: Matrix) -> None:
-        """Keep a matrix."""
+        """Store a matrix."""
         self._kept[partition] = matrix
 
     def trim(self, in_use: int) -> None:
-        """Let go of what was used longest ago, but of none of the `in_use` latest."""
+        """Drop the least recently used matrix, except the `in_use` latest."""
         while len(self._kept) > in_use and self.size > self._max_bytes:
             self._kept.popitem(last=False)
 

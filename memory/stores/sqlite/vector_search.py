@@ -1,4 +1,4 @@
-"""Vectors in SQLite: kept as float32, compared in memory."""
+"""Vectors in SQLite: stored as float32, compared in memory."""
 
 import struct
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""A page without its markup."""
+"""Return a page without its markup."""
 
 from memory.grounding.pages import MAX_SCRIPT, as_text
 
