@@ -15,7 +15,6 @@ from memory.commands import memories as browsing
 from memory.commands import review as reviewing
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forget import ForgetCommands
-from memory.commands.import_file import imported
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
 from memory.commands.open_questions import (
@@ -26,7 +25,7 @@ from memory.commands.open_questions import (
     Questions,
     answered_in,
 )
-from memory.commands.privacy import chosen
+from memory.commands.privacy import chosen, imported
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
@@ -35,8 +34,7 @@ from memory.service.links import side_of
 from memory.service.people import People
 from memory.text.display import one_line
 from memory.transfer.exporter import personal_file
-from memory.turns.footer import keep_buttons, request_notice
-from memory.turns.notices import UNDO, deliver_notices, entries_at
+from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
 
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),

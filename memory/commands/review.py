@@ -13,7 +13,7 @@ from memory.ports.reviews import ReviewItem
 from memory.recall.selection import without_secrets
 from memory.service.handle import MemoryHandle
 from memory.text.display import one_line
-from memory.turns.footer import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
+from memory.turns.notices import BESIDE, DISCARD, KEEP, keep_buttons, places_of, unformatted
 
 LATER: Final = "memory:later:"
 MAX_WAITING: Final = 100

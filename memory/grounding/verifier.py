@@ -20,9 +20,8 @@ from typing import Final
 
 from aiohttp.abc import AbstractResolver
 
-from memory.grounding.pages import Pages
 from memory.grounding.repositories import Repositories
-from memory.grounding.trackers import Tracker, Trackers
+from memory.grounding.web_sources import Pages, Tracker, Trackers
 from memory.ports.grounding import (
     Checked,
     Citation,

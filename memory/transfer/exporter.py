@@ -12,9 +12,8 @@ from gateway.errors import BadInput
 from memory.model.record import Record
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import Sealer
-from memory.transfer.line_format import MEMORIES, as_line, header_of, line_of
+from memory.transfer.line_format import MEMORIES, PROOF, as_line, header_of, line_of, proof_of
 from memory.transfer.parquet import ParquetWriter
-from memory.transfer.signatures import PROOF, proof_of
 
 Form = Literal["jsonl", "parquet"]
 

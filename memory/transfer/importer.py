@@ -26,11 +26,12 @@ from memory.transfer.line_format import (
     Read,
     Unreadable,
     header_from,
+    is_proven,
     line_from,
+    proven_of,
 )
 from memory.transfer.parquet import MAGIC as PARQUET
 from memory.transfer.parquet import MAX_BYTES, read_parquet
-from memory.transfer.signatures import is_proven, proven_of
 from memory.write.imports import ImportedHistory, ProvenHistory
 
 BROUGHT_IN: Final = uuid.UUID("0b8f2c0e-6a55-4c1c-9a77-2f7a4f9a1f5e")

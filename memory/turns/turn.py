@@ -18,12 +18,14 @@ from memory.recall.repeat_filter import without_repeats
 from memory.service.handle import MemoryHandle
 from memory.turns.brain_tool import UPDATE, BrainTool
 from memory.turns.brief import Briefs
-from memory.turns.footer import footer_of, proposals_line, request_notice
 from memory.turns.notices import (
     deliver_notices,
     entries_at,
     entry_of_sentence,
+    footer_of,
     is_waiting_notice,
+    proposals_line,
+    request_notice,
     saved_notices,
     undelivered_notices,
 )

@@ -33,6 +33,7 @@ from safety.unicode import safe_unicode
 
 SHORTENED: Final = "I shortened it to {limit} characters."
 MAX_PLACES: Final = 20
+NOT_KEPT: Final = "This holds a password or a key, which I do not keep."
 NOTHING_BESIDE: Final = (
     "This is a password or a key and nothing else. I do not keep those, so nothing was stored. "
     "Keep it in a password manager, and tell me where to find it instead."
@@ -98,29 +99,24 @@ def prepare(
     if isinstance(bounded, Refusal):
         return bounded
     content, names = bounded
-    clean = sanitize(safe_unicode(content))
-    redaction = redact_secrets(clean)
+    redaction = redact_secrets(sanitize(safe_unicode(content)))
     tags, in_tags = _without_secrets(names)
     secrets = (*redaction.findings, *in_tags)
     levels = {finding.kind.level for finding in secrets}
     sure = levels & {Level.DEFINITE, Level.PROBABLE}
-    if sure and fail_on_secret:
-        return Refusal("secret", "This holds a password or a key, which I do not keep.")
-    if sure and not of_turn and not _tells(redaction.text):
-        return Refusal("secret", NOTHING_BESIDE)
+    if sure and (fail_on_secret or not (of_turn or _tells(redaction.text))):
+        return Refusal("secret", NOT_KEPT if fail_on_secret else NOTHING_BESIDE)
     injections = detect_injection(redaction.text)
     derived = derive_trust(way, injection=bool(injections), external=external)
-    text = redaction.text
-    if derived.trust is Trust.LOW:
-        text = neutralise_markers(text)
+    low = derived.trust is Trust.LOW
+    text = neutralise_markers(redaction.text) if low else redaction.text
     short = cut(text, limit)
     notices = (REDACTED,) if sure else ()
     if len(short) < len(text.strip()):
         notices = (*notices, SHORTENED.format(limit=limit))
-    if not short.strip():
-        return Refusal("empty", "After the removal of what may not be stored, no text is left.")
-    if tier is Tier.SEMANTIC and looks_like_credential(short):
-        return Refusal("credential", "This looks like a password or a key, which I do not keep.")
+    refusal = _refusal(short, tier)
+    if refusal is not None:
+        return refusal
     return Prepared(
         content=short,
         tags=tags,
@@ -140,6 +136,15 @@ def prepare_turn(text: str, way: InputKind) -> Prepared | Refusal:
     return prepare(
         draft, way, Tier.EPISODIC, limit=MAX_DOCUMENT, longest=MAX_DOCUMENT, of_turn=True
     )
+
+
+def _refusal(short: str, tier: Tier) -> Refusal | None:
+    """Return the reason why a prepared text cannot be stored, None for none."""
+    if not short.strip():
+        return Refusal("empty", "After the removal of what may not be stored, no text is left.")
+    if tier is Tier.SEMANTIC and looks_like_credential(short):
+        return Refusal("credential", "This looks like a password or a key, which I do not keep.")
+    return None
 
 
 def _tells(redacted: str) -> bool:

@@ -119,18 +119,9 @@ class WritePath:
             return _blocked(record, result, prepared)
         record = record if is_proven(past) else replace(record, evidence=result.evidence)
         shared = draft.scope is not Scope.USER and not access.operates
-        if result.tier is IngestionTier.FLAG_REVIEW or prepared.doubtful or shared:
-            reason = NOT_OPERATOR if shared else result.reason
-            if prepared.doubtful and result.approved:
-                reason = DOUBTFUL
-            if replaced is not None:
-                old = shown_in_notice(replaced.record.content)
-                reason = f"{reason} {WOULD_REPLACE.format(text=old)}"
-            return await self._queue(request, access, record, result, reason, prepared)
-        if replaced is not None and not replaced.certain:
-            result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
-            reason = MAY_REPLACE.format(text=shown_in_notice(replaced.record.content))
-            return await self._queue(request, access, record, result, reason, prepared)
+        review = _review(result, prepared, replaced, shared=shared)
+        if review is not None:
+            return await self._queue(request, access, record, *review, prepared)
         notices, replacement = prepared.notices, ""
         if replaced is not None:
             old, new = replaced.record.content, record.content
@@ -337,6 +328,23 @@ class WritePath:
     async def _note_refusal(self, request: RequestScope, refusal: Refusal) -> None:
         if refusal.code in ("secret", "credential"):
             await self.audit.note("poisoning_attempt_blocked", request, reason=refusal.code)
+
+
+def _review(
+    result: ValidationResult, prepared: Prepared, replaced: Replaced | None, *, shared: bool
+) -> tuple[ValidationResult, str] | None:
+    """Return the result and the reason of a review; None if the record may be stored. `shared`: it
+    would be read by others, and the person is no operator."""
+    old = "" if replaced is None else shown_in_notice(replaced.record.content)
+    if result.tier is IngestionTier.FLAG_REVIEW or prepared.doubtful or shared:
+        reason = NOT_OPERATOR if shared else result.reason
+        if prepared.doubtful and result.approved:
+            reason = DOUBTFUL
+        return result, reason if replaced is None else f"{reason} {WOULD_REPLACE.format(text=old)}"
+    if replaced is not None and not replaced.certain:
+        result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
+        return result, MAY_REPLACE.format(text=old)
+    return None
 
 
 def _blocked(record: Record, result: ValidationResult, prepared: Prepared) -> WriteResult:

@@ -6,8 +6,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_validator
 
 from parley.config.sections import HttpUrl, Id, Name, Section, sqlite_file
-from safety.http.addresses import HostRule
-from safety.http.url_templates import check_template
+from safety.http.addresses import HostRule, check_template
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
 WORDS: Final = 0.92

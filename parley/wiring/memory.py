@@ -24,8 +24,8 @@ from memory.commands.command_set import MemoryCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
-from memory.grounding.trackers import Tracker
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
+from memory.grounding.web_sources import Tracker
 from memory.model.plans import BUILT_IN, Plan, Plans
 from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory

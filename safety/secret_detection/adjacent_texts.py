@@ -9,7 +9,7 @@ from typing import Final
 
 from safety.secret_detection.api_keys import SHORTEST
 from safety.secret_detection.command_lines import STATEMENT_STEMS
-from safety.secret_detection.credential_pairs import PAIR_WORDS
+from safety.secret_detection.contextual import PAIR_WORDS
 from safety.secret_detection.http_headers import HEADER_STEMS
 from safety.secret_detection.label_words import ANY_WORD, ASCII_WORDS, VENDOR_NAMES, expression_of
 from safety.secret_detection.private_keys import ARMOUR

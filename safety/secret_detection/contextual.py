@@ -1,9 +1,9 @@
 """Finds secrets by the text around them, with the finders of each class.
 
 A value after a label counts if it can be a secret: placeholders, types, names from code, and words
-about passwords do not. Two classes are found here: a key after the name of an issuer with keys of
-no special form (`heroku: 01234567-…`), and a value before the comment that names it (`Client("…")
-// api key`).
+about passwords do not. Three classes are found here: a key after the name of an issuer with keys of
+no special form (`heroku: 01234567-…`), a value before the comment that names it (`Client("…")  //
+api key`), and a user and a password together after a label ("login: bob / …", "creds bob:…").
 """
 
 import re
@@ -12,15 +12,61 @@ from typing import Final
 
 from safety.patterns import Pattern, literal
 from safety.secret_detection.command_lines import find_in_commands
-from safety.secret_detection.credential_pairs import SHORTEST_PASSWORD, find_credential_pairs
 from safety.secret_detection.http_headers import find_in_headers
 from safety.secret_detection.kinds import Finding, Level, SecretKind
-from safety.secret_detection.label_layouts import SIGN, TAIL
 from safety.secret_detection.label_words import VENDOR_NAMES, expression_of
 from safety.secret_detection.labelled import ASSIGNED_KEY, PASSWORD, find_labelled
 from safety.secret_detection.plausibility import is_uuid, looks_random
 from safety.secret_detection.value_rules import NEVER, SHORTEST_KEY, is_strong
-from safety.secret_detection.value_spans import value_at
+from safety.secret_detection.value_spans import SIGN, TAIL, value_at
+
+SHORTEST_PASSWORD: Final = 6
+"""Characters of the shortest password in such a pair."""
+PAIR_WORDS: Final = re.compile(
+    r"log-?in|logon|creds?\b|credentials|user/pass(?:word)?|username/password|user/pw|user:pass|"
+    r"account|sign-?in|ssh|ftp|логин|учетк|доступ|usuario|usuário|utilisateur|identifiants?|"
+    r"zugangsdaten|anmeldedaten|benutzer|accesso|utente|acceso|acesso|账号|帐号|账户|用户名|登录|"
+    r"アカウント|ログイン|계정|로그인|تسجيل|حساب|kullanıcı|giriş|tài khoản|konto|"
+    r"gebruiker|inlog|akun|लॉगिन|লগইন"
+)
+_PASSWORD_STEMS: Final = (
+    *("login", "log-in", "logon", "cred", "user/p", "username/p", "user:p", "account", "sign"),
+    *("ssh", "ftp", "usuario", "utilisateur", "identifiant", "zugangsd", "anmelded", "benutzer"),
+    *("access", "utente", "acceso", "acesso", "konto", "gebruiker", "inlog", "akun"),
+)
+_SEPARATOR: Final = re.compile(r"[/:|]|[,-][ \t]")
+"""Stands between the user and the password."""
+_PAIR: Final = re.compile(
+    r"(?:[ \t]{1,3}(?:is|are|details|data|ist|sind|son|es|est|sono|это)(?=[ \t:：]))?"
+    r"(?:[ \t]{0,3}[:：=>–—-]{1,2}\s{0,3}|[ \t]{1,3})[\"'`]?"
+    r"(?P<user>[\w.@+-]{1,64})(?P<sign>[ \t]{1,2}[/|][ \t]{1,2}|[/:|]|,[ \t]|[ \t]{1,2}-[ \t]{1,2})"
+    r"(?P<bare>[^\s\"'`<>()\[\]{},;|/]{4,120})"
+)
+
+
+def find_credential_pairs(text: str, lowered: str) -> Iterator[Finding]:
+    """Yield the passwords of such pairs."""
+    if _SEPARATOR.search(text) is None:
+        return
+    if text.isascii() and not any(map(lowered.__contains__, _PASSWORD_STEMS)):
+        return
+    for match in PAIR_WORDS.finditer(lowered):
+        pair = _PAIR.match(text, match.end())
+        if pair is None:
+            continue
+        value = pair["bare"].rstrip(".,:!?")
+        if is_strong(value) and not NEVER.match(value) and not _is_place(text, pair):
+            begin = pair.start("bare")
+            yield Finding(PASSWORD, begin, begin + len(value))
+
+
+def _is_place(text: str, pair: re.Match[str]) -> bool:
+    """`host:8080/path`, a ratio, a path: no pair."""
+    follows = text[pair.end() : pair.end() + 1]
+    if follows in {"/", "(", "[", "="} or "=" in pair["bare"].rstrip("="):
+        return True
+    return pair["user"].isdigit() or pair["user"] in {"http", "https"}
+
 
 _COMMENT: Final = re.compile(
     r"(?:#|//|--|/\*|<!--)[ \t]{0,2}(?:(?:the|my|our|your)[ \t])?"

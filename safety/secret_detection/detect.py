@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from safety.cut import REDACTED
-from safety.secret_detection.api_keys import SHORTEST, TOKENS, find_api_keys, unlabelled_aws_secrets
+from safety.secret_detection.api_keys import (
+    SHORTEST,
+    TOKENS,
+    find_api_keys,
+    find_prefixed_keys,
+    unlabelled_aws_secrets,
+)
 from safety.secret_detection.contextual import find_contextual
 from safety.secret_detection.copies import find_copies
 from safety.secret_detection.http_headers import CONNECTION_STRING
 from safety.secret_detection.kinds import Finding, Level, SecretKind
-from safety.secret_detection.prefixed_keys import find_prefixed_keys
 from safety.secret_detection.private_keys import ARMOUR, PRIVATE_KEY, find_private_keys
 from safety.secret_detection.unlabelled import (
     FORTY_HEX,

@@ -13,18 +13,6 @@ from typing import Final, NamedTuple
 
 from safety.patterns import Pattern, literal
 from safety.secret_detection.kinds import Finding, Level, SecretKind
-from safety.secret_detection.label_after_value import run_before, value_before
-from safety.secret_detection.label_layouts import (
-    LAYOUT_AHEAD,
-    LAYOUTS,
-    LOOSE,
-    PAIR,
-    QUOTED_NEXT,
-    SIGN,
-    TAIL,
-    TOKEN,
-    TYPED,
-)
 from safety.secret_detection.label_words import (
     ANY_WORD,
     ASCII_WORDS,
@@ -44,7 +32,23 @@ from safety.secret_detection.value_rules import (
     is_strong,
     last_part,
 )
-from safety.secret_detection.value_spans import CLOSERS, bare_end, ends_well, value_at
+from safety.secret_detection.value_spans import (
+    CLOSERS,
+    LAYOUT_AHEAD,
+    LAYOUTS,
+    LOOSE,
+    PAIR,
+    QUOTED_NEXT,
+    SIGN,
+    TAIL,
+    TOKEN,
+    TYPED,
+    bare_end,
+    ends_well,
+    run_before,
+    value_at,
+    value_before,
+)
 
 
 def _kind(name: str, word: str) -> SecretKind:

@@ -1,4 +1,5 @@
-"""Where a value begins and ends that stands behind a word."""
+"""The layouts of a value after its label (signs, calls, tables, sentences) and before it
+(`"…" == password`, "… is my password")."""
 
 import re
 from typing import Final
@@ -88,3 +89,87 @@ def bare_end(text: str, start: int, begin: int, end: int, *, setting: bool) -> i
     while end > begin and text[end - 1] in ".,:!?&*~_":
         end -= 1
     return end
+
+
+TAIL: Final = re.compile(
+    "(?P<rest>[\\w.\\-\u0300-\u036f\u064b-\u065f\u0900-\u0dff]{0,40})(?:\\[[^\\]\\s\"']{0,20}\\])?"
+    "(?P<closed>[\\\\\"'`*)\\]»”]{0,4})"
+)
+"""The rest of a name, an index, and what closes it."""
+_TYPE: Final = (
+    r"(?:&?(?:'static\s)?(?:str|string|String|text|bytes|char|any|Any|SecretStr|NSString)"
+    r"(?:\s?\|\s?(?:None|null|undefined))?|Optional\[str\])(?:\s?\*)?"
+)
+TYPED: Final = re.compile(rf"\s?:\s?{_TYPE}\s?=(?!=)|\s{_TYPE}\s?=(?!=)")
+SIGN: Final = re.compile(
+    r"\s{0,4}(?::=|\?=|=>|->|→|<-|[!=]==?|\|\|=|=|:|：|＝|>|—|–|(?<=\s)-(?=\s))"
+)
+PAIR: Final = re.compile(r"\s{0,2}[,(]\s{0,10}(?=[@\"']|[rbufL]#?[\"'])")
+_BAR: Final = re.compile(r"[ \t]{0,4}\|[ \t]{0,4}")
+_NAMED: Final = re.compile(
+    r",?\s{0,20}\\?[\"']?value\\?[\"']?\s{0,4}[:=]|</(?:key|name)>\s{0,20}<(?:string|value)>"
+)
+_LINE: Final = re.compile(r"[ \t]{0,4}\r?\n")
+QUOTED_NEXT: Final = re.compile(r"[ \t]{1,2}(?=@?[\"'`„“«‘「『])")
+TOKEN: Final = re.compile(
+    r"[ \t\u00a0]{1,4}(?P<word>(?:[^\s\"'`«»“”„‘’「」『』:：=()<>|,;،。，]|"
+    r"(?<=\w)['’](?=\w)){1,120})"
+)
+LAYOUTS: Final = (
+    (PAIR, LabelForm.CALL),
+    (_NAMED, LabelForm.SIGN),
+    (_BAR, LabelForm.CELL),
+    (_LINE, LabelForm.LINE),
+    (QUOTED_NEXT, LabelForm.CALL),
+)
+LAYOUT_AHEAD: Final = re.compile(r"[^\S\n]{0,10}(?:[\n,(|@\"'`„“«‘「『\\]|value|</)|[^\S\n]{11}")
+"""Begins all of them."""
+LOOSE: Final = frozenset({_LINE, QUOTED_NEXT})
+
+
+_OF_BEFORE_LINKS: Final = """
+    is as ist es est é è это це to — – - == === != !== jest adalah là είναι at
+"""
+_BEFORE_LINKS: Final = frozenset(_OF_BEFORE_LINKS.split())
+_OF_ARTICLES: Final = """
+    the my our mein meine das la le mi a o minha mon moje мой мій
+"""
+_ARTICLES: Final = frozenset(_OF_ARTICLES.split())
+_BETWEEN: Final = _BEFORE_LINKS | _ARTICLES
+_NAME: Final = re.compile(r"[\w.$@]*")
+_MOST_PARTS: Final = 5
+_OWNERS_BEFORE: Final = "私我您你的のは是がを僕俺제내가이는은 "
+
+
+def run_before(window: str) -> tuple[int, int] | None:
+    """The run of ASCII before a word of a script without spaces, with "is" between them."""
+    stripped = window.rstrip(_OWNERS_BEFORE)
+    between = window[len(stripped) :]
+    if not any(char in between for char in "是はが이가는은"):
+        return None
+    begin = len(stripped)
+    while begin and "!" <= stripped[begin - 1] <= "~":
+        begin -= 1
+    return (begin, len(stripped)) if begin < len(stripped) else None
+
+
+def value_before(window: str) -> tuple[int, int] | None:
+    """The value before "is my", "— это мой", `==`, "(the"."""
+    backwards = _NAME.match(window[::-1])
+    name = len(window) - (backwards.end() if backwards is not None else 0)
+    parts = window[:name].rsplit(None, _MOST_PARTS)[-_MOST_PARTS:]
+    last = parts[-1] if parts else ""
+    if last.lstrip("(").lower() not in _BETWEEN:
+        return None
+    told = False
+    while parts and parts[-1].lstrip("(").lower() in _ARTICLES:
+        told = parts.pop().startswith("(")
+    while parts and not told and parts[-1].lower() in _BEFORE_LINKS:
+        parts.pop()
+        if not parts or parts[-1].lower() not in _BEFORE_LINKS:
+            told = True
+    if not told or not parts:
+        return None
+    core = parts[-1].strip("\"'`«»„“”,.(")
+    at = window.rfind(core, 0, name) if core else -1
+    return (at, at + len(core)) if at >= 0 else None

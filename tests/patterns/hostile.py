@@ -12,7 +12,7 @@ from gateway.commands.catalogue import _WRITTEN as SPOKEN
 from gateway.markdown.unfinished import close_unfinished
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges
-from memory.grounding.pages import as_text
+from memory.grounding.web_sources import as_text
 from memory.ports.recall import Query
 from memory.recall.dates import dates_in
 from memory.recall.query import understood

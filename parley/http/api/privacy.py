@@ -3,7 +3,7 @@
 from typing import Final
 
 from gateway.errors import BadInput
-from memory.commands.import_file import taken_in
+from memory.commands.privacy import taken_in
 from memory.service.handle import MemoryHandle
 from memory.transfer.exporter import personal_file
 from memory.transfer.importer import LineReport

@@ -8,7 +8,7 @@ from gateway.errors import BadInput
 from memory.brain.heartbeat import narrative, read_figures
 from memory.grounding.citations import find_citations
 from memory.grounding.hedges import analyze_hedges
-from memory.grounding.pages import as_text
+from memory.grounding.web_sources import as_text
 from memory.ports.recall import Query
 from memory.recall.dates import dates_in
 from memory.recall.query import understood

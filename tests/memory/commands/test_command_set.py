@@ -14,7 +14,7 @@ from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.stores.personal_data import TABLES
-from memory.turns.footer import keep_buttons
+from memory.turns.notices import keep_buttons
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 
 

@@ -11,7 +11,7 @@ from memory.commands import texts
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind, Scope
 from memory.model.trust import InputKind
-from memory.turns.footer import footer_of, keep_buttons
+from memory.turns.notices import footer_of, keep_buttons
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 

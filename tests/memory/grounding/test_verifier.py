@@ -13,9 +13,7 @@ import pytest
 from aiohttp import web
 
 from memory.grounding.citations import find_citations
-from memory.grounding.pages import as_text
 from memory.grounding.repositories import Repositories
-from memory.grounding.trackers import Tracker
 from memory.grounding.verifier import (
     KEPT_INVALID,
     ConfiguredVerifier,
@@ -24,6 +22,7 @@ from memory.grounding.verifier import (
     shared_words,
     verify_all,
 )
+from memory.grounding.web_sources import Tracker, as_text
 from memory.ports.grounding import Checked, CitationVerifier, Reason, Verification
 from safety.http.addresses import HostRule
 

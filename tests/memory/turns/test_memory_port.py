@@ -10,7 +10,7 @@ from memory.model.record import Draft, Kind, Tier, Trust
 from memory.model.trust import CONFIDENCE
 from memory.ports.memories import Filter
 from memory.recall.retriever import Retriever
-from memory.turns.footer import KEEP
+from memory.turns.notices import KEEP
 from memory.turns.tools import TOOLS
 from tests.memory.rig import ROOM, Rig, memory_rig
 from tests.support.prompts import prompt_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.grounding.trackers import TRACKER_PLACES, Tracker
+from memory.grounding.web_sources import TRACKER_PLACES, Tracker
 from memory.text.similarity import JACCARD_THRESHOLD, LOWEST_THRESHOLD, VECTOR_THRESHOLD
 from parley.config import SettingsError
 from parley.config.memory import MEANING, PLACES, WORDS, Grounding

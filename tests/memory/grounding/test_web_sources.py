@@ -1,6 +1,6 @@
 """Return a page without its markup."""
 
-from memory.grounding.pages import MAX_SCRIPT, as_text
+from memory.grounding.web_sources import MAX_SCRIPT, as_text
 
 
 def test_scripts_and_style_sheets_go_with_what_is_in_them() -> None:
