@@ -9,7 +9,7 @@ from gateway.ports.memory import Caller
 from memory.commands import texts
 from memory.commands.open_questions import Questions, Shown
 from memory.service.handle import MemoryHandle
-from memory.service.listing import ListName, Page
+from memory.service.listing import ListName, MemoryPage
 
 PREFIX: Final = "memory:page:"
 CHAT: Final = "chat"
@@ -56,7 +56,7 @@ def reader(handle: MemoryHandle, caller: Caller) -> MemoryHandle:
     return handle if caller.alone else handle.before_others()
 
 
-def _told(page: Page, list_id: str, caller: Caller) -> Reply:
+def _told(page: MemoryPage, list_id: str, caller: Caller) -> Reply:
     text = texts.page(page)
     in_room = caller.place.audience is not Audience.DIRECT
     if in_room and not (caller.alone and page.total):
@@ -64,7 +64,7 @@ def _told(page: Page, list_id: str, caller: Caller) -> Reply:
     return Reply(text, _buttons(page, list_id) if caller.alone else ())
 
 
-def _buttons(page: Page, list_id: str) -> tuple[Button, ...]:
+def _buttons(page: MemoryPage, list_id: str) -> tuple[Button, ...]:
     """Return at most three buttons with at most 20 characters, the common limits of the
     platforms."""
     here, there = ("l", "s") if page.name == "learned" else ("s", "l")

@@ -8,7 +8,7 @@ from memory.model.record import Kind, Record, short_id
 from memory.ports.brain import LABELS
 from memory.ports.people import PersonChoices
 from memory.ports.reviews import ReviewItem
-from memory.service.listing import MAX_FOUND, Page
+from memory.service.listing import MAX_FOUND, MemoryPage
 from memory.text.display import one_line, quoted
 
 _KINDS_TOLD: Final = {
@@ -195,7 +195,7 @@ def planned(use: PlanUse) -> str:
     return text if use.count < use.limit else f"{text} Delete one to make room: `/forget …`."
 
 
-def page(shown: Page) -> str:
+def page(shown: MemoryPage) -> str:
     """Return a page of a list, with the next commands."""
     if not shown.records:
         return _empty(shown)
@@ -223,7 +223,7 @@ def _entry(record: Record, grouped: bool) -> str:
     return f"- {one_line(record.content)} _({kind}{at})_ `{short_id(record.id)}`"
 
 
-def _other(shown: Page) -> str:
+def _other(shown: MemoryPage) -> str:
     if not shown.other:
         return ""
     if shown.text:
@@ -234,7 +234,7 @@ def _other(shown: Page) -> str:
     return f"Chat messages that I keep: {shown.other} (`/memories chat`). "
 
 
-def _empty(shown: Page) -> str:
+def _empty(shown: MemoryPage) -> str:
     if shown.total:
         return NO_SUCH_PAGE
     if shown.text:

@@ -32,14 +32,12 @@ from memory.service.deletion_topics import (
     with_all_words,
 )
 from memory.service.dependencies import RequestMemory
-from memory.service.read import MAX_LISTED
+from memory.service.listing import MAX_LISTED, all_pages
 
 MAX_MATCHES: Final = 200
 """Items that one `/forget` deletes at most; the same command again finds the rest."""
 MAX_MESSAGES: Final = 2_000
 """Messages of conversations that one search reads, the latest ones."""
-MAX_PAGES: Final = 100
-"""Pages of `MAX_LISTED` memories that are searched for one conversation."""
 AN_INSTANT: Final = timedelta(microseconds=1)
 SAME_TURN: Final = timedelta(seconds=1)
 
@@ -136,17 +134,12 @@ class MemoryPrivacy(RequestMemory):
         `str(ConversationKey)`) until then, its turns included."""
         await self.store_waiting_turns()
         refs: list[ItemRefs] = []
-        page = Filter(own_only=True, superseded=True, until=until + AN_INSTANT, limit=MAX_LISTED)
-        for _ in range(MAX_PAGES):
-            records = [
-                one.record for one in await self.dependencies.memories.find(self.access, page)
-            ]
+        until += AN_INSTANT
+        filters = Filter(own_only=True, superseded=True, until=until, limit=MAX_LISTED)
+        async for records in all_pages(self.dependencies.memories, self.access, filters):
             here = [record for record in records if record.provenance.group == conversation]
             refs += [(memory_ref(displayable(record)),) for record in here]
-            if len(records) < MAX_LISTED:
-                break
-            page = replace(page, after_id=records[-1].id)
-        items = [item for item in await self._own_reviews() if item.submitted_at <= until]
+        items = [item for item in await self._own_reviews() if item.submitted_at < until]
         here_items = [item for item in items if item.record.provenance.group == conversation]
         return refs + [(review_ref(item),) for item in here_items]
 

@@ -18,7 +18,7 @@ from memory.ports.recall import Query
 from memory.recall.repeat_filter import without_repeats
 from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
-from memory.service.listing import ListName, Page, page_of
+from memory.service.listing import MAX_LISTED, ListName, MemoryPage, all_pages, page_of
 
 WORKING_PREFIX: Final = "wrk-"
 NAMES: Final = uuid.UUID("7c1e2c39-7f39-4c55-93d4-0c6f4a7f0f0b")
@@ -74,9 +74,6 @@ def _record(
     )
 
 
-MAX_LISTED = 1_000
-
-
 @dataclass(frozen=True, slots=True)
 class MemoryReader(RequestMemory):
     """Searches and lists memories that this request may see."""
@@ -109,16 +106,15 @@ class MemoryReader(RequestMemory):
         replaced memory comes before its replacement."""
         await self.store_waiting_turns()
         ids: list[str] = []
-        page = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
-        while matches := await self.dependencies.memories.find(self.access, page):
-            ids += [match.record.id for match in matches]
-            page = replace(page, after_id=ids[-1])
+        filters = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
+        async for records in all_pages(self.dependencies.memories, self.access, filters):
+            ids += [record.id for record in records]
         for memory_id in reversed(ids):
             record = await self.get(memory_id)
             if record is not None:
                 yield record
 
-    async def page(self, name: ListName, text: str, number: int) -> Page:
+    async def page(self, name: ListName, text: str, number: int) -> MemoryPage:
         """Return page `number`, from 0, of a list; with a `text`, of the entries that match it."""
         await self.store_waiting_turns()
         page = await page_of(self.dependencies.memories, self.access, name, text, number)

@@ -10,7 +10,9 @@ from gateway.people import Role
 from memory.model.outcome import Outcome
 from memory.model.plans import Plans
 from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, Trust
-from memory.ports.memories import Filter
+from memory.model.scope import AccessScope
+from memory.ports.memories import Filter, Match
+from memory.service import privacy, read
 from memory.write.new_record import WriteRules
 from tests.memory.rig import CLOSED, ROOM, forget_topic, memories_about, memory_rig
 from tests.memory.stores.records import AT, record, store
@@ -257,6 +259,33 @@ async def test_forgetting_a_topic_leaves_the_rest_and_no_word_of_it_in_the_audit
         assert await forget_topic(ada, "dog Luna") == 1
         assert [m.record.content for m in await ada.read.search(Filter())] == [TABS.content]
         assert "Luna" not in repr(rig.noted.entries)
+
+
+async def test_everything_is_given_out_although_the_end_of_a_page_is_deleted_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (read, privacy):
+        monkeypatch.setattr(module, "MAX_LISTED", 2)
+    async with memory_rig() as rig:
+        ada = await rig.handle("ada")
+        for number in range(7):
+            await ada.write.remember(Draft(f"Likes number {number}", Kind.FACT))
+            await rig.clock.advance(1)
+        memories, find = rig.stores.memories, rig.stores.memories.find
+
+        async def find_and_delete(access: AccessScope, filters: Filter) -> list[Match]:
+            matches = await find(access, filters)
+            if len(matches) == 2:
+                monkeypatch.setattr(memories, "find", find)
+                await memories.delete(access, [matches[-1].record.id])
+            return matches
+
+        monkeypatch.setattr(memories, "find", find_and_delete)
+        everything = [record.content async for record in ada.read.everything()]
+        assert everything == [f"Likes number {number}" for number in (0, 1, 2, 3, 4, 6)]
+        monkeypatch.setattr(memories, "find", find_and_delete)
+        learned = await ada.privacy.learned_in(ada.request.conversation, rig.clock.now())
+        assert len(learned) == 6, "the deleted one was listed before"
 
 
 async def test_clearing_deletes_a_tier_and_nothing_of_others() -> None:
