@@ -1,26 +1,26 @@
 """The exceptions of the whole program, as one tree.
 
 ParleyError
-├── ConfigurationError        a setting is wrong; says where, and what to do
-├── StartError                an adapter cannot connect; says why, and what to do
+├── ConfigurationError        a setting is wrong; has its place and advice
+├── StartError                an adapter cannot connect; has the reason and advice
 ├── DeliveryError             a send did not succeed
 │   ├── Transient             try again, not before `retry_after` seconds
-│   │   └── Busy              the chat has no room for what may as well be left
+│   │   └── Busy              the chat has no capacity for an optional request
 │   ├── Permanent             will never succeed
 │   │   └── WindowClosed      the person wrote too long ago: only a template may be sent
 │   ├── FormatRejected        the platform refused the markup: send the plain text instead
-│   └── Ambiguous             the request left, no answer came: it may have been delivered
+│   └── Ambiguous             the request has no response: it may have been delivered
 ├── ModelError                the language model did not answer
 │   ├── ModelUnavailable      overloaded, unreachable, timed out: another one may answer
-│   ├── ModelRefused          credentials, request or policy: trying again cannot help
+│   ├── ModelRefused          credentials, request or policy: a retry cannot help
 │   └── ContextTooLong        the conversation does not fit the model's window
 ├── ToolError                 a tool failed; its text goes back to the model
-├── TenantUnknown             nobody can say to which tenant something belongs
-└── BadInput                  what arrived cannot be used; says what and where
-    └── NotFound              what it names is not there for whoever asks, or not theirs
+├── TenantUnknown             the tenant cannot be determined
+└── BadInput                  the input is invalid; has its place and the reason
+    └── NotFound              the named thing does not exist, or is not accessible
 
 `StoreUnavailable`, from `db.errors`, is raised by every store: the database, or Redis, did not run
-the work, and nothing of it is stored.
+the work, and no part of it is stored.
 
 Adapters and providers raise; only the core decides whether to try again.
 """

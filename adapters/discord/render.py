@@ -78,7 +78,7 @@ class _DiscordText(TextRenderer):
         return (f"{BREAK}*", "*") if after.isalnum() else ("_", "_")
 
     def text(self, text: str, *, line_start: bool) -> str:
-        """Literal text: whatever Discord would read as Markdown is escaped."""
+        """Return literal text, with all of Discord's Markdown escaped."""
         escaped = _SPECIAL.sub(r"\\\1", text)
         if not line_start:
             return escaped

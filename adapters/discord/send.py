@@ -21,7 +21,7 @@ SUPPRESS_EMBEDS: Final = 1 << 2
 """Discord makes no previews of links. Its servers would fetch an address that the model was tricked
 to write, with words of the conversation in it, before anyone reads the answer."""
 NOBODY: Final = {"parse": [], "replied_user": True}
-"""An answer notifies only the person whom it answers, whatever the model wrote."""
+"""An answer notifies only the person who asked, for every text of the model."""
 
 NO_BUTTONS: Final[dict[str, object]] = {"components": []}
 """The body that removes only the buttons of a message of the bot."""

@@ -78,7 +78,8 @@ class Poller:
         await self._store_batch(batch)
 
     async def run(self) -> None:
-        """Fetch and store for ever. Raises `StartError` when the connection is lost for good."""
+        """Fetch and store updates without end. Raises `StartError` when the connection is
+        permanently lost."""
         backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         stored = True
         self._liveness.answered()

@@ -51,7 +51,7 @@ class _WhatsAppText(TextRenderer):
         return ["```", *without_fences(code.text).split("\n"), "```"]
 
     def marks(self, run: Run) -> tuple[Mark, ...]:
-        """Spoilers cannot be hidden; code stands in no other mark."""
+        """Return marked text. Spoilers cannot be hidden; code has no other mark."""
         link = (("link", run.link),) if run.link and not run.is_bare_link else ()
         if run.code:
             return link
@@ -95,7 +95,7 @@ class _WhatsAppText(TextRenderer):
 
 
 def _would_mark(sign: str, runs: Inline) -> bool:
-    """True when a sign in the text could pair with another, or with a mark of ours."""
+    """Return True if a sign in the text could pair with another, or with one of our marks."""
     text = "\0".join(_shown(run) for run in runs)
     if sign not in text:
         return False
@@ -110,7 +110,7 @@ def _may_mark(sign: str, text: str) -> bool:
 
 
 def _shown(run: Run) -> str:
-    """The text of a run that stands outside of code."""
+    """Return the text of a run outside of code."""
     text = "" if run.code else run.text
     return text if not run.link or run.is_bare_link else f"{text}\0{run.link}"
 

@@ -11,8 +11,7 @@ MAX_SOURCE: Final = 200_000
 """Characters that are read as Markdown; a longer text is shown literally, so that no input can
 make parsing slow. Ours."""
 MAX_BRACKETS: Final = 4_000
-"""Opening brackets up to which links are looked for: each one costs the parser a look at what
-follows. Ours."""
+"""Opening brackets up to which links are parsed: each one costs the parser a look ahead. Ours."""
 MAX_CONTAINERS: Final = 20
 """Levels of quotes and lists that are read as such (a list counts two); deeper ones stay text.
 Ours: the parser calls itself for each of them."""

@@ -14,7 +14,7 @@ from gateway.ports.usage import UsageLedger, UsageTotal
 MAX_DAYS = 400
 """Days for which usage is stored."""
 OF_A_PERSON = "user_"
-"""The budgets of a person are named so; those of a workspace are nobody's own."""
+"""The scopes of a person's budgets; those of a workspace belong to no person."""
 
 
 @dataclass(frozen=True, slots=True)

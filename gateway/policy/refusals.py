@@ -27,7 +27,7 @@ NO_PRICE: Final = (
 
 
 def sharing_of(decision: Decision, place: Place, *, linked: bool) -> Sharing | None:
-    """Return with whom the used-up limit or budget is shared: everybody in the place, or the
+    """Return the people who share the used-up limit or budget: everybody in the place, or the
     person's linked accounts."""
     if decision.reason.startswith("user_"):
         return "linked" if linked else None
@@ -48,8 +48,8 @@ class Refusal:
 
 
 def refusal_for(decision: Decision, sharing: Sharing | None = None) -> Refusal | None:
-    """Return the sentence for a refusal, None for silence. `sharing` says with whom the person
-    shares the limit."""
+    """Return the sentence for a refusal, None for silence. `sharing` names the people who share the
+    limit."""
     suffix = "" if sharing is None else f" {SHARED[sharing]}"
     if decision.stage == "limits":
         seconds = max(1, math.ceil(decision.retry_after))

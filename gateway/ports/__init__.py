@@ -1,6 +1,6 @@
-"""The seams between the gateway and everything that touches the outside, as small Protocols.
+"""The ports between the gateway and its environment, as small Protocols.
 
-A class takes part by having the methods; nothing is registered. The facts of a platform that no
+A class implements one by having the methods; there is no registration. Facts of a platform that no
 method shows are declared in its `Capabilities` and proven by `tests/contract`.
 """
 

@@ -65,6 +65,6 @@ class AdapterManifest:
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """Like `CanShowLive.live_style`, for a process without a connection."""
     identify: str = ""
-    """Where the platform gives people several ids: "package.module:function" of `async
-    (AdapterState, id) -> ids`, the ids under which the chat knows whom this id may name. The
-    adapter keeps all ids of a person then (`keep_ids`)."""
+    """For platforms with several ids per person: "package.module:function" of `async (AdapterState,
+    id) -> ids`, the ids under which the chat knows the person of this id. The adapter then stores
+    all ids of a person (`keep_ids`)."""

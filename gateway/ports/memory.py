@@ -181,7 +181,7 @@ class NoTools:
     """Offers nothing."""
 
     async def tools(self) -> tuple[ToolSpec, ...]:
-        """No tools, or nobody."""
+        """Return an empty tuple."""
         return ()
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
@@ -228,7 +228,7 @@ class NoMemory:
         return False
 
     async def linked(self, who: Principal) -> Sequence[PersonId]:
-        """No tools, or nobody."""
+        """Return an empty tuple."""
         return ()
 
     async def suggested(self, caller: Caller, typed: str) -> Sequence[str]:

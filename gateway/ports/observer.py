@@ -53,7 +53,7 @@ class Observer(Protocol):
     """Receives events of the gateway. Must neither wait nor raise."""
 
     def arrived(self, platform: str, kind: str) -> None:
-        """An event was received, whatever becomes of it."""
+        """An event was received, before any decision about it."""
 
     def stored(self, seconds: float) -> None:
         """The inbox stored an event, within `seconds`."""

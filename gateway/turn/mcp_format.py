@@ -35,7 +35,7 @@ _KEY: Final = re.compile(r"[a-zA-Z0-9_.$/^*+?()\[\]\\|-]{1,200}")
 _PLAIN: Final = re.compile(r"[a-zA-Z0-9_.$#/-]{1,200}")
 """Values that are names: of a type, a format, a choice, a reference."""
 MAX_TO_CLEAN: Final = 10_000
-"""Characters of a text that are looked at: more are cut away before."""
+"""Characters of a text that are read; the rest is cut before."""
 
 
 def tool_name(server: str, name: str) -> str:
@@ -152,7 +152,7 @@ def _block_text(block: Any) -> str:
 
 
 MAX_TOOLS: Final = 256
-"""Tools of one server that are looked at."""
+"""Tools of one server that are read."""
 MAX_CHARACTERS: Final = 120_000
 """Names, descriptions and schemas of one server's tools together: about 30,000 tokens."""
 MAX_PROBLEMS: Final = 20

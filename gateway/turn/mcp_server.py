@@ -60,7 +60,7 @@ class HttpRefused(Exception):
 
 Connect: TypeAlias = Callable[[McpServer, AsyncExitStack], Awaitable[Any]]
 """Opens a connection that the stack closes, and returns the library's client, initialised. Raises
-whatever the library raises."""
+the library's errors."""
 
 
 def load_library() -> Connect:

@@ -1,9 +1,9 @@
 """Recognises hedges: personal speculation, or a fact with its caution.
 
-"I think we should use Redis" is speculation and blocked, whatever assurance follows. "The server
+"I think we should use Redis" is speculation and blocked, even if an assurance follows. "The server
 may time out under load" goes to review, as do opinions of third persons ("she thinks …"). A
-question and a condition ("if I don't know, ask") claim nothing. Quotations and code are mentioned,
-not said, unless a sentence begins with them and goes on.
+question and a condition ("if I don't know, ask") state no fact. Quotations and code are mentioned,
+not stated, unless a sentence begins with them and continues.
 
 The patterns match a folded text: lower case, no accents, straight apostrophes, one space between
 words. Every pattern is tried at the beginning of a word. Categories and their first members are
@@ -243,8 +243,8 @@ def _without_mentions(text: str) -> str:
 
 
 def _mentioned(match: re.Match[str]) -> str:
-    """A gap, or the words without their marks where the sentence begins with them and goes on:
-    `"I think" we should` says what it seems to quote."""
+    """Return a gap, or the words without their marks if the sentence begins with them and
+    continues: `"I think" we should` states the words that it seems to quote."""
     before = _just_before(match).rstrip()
     after = match.string[match.end() : match.end() + _NEARBY]
     begins = not before or before[-1] in ".!?;,"

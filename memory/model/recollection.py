@@ -18,9 +18,9 @@ class Stage:
 class Recalled:
     """A memory that answers a question, without secrets.
 
-    `score` is 0 to 1. `source_scores` and `source_ranks` (from 1) say what each arm ("bm25",
-    "vector", "reranker") said of it; both are empty for a turn that is there for what stands beside
-    it. `label` is how far it can be believed, in words for the model, empty for the person's own.
+    `score` is 0 to 1. `source_scores` and `source_ranks` (from 1) are those of each method ("bm25",
+    "vector", "reranker"); both are empty for a turn that was added as a neighbour. `label`
+    describes its reliability for the model, empty for the person's own words.
     """
 
     record: Record

@@ -19,8 +19,8 @@ class ConsolidatedTurn:
 
 
 class WaitingTurns(Protocol):
-    """Turns that the gateway kept as they were said (`gateway.ports.unit_of_work.CompletedTurn`).
-    Those that are quarantined are not given out."""
+    """Unchanged turns that the gateway stored (`gateway.ports.unit_of_work.CompletedTurn`).
+    Quarantined ones are not returned."""
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
         """Return the oldest turns, oldest first."""

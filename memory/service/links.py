@@ -1,8 +1,8 @@
-"""Linking two identities: a one-time code, a confirmation from both sides, and the end of a link.
+"""Links two identities: a one-time code, a confirmation from both sides, and the end of a link.
 
-A code by itself shares nothing. The person who enters it and the person who made it both see whom
-they would become one with, and both confirm; `memory/commands/link.py` asks them. Every step is
-in the audit, with ids and without names.
+A code by itself shares nothing. The person who enters it and the person who made it both see the
+other side, and both confirm; `memory/commands/link.py` asks them. Every step is in the audit log,
+with ids and without names.
 """
 
 import hashlib

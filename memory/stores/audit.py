@@ -56,7 +56,7 @@ def _params(link: Link) -> Params:
 
 
 def _link(row: Row) -> Link:
-    """The link as it stands there; only the hash says whether it was changed."""
+    """Return the stored link; only the hash shows a change."""
     number, at, action, tenant, person, details, previous, made = row
     kept = tuple((name, value) for name, value in json.loads(details))
     entry = AuditEntry(cast("AuditAction", action), tenant, person, time_of(at), kept)

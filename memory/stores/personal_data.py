@@ -32,7 +32,8 @@ LISTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PersonalTable:
-    """A table with a column `tenant`: which columns are given out, and when a row is somebody's."""
+    """A table with a column `tenant`: its exported columns, and the condition for a person's
+    rows."""
 
     name: str
     columns: tuple[str, ...]
@@ -158,7 +159,7 @@ class SqlMemoryPersonalData:
 
 
 def _plain(name: str, value: object) -> object:
-    """A value as it is given out: times in seconds, lists as what they hold."""
+    """Return a value for export: times in seconds, lists as their items."""
     if isinstance(value, datetime):
         return value.timestamp()
     if name in TIMES and isinstance(value, int):

@@ -1,6 +1,6 @@
 """Splits a message into sentences.
 
-A quotation, a struck-through passage and what follows a colon are never split, because the text
+A quotation, a struck-through passage and text after a colon are never split, because the text
 around a sentence may deny it.
 """
 
@@ -15,7 +15,7 @@ Span = tuple[int, int]
 """The first character, and one past the last."""
 
 MAX_GAP: Final = 100
-"""Blanks before a list that are looked through."""
+"""Spaces before a list that are skipped."""
 _END: Final = re.compile(r"[.!?…][.!?…\"'”’»)\]]{0,8}(?=\s)|[。！？｡।۔؟][”’»」』）]{0,8}|\n(?=\s)")
 """The end of a sentence, or a blank line."""
 _SPEECH: Final = {
@@ -48,7 +48,7 @@ _SHORT_FORMS: Final = frozenset(
     univ usw vgl vol vs zb zzgl
     """.split()  # noqa: SIM905 - reads better
 )
-"""What a full stop stands behind without ending a sentence."""
+"""Abbreviations before a full stop that does not end a sentence."""
 _MAY_END: Final = frozenset("approx co corp est etc evtl inc jr ltd max min univ usw".split())  # noqa: SIM905 - reads better
 """Short forms that are no title and may stand at the end of a sentence."""
 _OPENERS: Final = FUNCTION_WORDS | STOP_WORDS
@@ -194,8 +194,8 @@ def _led(message: str) -> list[Span]:
 
 
 def _has_lead(line: str) -> bool:
-    """True where a colon stands behind a word and before a blank; ":smile:" has none, and behind
-    the colon of a quotation the quotation's own end counts."""
+    """Return True for a colon after a word and before a space; ":smile:" has none. For a colon
+    after a quotation, the end of the quotation counts."""
     return any(
         word.endswith(LEADS)
         and not word.startswith(LEADS)

@@ -93,10 +93,10 @@ _EMPTY: Final = CONSENT | _POINTS | _SPEAKER | _BOUND | FUNCTION_WORDS | STOP_WO
 
 
 def stands_alone(sentence: str) -> bool:
-    """True when the sentence states something by itself.
+    """Return True if the sentence states a fact by itself.
 
-    Of its words at least two say something, or one beside a word for the speaker ("I'm
-    vegetarian") and none that points back ("I love it").
+    At least two of its words carry content, or one beside a word for the speaker ("I'm vegetarian")
+    and none that refers back ("I love it").
     """
     words = words_of(sentence)
     names = sum(1 for name in _NAME.findall(sentence) if name.casefold() in _BOUND)

@@ -22,7 +22,7 @@ from memory.text.function_words import STOP_WORDS
 MAX_TERMS: Final = 32
 """Different words that one search looks for; further ones are left out."""
 MAX_TEXT: Final = 10_000
-"""Characters of a text in which words are looked for."""
+"""Characters of a text that are searched for words."""
 MAX_TERM: Final = 64
 MAX_STEMS: Final = 20_000
 """Cached stems."""
@@ -47,7 +47,7 @@ _RUSSIAN: Final = SnowballStemmer("russian")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a question. `prefix`: whatever begins with it counts; `also` are further words that
+    """A word of a question. `prefix`: words that begin with it count; `also` are further words that
     count as this one."""
 
     text: str

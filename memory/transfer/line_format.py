@@ -221,7 +221,7 @@ def proof_of(handle: MemoryHandle, values: Mapping[str, object]) -> str:
 
 
 def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:
-    """True when this program gave this line out, in this tenant, exactly as it stands."""
+    """Return True if this program exported this line, in this tenant, unchanged."""
     fields, made = values.get(PROOF), proof_of(handle, values)
     if not (isinstance(fields, str) and len(fields) == LENGTH and fields.isascii() and made):
         return False

@@ -16,7 +16,7 @@ HEADER: Final = b"parley"
 GROUP: Final = 1_000
 """Records of a row group, and thus what is held at a time."""
 MAX_BYTES: Final = 256 * 1024 * 1024
-"""Of a file that is read: its end says where things are, so that all of it has to be at hand."""
+"""Maximum bytes of a file to import: its end contains the index, so all of it must be in memory."""
 MISSING: Final = "Parquet needs the package pyarrow: pip install 'pyarrow>=26,<27'"
 
 

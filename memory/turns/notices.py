@@ -14,6 +14,7 @@ from gateway.message import Button
 from gateway.ports.memory import NO_FOOTER, AnswerFooter
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
+from memory.ports.brain import LABELS
 from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
 from memory.service.review import Proposals
@@ -28,7 +29,7 @@ MAX_CHARACTERS: Final = 80
 NOTICE_WAITS_FOR: Final = timedelta(days=7)
 """The time for which a notice waits for a direct message."""
 SAID_ONCE_FOR: Final = timedelta(days=1)
-"""The time for which a waiting sentence stands for further equal ones."""
+"""The time for which a waiting sentence replaces further equal ones."""
 MAX_SENTENCE: Final = 200
 MAX_WAITING: Final = 100
 SENTENCE: Final = "="
@@ -146,7 +147,7 @@ async def _line(
 
 def _document(name: str) -> SavedNotice:
     document = name.partition("-")[0]
-    return SavedNotice(DOCUMENTS[document], name, _button(f"Undo {document.upper()}", name))
+    return SavedNotice(DOCUMENTS[document], name, _button(f"Undo {LABELS[document]}", name))
 
 
 def _button(label: str, name: str) -> Button:

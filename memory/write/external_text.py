@@ -30,7 +30,7 @@ class ExternalText:
     def __init__(self, pieces: Sequence[Material] = ()) -> None:
         self._texts: list[tuple[InputKind, str]] = []
         self.any = False
-        """True as soon as something came from outside, whatever it says."""
+        """True after any external text, whatever its content."""
         for piece in pieces:
             self.add(piece)
 

@@ -10,7 +10,7 @@ from memory.ports.recall import Embedder, RecallStore
 from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
 
 LOOKED_AT: Final = 20
-"""The closest memories that are looked at; a number or a "not" may set apart several of them."""
+"""The closest memories that are compared; a number or a "not" may exclude several of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _found(quote: str, words: Sequence[str], *, full: bool) -> str | None:
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """True where the words of a quote stand in a text, one after the other."""
+    """Return True if a text contains the words of a quote in sequence."""
     sought = _Plain(quote[: 2 * MAX_MEMORY]).letters
     return _long_enough(sought) and _Message(text).holds(sought)
 
@@ -114,7 +114,7 @@ class _Message:
         return sentence_ends(self._text)
 
     def holds(self, sought: str) -> bool:
-        """True when whole words of the message are the quote."""
+        """Return True if whole words of the message equal the quote."""
         return next(self.places(sought), None) is not None
 
     def places(self, sought: str) -> Iterator[Span]:
@@ -131,14 +131,14 @@ class _Message:
             spans = plain.letters.find(sought, spans + 1)
 
     def _past(self, letter: int) -> int:
-        """The place behind a letter and its marks."""
+        """Return the position after a letter and its marks."""
         end = letter + 1
         while end < len(self._text) and unicodedata.category(self._text[end])[0] == "M":
             end += 1
         return end
 
     def stated(self, start: int, end: int) -> str:
-        """The sentences around a quote where they state something, otherwise an empty text."""
+        """Return the sentences around a quote if they state a fact, otherwise an empty text."""
         low, high = self._widened(start, end)
         text = self._text[low:high].strip()
         if len(text) > MAX_MEMORY or self._cites(low, high) or only_asks(text):
@@ -149,7 +149,7 @@ class _Message:
         return text if stands_alone(text) and not self._taken_back(high) else ""
 
     def _taken_back(self, high: int) -> bool:
-        """True when what follows takes the sentence back: "Not!", "just kidding"."""
+        """Return True if the following text retracts the sentence: "Not!", "just kidding"."""
         end = self._ends[min(bisect.bisect_right(self._ends, high), len(self._ends) - 1)]
         after = words_of(self._text[high : min(end, high + MAX_RETRACTION)])
         return len(after) <= 3 and not _TAKES_BACK.isdisjoint(after)
@@ -180,7 +180,7 @@ class _Message:
         return begins + len(head) if leads else 0
 
     def _cites(self, low: int, high: int) -> bool:
-        """True where a line is cited from elsewhere (`>`), or stands behind a code fence."""
+        """Return True for a quoted line (`>`) or one after a code fence."""
         line = self._text.rfind("\n", 0, low) + 1
         return (
             _CITED.search(self._text, line, high) is not None
@@ -212,7 +212,7 @@ def _without_request(text: str) -> str:
 
 
 def _parted(text: str, place: int) -> bool:
-    """True where a word may begin or end between two characters."""
+    """Return True if a word may begin or end between two characters."""
     if place in (0, len(text)):
         return True
     before, after = text[place - 1], text[place]
@@ -258,7 +258,7 @@ _CONTRACTABLE: Final = re.compile(r"[A-Za-z]+(?:['’ʼ][A-Za-z]{1,2}\b)?")
 
 
 def contracted(text: str) -> Iterator[tuple[int, int, str]]:
-    """The contractions of a text: where each begins and ends, and the letters it stands for."""
+    """Return the contractions of a text: the span of each, and the letters that it stands for."""
     for match in _CONTRACTABLE.finditer(text):
         full = _written_out(match[0].casefold().replace("’", "'").replace("ʼ", "'"))
         if full:

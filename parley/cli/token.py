@@ -66,8 +66,8 @@ def token(
 
 
 def _issue(settings: Settings, person: str, name: str, days: int) -> None:
-    """Print a token. Raises `BadInput` for a person of no account of ours, and for a name in
-    use."""
+    """Print a token. Raises `BadInput` for a person of an account that is not configured, and for a
+    name in use."""
     given = person_of(person)
     _check_account(settings, given.platform, given.account)
     known = asyncio.run(resolve_stored_person(given, settings))

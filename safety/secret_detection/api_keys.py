@@ -43,7 +43,7 @@ _JWT: Final = SecretKind(
     ),
 )
 _JWT_HEADER: Final = 303
-"""Characters of the longest header of a JSON Web Token that is looked for."""
+"""Characters of the longest searched header of a JSON Web Token."""
 _JWT_LEAST: Final = 11
 _JWT_REST: Final = re.compile(r"\.eyJ[A-Za-z0-9_.-]{8,4000}")
 _KEY_SIGNS: Final = "".join(char for char in map(chr, range(128)) if re.match(KEY, char))
@@ -97,8 +97,8 @@ def _is_word(word: str) -> bool:
 
 
 def _jwts(text: str) -> Iterator[Finding]:
-    """From each second part the first one is looked for backwards, so that no stretch of text is
-    read twice."""
+    """Search the first part backwards from each second part, so that no part of the text is read
+    twice."""
     done, dot = 0, text.find(".eyJ")
     while dot >= 0:
         window = text[max(done, dot - _JWT_HEADER) : dot]
@@ -138,7 +138,8 @@ def _stands_alone(text: str, start: int) -> bool:
 
 
 def _whole_end(text: str, end: int) -> int:
-    """Issuers lengthen their tokens: what goes on in their alphabet belongs to them."""
+    """Extend a token over further characters of its alphabet, because issuers lengthen their
+    tokens."""
     rest = _REST.match(text, end)
     end = rest.end() if rest else end
     while text[end - 1] in ".-=" and text[end - 2] in ".-":
@@ -190,7 +191,7 @@ _OF_IDS: Final = """
 """
 _NO_KEYS: Final = frozenset(_OF_IDS.split())
 _LONG: Final = re.compile(r"[A-Za-z0-9_-]{23}")
-"""Most texts have no word of that length, and so no key."""
+"""Minimum characters of a key; most texts have no word of that length."""
 _HEX: Final = re.compile(r"[0-9a-f]{32,128}|[0-9A-F]{32,128}")
 _MIN_DIGITS: Final = 2
 _MIN_TURNS: Final = 5
@@ -198,7 +199,7 @@ _MIN_HEX_LETTERS: Final = 4
 
 
 def find_prefixed_keys(text: str) -> Iterator[Finding]:
-    """Every stretch that has the shape of a key."""
+    """Yield every span with the form of a key."""
     if not _LONG.search(text):
         return
     if "_" in text:
@@ -214,7 +215,8 @@ def _found(expression: re.Pattern[str], text: str) -> Iterator[Finding]:
 
 
 def _is_chance(body: str) -> bool:
-    """No word and no number: hexadecimal digits, or capitals, small letters and digits mixed."""
+    """Return True for a random sequence: hexadecimal digits, or capitals, small letters and digits
+    mixed."""
     digits = sum(char.isdigit() for char in body)
     if _HEX.fullmatch(body):
         return digits >= _MIN_DIGITS and len(body) - digits >= _MIN_HEX_LETTERS

@@ -164,7 +164,7 @@ _STATEMENTS: Final = (
 )
 """A text without which there is none in small letters; the expression; when its value counts."""
 STATEMENT_STEMS: Final = tuple(dict.fromkeys(stem for stem, _, _ in _STATEMENTS))
-"""One of them stands in small letters in every such statement."""
+"""Every such statement contains one of these, in small letters."""
 
 
 def _long_options(text: str) -> Iterator[Finding]:

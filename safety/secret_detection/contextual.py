@@ -81,7 +81,7 @@ _LONGEST_LINE: Final = 300
 
 
 def find_in_comments(text: str, lowered: str) -> Iterator[Finding]:
-    """The quoted value that stands last before such a comment, on the same line."""
+    """The last quoted value before such a comment, on the same line."""
     if not any(map(lowered.__contains__, _STEMS)):
         return
     for match in _COMMENT.finditer(lowered):
@@ -126,7 +126,7 @@ SEED_PHRASE: Final = SecretKind(
     "seed_phrase", Level.PROBABLE, Pattern(literal("phrase"), ignore_case=True)
 )
 _SIGNS: Final = (*"-:=/($", "env ", "arg ", "set", "login", "identified")
-"""One of them stands in every command with a secret."""
+"""Every command with a secret contains one of these."""
 _MARKED: Final = re.compile(r"[\dA-Z!#$%^?](?:(?<=\d)|(?<=[a-z][A-Z])|(?<=[!#$%^?])(?=\w))")
 _SHORTEST_HEADER: Final = 10
 """Characters of the shortest word in a header that holds a secret: `a=12345678` of a cookie."""

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 _SHORTEST_BY_SHAPE: Final = 23
-"""Characters of the shortest word that only its shape tells, or that is a line of a private key."""
+"""Characters of the shortest word that is recognised by its form, or is a line of a private key."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 KINDS: Final[tuple[SecretKind, ...]] = (
     *TOKENS,

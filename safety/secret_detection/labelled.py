@@ -93,7 +93,7 @@ _MOST_LONG_VALUES: Final = 4
 _REACH: Final = 2_500
 """Characters from a name to the end of the farthest value that it can tell."""
 _LONGEST_STEP: Final = 700
-"""Characters from where a value is looked for to the end of the longest one."""
+"""Characters from the start of the search for a value to the end of the longest one."""
 _LEAST_BEFORE: Final = len("123456 is ")
 
 
@@ -159,8 +159,8 @@ class _Next:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads one text from its words onwards. `rejected` is the end of the last long value that
-    was none: what ends there as well is not looked at again."""
+    """Reads one text from its labels onwards. `rejected` is the end of the last long value that was
+    refused: a value with the same end is not checked again."""
 
     text: str
     lowered: str
@@ -172,7 +172,7 @@ class _Reader:
     _tokens: dict[int, "_Token | None"] = field(default_factory=dict)
 
     def read(self, start: int, end: int, word: Word) -> LabelledValue | None:
-        """The secret that the word at `start` to `end` tells, if it tells one."""
+        """Return the secret that the word at `start` to `end` labels, if there is one."""
         if not word.spaced:
             return self._unspaced(start, end, word) or self._before(start, end, word)
         if self._next_mark(word.kind, end) > end + _REACH:
@@ -262,8 +262,8 @@ class _Reader:
         return token
 
     def _next_mark(self, kind: Class, place: int) -> int:
-        """Where from `place` on the next character stands that every value of this class has; the
-        text's length for nowhere."""
+        """Return the next position from `place` on of a character that every value of this class
+        has; the text's length if there is none."""
         if kind is Class.PASSWORD:
             return place
         return (self._key_marks if kind is Class.KEY else self._digits).after(self.text, place)
@@ -403,7 +403,7 @@ class _Token(NamedTuple):
 
 
 class _Name(NamedTuple):
-    """A name that tells: the word in it as it is `said`, where it starts, and its `rest`."""
+    """A name that is a label: the word in it as `said`, its start, and the `rest` of the name."""
 
     said: str
     start: int

@@ -11,9 +11,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language. `whole` words count only where no letter stands on either side, the others as
-    part of a longer name (`dbPassword`, "паролем") as well. `codes` are codes that are sent for one
-    use; `code_words` mean any code, and such a one only near what says so."""
+    """One language. `whole` words count only between characters that are not letters, the others as
+    part of a longer name (`dbPassword`, "паролем") as well. `codes` are codes for one use;
+    `code_words` mean any code, and count only near a word that says so."""
 
     name: str
     passwords: str = ""

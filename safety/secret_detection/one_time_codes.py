@@ -1,7 +1,7 @@
 """Recognises codes for one use: "verification code 482911", "code: 482911 (2FA)", "482 911 is your
 login code".
 
-A word for such a code tells it; a word for any code does where what stands near says so.
+A word for such a code is a label; a word for any code is one if the surrounding text says so.
 """
 
 import re
@@ -79,7 +79,7 @@ _CLEAR: Final = frozenset({LabelForm.SIGN, LabelForm.LINK, LabelForm.CALL, Label
 
 
 def is_code(told: LabelledValue) -> bool:
-    """True for digits that the word tells, and that nothing else counts or names."""
+    """Return True for digits that the word labels, and that have no unit or other name."""
     value = told.value
     if not _VALUE.fullmatch(value) or _is_counted(told):
         return False
@@ -104,8 +104,8 @@ def is_code(told: LabelledValue) -> bool:
 
 
 def code_before(text: str, begin: int, start: int, word: str) -> tuple[int, int] | None:
-    """Where the code stands of "482911 is your … code", in the characters from `begin` to the
-    `word` at `start`."""
+    """Return the place of the code in "482911 is your … code", in the characters from `begin` to
+    the `word` at `start`."""
     window = text[begin:start]
     match = _BEFORE.search(window) if _DIGITS.search(window) is not None else None
     if match is None:
@@ -149,7 +149,7 @@ def _is_said_near(told: LabelledValue) -> bool:
 
 
 def _next_word(told: LabelledValue) -> str:
-    """The word behind the one that tells the code: "заказа" of "код заказа"."""
+    """Return the word after the label of the code: "заказа" of "код заказа"."""
     end = told.start + len(told.word)
     words = told.text[end : end + _NEAR_AFTER].lower().split(maxsplit=1)
     return words[0].strip(".,!?") if words else ""

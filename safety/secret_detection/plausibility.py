@@ -64,13 +64,14 @@ _ENDINGS: Final = ("ing", "able", "ible", "tion", "ment", "ness", "ly", "ed")
 
 
 def is_placeholder(value: str) -> bool:
-    """True for what stands in a text instead of a secret."""
+    """Return True for a placeholder of a secret."""
     within = "\n" not in value and _PLACEHOLDER_WITHIN.search(value)
     return bool(within or _PLACEHOLDER.fullmatch(value)) or len(set(value.lower())) < 3
 
 
 def looks_random(value: str, least: int = 16) -> bool:
-    """True for what a machine made: long, of many characters, no name and no place."""
+    """Return True for a generated text: long, with many different characters, no name and no
+    place."""
     if len(value) < least or is_placeholder(value):
         return False
     if _is_code(value) and not (_ends_by_chance(value) or _is_chance(value)):
@@ -87,12 +88,12 @@ def looks_random(value: str, least: int = 16) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """A name, a place, a number or a date as programs write them."""
+    """Return True for a name, a place, a number or a date as programs write them."""
     return bool(_CODE.fullmatch(value)) or ("://" in value and "\n" not in value)
 
 
 def _ends_by_chance(value: str) -> bool:
-    """The last part of a dotted name is one that nobody would choose."""
+    """Return True if the last part of a dotted name is one that people do not choose."""
     last = value.rpartition(".")[2]
     return bool(
         _ALPHANUMERIC.fullmatch(last) and _DIGITS_APART.match(last) and _CASES_TURN.match(last)
@@ -110,7 +111,8 @@ def _is_chance(value: str) -> bool:
 
 
 def looks_like_password(value: str) -> bool:
-    """True for what a person would take as a password: letters with digits or signs in them."""
+    """Return True for a text that people choose as a password: letters with digits or signs in
+    them."""
     if not 4 <= len(value) <= 200 or is_placeholder(value) or _is_code(value):
         return False
     if value.isdigit():
@@ -122,7 +124,7 @@ def looks_like_password(value: str) -> bool:
 
 
 def may_be_a_word(value: str) -> bool:
-    """True for a plain word that can stand as a password and is no word about passwords."""
+    """Return True for a plain word that can be a password and is not a word about passwords."""
     word = value.lower()
     return (
         len(word) >= 5
@@ -139,6 +141,6 @@ def is_uuid(value: str) -> bool:
 
 
 def _turns(value: str) -> int:
-    """How often upper and lower case change."""
+    """Return the number of changes between upper and lower case."""
     cases = [char.isupper() for char in value if char.isalpha()]
     return sum(a != b for a, b in pairwise(cases))

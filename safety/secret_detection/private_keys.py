@@ -19,7 +19,7 @@ PRIVATE_KEY: Final = SecretKind(
 )
 
 ARMOUR: Final = re.compile("PRIVATE|Private|PuTTY")
-"""Stands in every armour of a private key."""
+"""A text in every armour of a private key."""
 _GAP: Final = r"(?:\s|\\[nrt]|[\"'`+>|,\\])"
 _BEGIN: Final = re.compile(
     rf"(?<!-)-{{2,6}}\s?BEGIN{_GAP}{{1,4}}(?:[A-Z0-9]{{2,12}}{_GAP}{{1,4}}){{0,3}}?PRIVATE{_GAP}{{1,4}}KEY"
@@ -30,7 +30,7 @@ _END: Final = re.compile(
     r"(?<!-)-{2,6}\s?END\s(?:[A-Z0-9]{2,12}\s){0,4}?PRIVATE\s{1,4}KEY(?:\sBLOCK)?-{0,6}"
 )
 _BETWEEN: Final = re.compile(r"(?:\s|\\[nrt]|[\"'`>|,\\])+|\+(?=[\s\"'])")
-"""What parts the lines of a key: white space, escapes, quotes, and what joins pieces of code."""
+"""Separators between the lines of a key: white space, escapes, quotes, and joints of code."""
 _PIECE: Final = re.compile(
     r"(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Public-Lines|Private-Lines|Private-MAC):"
     r"[^\n]{0,100}|[A-Za-z0-9+/=]{1,4000}"
@@ -48,7 +48,7 @@ _MAX_LINES: Final = 400
 
 
 def find_private_keys(text: str) -> Iterator[Finding]:
-    """Every private key, from its first line to its last, or as far as one reaches."""
+    """Yield every private key, from its first line to its last, or as far as its lines reach."""
     if ARMOUR.search(text) is None:
         yield from _bodies(text)
         return
@@ -70,7 +70,8 @@ def _bodies(text: str) -> Iterator[Finding]:
 
 
 def _reach(text: str, position: int, limit: int, ends: list[re.Match[str]]) -> int:
-    """To the last line if there is one before `limit`, else over what looks like a key."""
+    """Return the end of a key: its last line if there is one before `limit`, else the end of its
+    lines."""
     last = bisect_left(ends, position, key=re.Match.start)
     if last < len(ends) and ends[last].start() < limit:
         return ends[last].end()
@@ -78,7 +79,7 @@ def _reach(text: str, position: int, limit: int, ends: list[re.Match[str]]) -> i
 
 
 def _body_end(text: str, position: int, limit: int) -> int:
-    """The end of the last piece that looks like a line of a key, from `position` on."""
+    """Return the end of the last piece from `position` on that looks like a line of a key."""
     end = position
     while position < limit:
         between = _BETWEEN.match(text, position, limit)
@@ -97,7 +98,8 @@ def _body_end(text: str, position: int, limit: int) -> int:
 
 
 def _start_of(text: str, end: int) -> int:
-    """Of a key without its first lines: the lines of its kind before the last one."""
+    """Return the span of a key without its first lines: the lines of its kind before the last
+    one."""
     for _ in range(_MAX_LINES):
         begin = text.rfind("\n", 0, max(0, end - 1)) + 1
         if begin >= end or end - begin > _MAX_LINES or not _LINE.match(text, begin, end):

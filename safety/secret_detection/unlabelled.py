@@ -18,9 +18,9 @@ _DIGITS: Final = re.compile(
     r"(?![A-Za-z0-9_/@]|[-.,]\d)"
 )
 FOUR_DIGITS: Final = re.compile(r"[2-6]\d{3}")
-"""Begins every number of a card."""
+"""The beginning of every card number."""
 SHORTEST_UNLABELLED: Final = 40
-"""Characters of the shortest key that is found here."""
+"""Characters of the shortest key in this module."""
 _GROUPS: Final = frozenset({(16,), (15,), (4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (14,), (19,), (13,)})
 _ISSUERS: Final = (
     (("4",), (16, 19, 13)),
@@ -59,7 +59,7 @@ _MAX_SLASHES: Final = 4
 
 
 def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
-    """Every card number, key of a wallet and secret of AWS."""
+    """Yield every card number, key of a wallet and secret of AWS."""
     yield from _cards(text)
     if "0x" in text or "0X" in text:
         for match in _HEX.finditer(text):
@@ -74,7 +74,7 @@ def find_unlabelled(text: str, longest: int) -> Iterator[Finding]:
 
 
 def is_aws_secret(value: str) -> bool:
-    """True for 40 characters of base64 that chance made: no words, no path, no hexadecimal."""
+    """Return True for 40 random characters of base64: no words, no path, no hexadecimal."""
     if len(set(value)) < _MIN_DISTINCT or value.count("/") > _MAX_SLASHES:
         return False
     digits = sum(map(str.isdigit, value))
@@ -129,8 +129,8 @@ _SHA: Final = re.compile(r"(?i)sha-?\d{1,3}[-:]\Z")
 
 
 def find_possible_secrets(text: str) -> Iterator[Finding]:
-    """Long rows of base64 that are no path and no digest, and forty hexadecimal digits that are no
-    commit."""
+    """Yield long sequences of base64 that are neither paths nor digests, and forty hexadecimal
+    digits that are not commits."""
     for match in LONG_BASE64.pattern.whole.finditer(text):
         if not _is_path(match[0]) and not _is_digest(text, *match.span()):
             yield Finding(LONG_BASE64, *match.span())
@@ -142,7 +142,7 @@ def find_possible_secrets(text: str) -> Iterator[Finding]:
 
 
 def _is_digest(text: str, start: int, end: int) -> bool:
-    """True for what the words before it call a hash, a transaction or a block."""
+    """Return True for a value that the words before it call a hash, a transaction or a block."""
     before = max(0, start - _POSSIBLE_CONTEXT)
     if _SHA.search(text, before, start):
         return True

@@ -27,11 +27,11 @@ from safety.secret_detection.plausibility import (
 )
 
 SHORTEST_KEY: Final = 12
-"""Characters of a key that the words around tell."""
+"""Minimum characters of a labelled key."""
 
 
 class LabelForm(Enum):
-    """The way from a word to its value, the clearest first."""
+    """The connection from a label to its value, the clearest first."""
 
     SIGN = "sign"
     LINK = "link"
@@ -43,8 +43,8 @@ class LabelForm(Enum):
 
 
 class LabelledValue(NamedTuple):
-    """A value at `begin` to `end` of `text` that the `word` at `start` tells. `rest` is the rest of
-    the word's name, `fillers` the words between the name and the value."""
+    """A value at `begin` to `end` of `text` after the label `word` at `start`. `rest` is the rest
+    of the label's name, `fillers` the words between the name and the value."""
 
     text: str
     kind: Class
@@ -59,7 +59,7 @@ class LabelledValue(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The value, without punctuation behind a bare one."""
+        """Return the value, without punctuation after a bare one."""
         return self.text[self.begin : self.end]
 
 
@@ -105,7 +105,7 @@ _OF_TOKENS: Final = """
     トークン 令牌 토큰 密钥 密鑰 金鑰 秘钥 シークレット 시크릿
 """
 _TOKENS: Final = frozenset(_OF_TOKENS.split())
-"""Words of scripts without spaces that are no everyday words."""
+"""Labels of scripts without spaces that are not everyday words."""
 _HARDWARE: Final = re.compile(
     r"(?i)connector|gpio|header\b|pinout|arduino|socket|raspberry|\besp\d|solder|voltage"
 )
@@ -116,7 +116,7 @@ _SHORT_SECRET: Final = 8
 
 
 def is_secret(told: LabelledValue) -> bool:
-    """True when the value is one that its word tells, and no talk about it."""
+    """Return True if the value is a secret of its label, and not talk about it."""
     value = told.value
     if NEVER.match(value) or (told.how is LabelForm.CELL and _is_path(told)):
         return False
@@ -133,7 +133,8 @@ def _is_path(told: LabelledValue) -> bool:
 
 
 def last_part(name: str) -> str:
-    """The last word of a name, in small letters: "length" of `_min_length` and of `MinLength`."""
+    """Return the last word of a name, in small letters: "length" of `_min_length` and of
+    `MinLength`."""
     name = name.rstrip("_.- \"'")
     backwards = _LETTERS.match(name[::-1])
     last = name[len(name) - (backwards.end() if backwards is not None else 0) :]
@@ -144,14 +145,16 @@ def last_part(name: str) -> str:
 
 
 def _letters(value: str) -> str:
-    """The value without marks and signs of scripts other than ASCII: they are part of words."""
+    """Return the value without marks and signs of scripts other than ASCII: they are part of
+    words."""
     if value.isascii():
         return value
     return "".join(char for char in value if char.isascii() or char.isalnum())
 
 
 def is_strong(value: str) -> bool:
-    """True for a password that needs no sign before it: letters with digits or rare signs."""
+    """Return True for a password that needs no sign before it: letters with digits or rare
+    signs."""
     value = _letters(value)
     if len(value) < _MIN_STRONG or not looks_like_password(value):
         return False
@@ -189,7 +192,8 @@ def _is_password(told: LabelledValue, value: str) -> bool:
 
 
 def _is_plain_word(told: LabelledValue, value: str) -> bool:
-    """A plain word is a password where it is quoted behind a name, or ends what is said."""
+    """Return True for a plain word that is a password: quoted after a name, or at the end of a
+    statement."""
     if told.how not in {LabelForm.SIGN, LabelForm.LINK} or value.isupper():
         return False
     if told.quoted:
@@ -254,8 +258,8 @@ def _is_key(told: LabelledValue, value: str) -> bool:
 
 
 def _is_number_for_key(told: LabelledValue, value: str, *, named: bool) -> bool:
-    """Digits alone are a key under a name that says so, and behind "token" or "secret" where they
-    are too many for a count of tokens, and no round number."""
+    """Return True for digits that are a key: under a name that says so, or after "token" or
+    "secret" if they are too many for a count of tokens and not a round number."""
     if told.rest.strip("_.-") or len(value) > _MAX_NUMBER:
         return False
     if named and told.how in _CLEAR and len(value) >= _MIN_NUMBER:

@@ -12,8 +12,8 @@ _OPEN: Final = re.compile(
     r"(?:new\s)?(?:\w{1,20}(?:\.|::)){0,2}(?:Secret|SecretStr|SecretString|SecureString|String|from|str|"
     r"Some|bytes|Text|Password|b64decode)\((?=[\"'])"
 )
-"""What may stand before a value besides spaces and emphasis: a YAML tag, the prefix of a literal, a
-function that wraps a text."""
+"""Texts that may precede a value besides spaces and emphasis: a YAML tag, the prefix of a literal,
+a function around a text."""
 _DEFAULT: Final = re.compile(r"\$\{\w{1,60}:[-=]?(?P<value>[^}\s]{4,200})\}")
 _BARE: Final = re.compile(r"[^\s\"'`<>()\[\]{},;|，。；、）」』】》”»]{1,400}")
 _WIDE: Final = re.compile(r"[^\s\"'`]{4,400}(?=[ \t]{0,4}(?:\r?\n|\Z))")
@@ -37,7 +37,7 @@ _BRACKET_SIGNS: Final = frozenset("<>()[]{},;|")
 
 
 def value_at(text: str, place: int) -> tuple[int, int, bool] | None:
-    """Where a value at a place begins and ends, and whether it stands in quotes."""
+    """Return the span of a value at a place, and True if it is in quotes."""
     spaces = _SPACES.match(text, place)
     begin = spaces.end() if spaces is not None else place
     if text[begin : begin + 1] not in CLOSERS:
@@ -79,8 +79,8 @@ def ends_well(text: str, end: int, how: LabelForm) -> bool:
 
 
 def bare_end(text: str, start: int, begin: int, end: int, *, setting: bool) -> int:
-    """Where a bare value ends: at the end of its line where it may be a `setting` whose name begins
-    at `start`, else before punctuation."""
+    """Return the end of a value without quotes: the end of its line if it may be a `setting` with a
+    name that begins at `start`, else the next punctuation."""
     if setting and text[end : end + 1] in _BRACKET_SIGNS:
         wide = _WIDE.match(text, begin)
         line = text.rfind("\n", max(0, start - _LINE_BEGIN), start) + 1

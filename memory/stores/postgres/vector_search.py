@@ -94,7 +94,7 @@ class VectorTable:
         return True
 
     async def problem(self) -> str:
-        """Make the table; what stands in the way, empty for nothing."""
+        """Create the table; return the obstacle, empty for none."""
 
         async def work(connection: Connection) -> None:
             async with connection.transaction():
@@ -121,8 +121,8 @@ class VectorTable:
         return index
 
     async def make_index(self) -> int:
-        """Make the index that was wanted, beside everything else that goes on; it takes minutes for
-        a million vectors. Returns 0: nothing is left to do."""
+        """Create the requested index concurrently; it takes minutes for a million vectors. Returns
+        0, because no work is left."""
         index, self._wanted = self._wanted, None
         if index is not None:
             log.info("vectors_being_indexed", model=index.model)

@@ -44,7 +44,7 @@ class Partition:
 
 
 class Matrix:
-    """Unit vectors, numbered; numbers only grow. `last` is the highest that was looked at."""
+    """Unit vectors with increasing numbers. `last` is the highest number that was read."""
 
     def __init__(self, dimension: int, max_rows: int, last: int = 0) -> None:
         self._rows: Floats = np.empty((FIRST_ROWS, dimension), np.float32)
@@ -179,7 +179,7 @@ def _unit(rows: Floats) -> Floats:
 READ_AT_ONCE: Final = 1_000
 """Vectors that one step reads on the event loop: some milliseconds."""
 FEWEST: Final = 50
-"""Vectors that are looked up at least, because some may not fit the filter."""
+"""Minimum vectors that are looked up, because some may not fit the filter."""
 ON_LOOP: Final = 20_000
 """Up to so many vectors are compared on the event loop, because a thread would cost more."""
 NEW: Final = {

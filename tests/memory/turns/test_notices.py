@@ -151,7 +151,7 @@ async def test_a_soul_that_was_rewritten_is_what_it_was_before() -> None:
         first = await after(rig, soul="Call me Ada.")
         assert "I rewrote your preferences" in first.note
         second = await after(rig, soul="Call me Countess.")
-        assert [button.label for button in second.buttons] == ["Undo SOUL"]
+        assert [button.label for button in second.buttons] == ["Undo preferences"]
         pressed = await rig.commands.press(first.buttons[0].value, rig.caller())
         assert "changed since" in pressed.markdown
         await rig.commands.press(second.buttons[0].value, rig.caller())
