@@ -108,7 +108,7 @@ async def fill(stores: MemoryStores, made: Made) -> None:
     """Keep everything."""
     records: list[Record] = [
         replace(
-            record(text, role="user", group="g", at=AT + timedelta(minutes=number)),
+            record(text, role="user", conversation="g", at=AT + timedelta(minutes=number)),
             embedding=embedding(made.vectors[number]),
         )
         for number, text in enumerate(made.texts)

@@ -126,7 +126,7 @@ def _record(document: Document, corpus: Corpus, access: AccessScope) -> Record:
             Trust.HIGH,
             access.person,
             document.at,
-            group=corpus.name,
+            conversation=corpus.name,
         ),
         evidence=Evidence(document.text, document.at, 0.9),
         project=PROJECT if scope is Scope.PROJECT else "",

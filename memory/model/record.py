@@ -91,8 +91,8 @@ class Trust(StrEnum):
 class Provenance:
     """Where and when something was learned.
 
-    `person` is the `str(PersonId)` who wrote it; `group` is the conversation; `room` is empty in
-    private. Message ids are unique within `channel` (`channel_of` in `memory/model/scope.py`).
+    `person` is the `str(PersonId)` who wrote it; `room` is empty in private. Message ids are unique
+    within `channel` (`channel_of` in `memory/model/scope.py`).
     """
 
     source: SourceType
@@ -102,7 +102,7 @@ class Provenance:
     session: str = ""
     message_id: str = ""
     tool: str = ""
-    group: str = ""
+    conversation: str = ""
     room: str = ""
     channel: str = ""
     audience: Audience = Audience.DIRECT

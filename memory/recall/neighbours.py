@@ -101,7 +101,7 @@ def _beside(records: Sequence[Record], place: int, step: int) -> Record | None:
 
 
 def _conversation(record: Record) -> tuple[str, str]:
-    return record.tenant, record.provenance.group
+    return record.tenant, record.provenance.conversation
 
 
 def _whole(weights: Weights) -> float:

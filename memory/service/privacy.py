@@ -137,10 +137,10 @@ class MemoryPrivacy(RequestMemory):
         until += AN_INSTANT
         filters = Filter(own_only=True, superseded=True, until=until, limit=MAX_LISTED)
         async for records in all_pages(self.dependencies.memories, self.access, filters):
-            here = [record for record in records if record.provenance.group == conversation]
+            here = [record for record in records if record.provenance.conversation == conversation]
             refs += [(memory_ref(displayable(record)),) for record in here]
         items = [item for item in await self._own_reviews() if item.submitted_at < until]
-        here_items = [item for item in items if item.record.provenance.group == conversation]
+        here_items = [item for item in items if item.record.provenance.conversation == conversation]
         return refs + [(review_ref(item),) for item in here_items]
 
     async def current(self, shown: Sequence[ItemRefs]) -> list[TopicMatch | None]:

@@ -60,7 +60,7 @@ def _record(
         access.person,
         at,
         message_id=message,
-        group=conversation,
+        conversation=conversation,
         audience=Audience.DIRECT,
         external=bool(row.get("material")),
     )

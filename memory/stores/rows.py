@@ -111,7 +111,7 @@ def columns_of(record: Record) -> dict[str, object]:
         "session": storable(provenance.session),
         "message_id": storable(provenance.message_id),
         "tool": storable(provenance.tool),
-        "conversation": storable(provenance.group),
+        "conversation": storable(provenance.conversation),
         "room": storable(provenance.room),
         "channel": storable(provenance.channel),
         "audience": provenance.audience.value,

@@ -205,6 +205,7 @@ def knowledge_item(
     """Return a memory for the prompt, with its source and date, and for a turn its speaker.
     `persons` are the identities of the caller."""
     record = recalled.record
+    here = record.provenance.conversation == conversation
     day = record.provenance.at.date().isoformat()
     if record.role:
         speaker = "somebody else" if record.role == "other" else record.role
@@ -223,5 +224,5 @@ def knowledge_item(
         at=record.provenance.at,
         score=recalled.score,
         ref="" if record.role else short_id(record.id),
-        message_id=record.provenance.message_id if record.provenance.group == conversation else "",
+        message_id=record.provenance.message_id if here else "",
     )

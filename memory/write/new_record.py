@@ -55,7 +55,7 @@ def new_record(
         at=at,
         session=request.session,
         message_id=request.message_ids[-1] if request.message_ids else "",
-        group=request.conversation,
+        conversation=request.conversation,
         room=access.room,
         channel=channel_of(place),
         audience=place.audience,

@@ -26,7 +26,7 @@ def turn(content: str, role: str = "user", **rest: Any) -> Record:
     """Something that was said in a conversation."""
     group = rest.pop("group", "a conversation")
     said = record(content, tier=Tier.EPISODIC, kind=Kind.CONTEXT, role=role, **rest)
-    return replace(said, provenance=replace(said.provenance, group=group))
+    return replace(said, provenance=replace(said.provenance, conversation=group))
 
 
 def talk(*lines: str, start: datetime = AT, **rest: Any) -> list[Record]:

@@ -32,7 +32,7 @@ def record(content: str = "likes tea", person: str = ADA, **rest: Any) -> Record
         rest.pop("at", AT),
         room=rest.pop("room", ""),
         message_id=rest.pop("message_id", ""),
-        group=rest.pop("group", ""),
+        conversation=rest.pop("conversation", ""),
         channel=":".join(CHANNEL),
     )
     values: dict[str, Any] = {

@@ -38,7 +38,7 @@ def records(draw: st.DrawFn) -> Record:
         scope=draw(st.sampled_from(list(Scope))),
         project=draw(st.sampled_from(PROJECTS)),
         role=draw(st.sampled_from(("", "user", "assistant"))),
-        group=draw(st.sampled_from(("", "g"))),
+        conversation=draw(st.sampled_from(("", "g"))),
         embedding=VECTOR,
     )
 

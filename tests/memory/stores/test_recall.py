@@ -307,7 +307,7 @@ async def test_many_who_look_at_once_find_the_same(
 
 def said(number: int, text: str = "", **rest: Any) -> Record:
     at = AT + timedelta(minutes=number)
-    values: dict[str, Any] = {"role": "user", "group": "g", "at": at}
+    values: dict[str, Any] = {"role": "user", "conversation": "g", "at": at}
     return record(text or f"said {number}", **(values | rest))
 
 
@@ -319,8 +319,8 @@ async def test_around_a_turn_are_the_turns_before_and_after_it(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     turns = [said(number) for number in range(8)]
-    note = record("a note", group="g", at=AT + timedelta(minutes=3))
-    await kept(memories, *reversed(turns), note, said(3, "elsewhere", group="h"))
+    note = record("a note", conversation="g", at=AT + timedelta(minutes=3))
+    await kept(memories, *reversed(turns), note, said(3, "elsewhere", conversation="h"))
     around = await recall.neighbours(access(), [turns[3].id], 2)
     assert contents(around) == [f"said {number}" for number in range(1, 6)]
     assert contents(await recall.neighbours(access(), [turns[0].id, turns[1].id], 1)) == [

@@ -43,7 +43,7 @@ class Rig:
         self.last = new.id
 
     async def turns(self, number: int) -> None:
-        said = [self.new(number, role=role, group="g") for role in ("user", "assistant")]
+        said = [self.new(number, role=role, conversation="g") for role in ("user", "assistant")]
         await self.memories.keep_turns(access(), said)
 
     async def lexical(self, _: int) -> None:

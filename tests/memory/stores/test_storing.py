@@ -41,7 +41,7 @@ async def test_every_field_comes_back_as_it_was_stored(memories: MemoryStore) ->
         session="s1",
         message_id="m1",
         tool="weather",
-        group='["t","test"]',
+        conversation='["t","test"]',
         room="test:main:W1:C1",
         channel="test:main:C1",
         audience=Audience.PUBLIC_ROOM,

@@ -47,7 +47,7 @@ async def records(handle: MemoryHandle) -> dict[str, Record]:
 
 def essence(record: Record) -> Record:
     """Return the imported part of a record: all fields except its place and its vector."""
-    said = replace(record.provenance, session="", group="", room="")
+    said = replace(record.provenance, session="", conversation="", room="")
     return replace(record, provenance=said, embedding=None)
 
 
