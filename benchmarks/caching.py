@@ -218,7 +218,7 @@ def _asker(person: SimPerson, place: Place, role: Role = Role.MEMBER) -> Caller:
 
 
 def main() -> int:
-    """Command line; 1 when the promise is broken."""
+    """Run the command line; return 1 if the guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.caching")
     parser.add_argument("--bare", action="store_true", help="nothing is written down before")
     parser.add_argument(

@@ -75,7 +75,7 @@ def measure() -> dict[str, float]:
 
 
 def main() -> int:
-    """Command line; 1 when the promise is broken."""
+    """Run the command line; return 1 if the guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.context")
     parser.parse_args()
     figures = measure()

@@ -115,7 +115,7 @@ async def _write_and_drop(burst: Burst, messages: int, drop: Drop) -> None:
 
 
 def main() -> int:
-    """Command line; 1 when a promise was broken."""
+    """Run the command line; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.drops")
     parser.add_argument("--way", choices=WAYS, action="append")
     parser.add_argument("--messages", type=int, default=1000)

@@ -103,7 +103,7 @@ def held(summary: dict[str, object]) -> bool:
 
 
 def main() -> int:
-    """Command line; 1 when a promise is broken."""
+    """Run the command line; return 1 if a guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gateway")
     parser.add_argument("--messages", type=int, default=5000)
     parser.add_argument("--chats", type=int, default=200)

@@ -113,7 +113,7 @@ def doubles(file: Path) -> "array[float]":
 
 
 def verdict(rows: Sequence[dict[str, object]], disturbed: int) -> dict[str, object]:
-    """The median round, and whether it is as promised."""
+    """Return the median round, and True if it is within the guarantee."""
     middle = {
         name: {
             share: round(statistics.median(_shares(row, name)[share] for row in rows), 2)
@@ -137,7 +137,7 @@ def _shares(row: dict[str, object], name: str) -> dict[str, float]:
 
 
 def main() -> int:
-    """Command line; 1 when the promise is broken."""
+    """Run the command line; return 1 if the guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.latency")
     parser.add_argument("--rate", type=float, default=100.0)
     parser.add_argument("--seconds", type=float, default=20.0)

@@ -145,7 +145,7 @@ def _kind(said: list[Shown]) -> str:
 
 
 def main() -> int:
-    """Command line; 1 when a promise was broken."""
+    """Run the command line; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.model_faults")
     parser.add_argument("--service", choices=SERVICES, action="append")
     parser.add_argument("--fault", choices=TROUBLES, action="append")

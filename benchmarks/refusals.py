@@ -125,7 +125,7 @@ def broken(row: Mapping[str, Any]) -> bool:
 
 
 def main() -> int:
-    """Command line; 1 when a promise was broken."""
+    """Run the command line; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.refusals")
     parser.add_argument("--platform", choices=PLATFORMS, action="append")
     parser.add_argument("--messages", type=int, default=200)

@@ -172,7 +172,7 @@ def judged(seen: Sequence[Look], warm: float) -> dict[str, object]:
 
 
 def main() -> int:
-    """Command line; 1 when a promise is broken."""
+    """Run the command line; return 1 if a guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak")
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--rate", type=float, default=100.0)

@@ -123,7 +123,7 @@ async def _start(
 
 
 def main() -> int:
-    """Command line; 1 when a promise is broken."""
+    """Run the command line; return 1 if a guarantee is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.startup")
     parser.add_argument("--rounds", type=int, default=3)
     rows = [asyncio.run(measure()) for _ in range(parser.parse_args().rounds)]

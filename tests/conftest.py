@@ -87,6 +87,6 @@ def redis() -> Iterator[RedisServer]:
 
 @pytest.fixture(autouse=True)
 def quiet_logs() -> None:
-    """Warnings and errors only, whatever an earlier test chose; pytest shows them where a test
-    fails."""
+    """Log warnings and errors only, also after another choice of an earlier test; pytest shows them
+    for a failed test."""
     configure_logs(level=logging.WARNING)

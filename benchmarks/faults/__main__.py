@@ -52,7 +52,7 @@ async def measure(plan: Plan, log: Path) -> dict[str, object]:
 
 
 def main() -> int:
-    """Command line; 1 when a promise was broken."""
+    """Run the command line; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults")
     parser.add_argument("--platform", choices=PLATFORMS, action="append")
     parser.add_argument("--full", action="store_true", help="20 kills in 1,000 messages")

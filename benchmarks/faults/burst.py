@@ -1,4 +1,4 @@
-"""A burst of messages during which the program is killed at random moments, each time anew."""
+"""A burst of messages during which the program is killed and restarted at random moments."""
 
 import asyncio
 import contextlib

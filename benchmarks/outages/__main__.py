@@ -64,7 +64,7 @@ async def measure(plan: Plan, log: Path) -> dict[str, object]:
 
 
 def problems(plan: Plan, seen: Seen) -> list[str]:
-    """The promises that were broken."""
+    """The broken guarantees."""
     found = [f"{name}: {verdict}" for name, verdict in seen.verdicts.items() if not verdict.kept]
     soon = DISK_SECONDS if plan.outage == "disk-full" else NOTICED_SECONDS
     for role, told in seen.readiness.items():
@@ -83,7 +83,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def main() -> int:
-    """Command line; 1 when a promise was broken."""
+    """Run the command line; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.outages")
     parser.add_argument("--outage", choices=get_args(Outage), action="append")
     parser.add_argument("--platform", choices=PLATFORMS, action="append")

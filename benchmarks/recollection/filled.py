@@ -37,8 +37,8 @@ class Still(SystemClock):
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Collections that can be asked, each as its own person. `same` are documents that say the same
-    as another one, word for word: a memory is kept once."""
+    """Collections for questions, each with its own person. `same` are documents with exactly the
+    same text as another one: a memory is stored once."""
 
     stores: MemoryStores
     corpora: tuple[Corpus, ...]

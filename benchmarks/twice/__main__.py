@@ -113,7 +113,7 @@ async def limits(count: int) -> dict[str, object]:
 
 
 def main() -> int:
-    """Command line; 1 when a promise was broken."""
+    """Run the command line; return 1 if a guarantee was broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.twice")
     parser.add_argument("--events", type=int, default=10_000)
     count = parser.parse_args().events

@@ -92,7 +92,7 @@ class Announcer:
         self._emit("INTERACTION_CREATE", payload, channel)
 
     def raw(self, event: str, data: Json) -> None:
-        """Any event of the platform, word for word."""
+        """Send any event of the platform unchanged."""
         self._gateway.dispatch(event, data)
 
     def _tell(self, event: str, message: Message) -> None:

@@ -168,7 +168,7 @@ class SocketCourier:
             del self._waiting[str(envelope["envelope_id"])]
 
     async def disconnect(self, reason: str) -> None:
-        """Ask every client to connect anew, as Slack does every few hours."""
+        """Ask every client to reconnect, as Slack does every few hours."""
         for socket in list(self.sockets):
             await socket.send_json({"type": "disconnect", "reason": reason})
 

@@ -136,7 +136,7 @@ class SlackSimulator:
         self.server.go_deaf()
 
     async def request_reconnect(self, reason: str = "refresh_requested") -> None:
-        """Tell every socket to connect anew, as Slack does from time to time."""
+        """Ask every socket to reconnect, as Slack does from time to time."""
         await self.sockets.disconnect(reason)
 
     # --- people and places ----------------------------------------------------------------------

@@ -100,7 +100,7 @@ class WebhookCaller:
             return False
 
     async def answering(self) -> None:
-        """Return once a handshake succeeds; whoever waits sets the bound."""
+        """Return once a handshake succeeds; the caller sets the time limit."""
         answered = await self.handshake()
         while not answered:
             await asyncio.sleep(0.02)

@@ -49,7 +49,7 @@ def hold(condition: bool, told: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Something that could be read, and by whom: a name of the scene, or everybody."""
+    """A readable text and its reader: a name of the scene, or everybody."""
 
     by: str
     where: str

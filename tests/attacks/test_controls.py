@@ -17,7 +17,7 @@ pytestmark = [
 
 
 async def opened(theatre: Theatre, platform: str) -> Scene:
-    """A scene on SQLite in which Ada counts as an attacker on whatever is hers."""
+    """A scene on SQLite in which Ada counts as an attacker on her own data."""
     scene = Scene(await theatre.stage("sqlite", "open"), platform)
     scene.begin()
     scene.attackers.add("ada")

@@ -50,7 +50,7 @@ class Lab:
         )
 
     async def waits(self, *kinds: str) -> None:
-        """Return once exactly such events are accepted and not answered, in whatever order."""
+        """Return once exactly these events are accepted and not answered, in any order."""
         inbox = self.app.services.stores.inbox
 
         async def as_expected() -> bool:

@@ -1,4 +1,4 @@
-"""A model that does whatever it reads gets nothing of somebody else's into a person's memory."""
+"""A model that follows every text stores no text of somebody else as a person's memory."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""An answer that people see growing, and then once, whatever happens in between."""
+"""Live answers: visible while they are written, and complete once, under all failures."""
 
 import re
 from collections.abc import AsyncIterator, Callable, Mapping

@@ -38,7 +38,7 @@ def _loaded() -> None:
 
 
 def learns(body: Mapping[str, Any]) -> Answer | str:
-    """A model that stores and notes whatever it can, and then says it again."""
+    """A model that stores and notes everything, and then repeats it."""
     last = body["messages"][-1]["content"]
     if any(block.get("type") == "tool_result" for block in last):
         return f"Understood, {WORD}."

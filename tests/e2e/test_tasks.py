@@ -22,7 +22,7 @@ def _loaded() -> None:
 
 
 def obeys(body: Body) -> Answer | str:
-    """A model that notes as the task whatever it reads last, and then answers."""
+    """A model that notes the last text as the task, and then answers."""
     last = body["messages"][-1]["content"]  # type: ignore[index]  # as the API has it
     if any(block.get("type") == "tool_result" for block in last):
         return "Noted."

@@ -1,4 +1,5 @@
-"""A program that hangs ends by itself, is started anew, and gives up what it hangs of; for real."""
+"""A hanging program ends, is restarted, and quarantines the work that hangs, with a real
+process."""
 
 import asyncio
 import json
@@ -30,7 +31,7 @@ OTHERS: Final = "how are you?"
 
 @dataclass
 class Supervised:
-    """The program as a supervisor sees it: started anew whenever it ends by itself."""
+    """The program under a supervisor: restarted each time that it ends."""
 
     place: str
     config: str

@@ -1,4 +1,5 @@
-"""Money: set aside before each call, counted after it, and owed whatever becomes of the answer."""
+"""Costs: reserved before each call, counted after it, and charged for every outcome of the
+answer."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""No record ever reaches anybody it is not meant for, whatever people do in whatever order."""
+"""No record reaches a person without access, for arbitrary sequences of actions."""
 
 import asyncio
 from pathlib import Path

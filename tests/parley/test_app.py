@@ -1,4 +1,4 @@
-"""The whole program: what a start takes up, what an end finishes, whatever one part does."""
+"""The whole program: a start resumes work and a stop finishes it, also if a part fails."""
 
 import asyncio
 import os

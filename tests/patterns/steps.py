@@ -12,7 +12,8 @@ State = tuple[int, int]
 """A leaf just read (or `START`, `ANYWHERE`), and the kind of character that it was."""
 START: Final = -1
 ANYWHERE: Final = -2
-"""Before the first character; before any later one, as a search begins anew at each."""
+"""The states before the first character, and before each later one, because a search restarts at
+each."""
 _WAYS: Final = 2
 """Ways between the same two leaves that are told apart: more are as bad as two."""
 _MOST_STEPS: Final = 400_000

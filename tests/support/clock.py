@@ -58,7 +58,7 @@ class FakeClock:
         self._elapsed += seconds
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass; whoever's sleep ends on the way runs at the right moment."""
+        """Let time pass; sleepers continue at the right moment."""
         until = self._elapsed + seconds
         await settle()
         while self._sleepers and self._sleepers[0][0] <= until:
@@ -72,7 +72,7 @@ class FakeClock:
 
 
 class HurriedClock(SystemClock):
-    """The real time, with sleeps that take a hundredth of theirs."""
+    """The real time, with sleeps of a hundredth of their length."""
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds / 100)

@@ -23,7 +23,7 @@ class ByFile:
     tenants: Mapping[str, str]
 
     def get_tenant_id(self, place: Place, person: PersonId | None) -> str:
-        """The tenant. Raises `LookupError` for whoever is not named: they are refused."""
+        """Return the tenant. Raises `LookupError` for people without one, who are refused."""
         account = f"{place.platform}:{place.account}"
         named = self.tenants.get(str(person)) or self.tenants.get(account)
         if named is None:

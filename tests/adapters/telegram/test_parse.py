@@ -1,4 +1,4 @@
-"""Raw updates become events; whatever arrives, nothing is raised."""
+"""Raw updates become events; no update raises an error."""
 
 import json
 import subprocess

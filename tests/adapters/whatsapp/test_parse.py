@@ -1,4 +1,4 @@
-"""Payloads become events, whatever anybody has done to them."""
+"""Payloads become events, also changed and malformed ones."""
 
 import copy
 import json

@@ -19,8 +19,8 @@ from tests.support.waiting import eventually
 
 STOP = "stop the program for everybody"
 HELD_SECONDS = 0.3
-"""Processor time in one piece that no message may take: three times what is promised, because other
-tests share the processor's caches with this one."""
+"""The limit of uninterrupted processor time of a message: three times the guaranteed one, because
+other tests share the processor's caches with this one."""
 PROMPT_SECONDS = 3.0
 """Within what a genuine webhook is answered while others are held open."""
 

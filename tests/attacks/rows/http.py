@@ -216,7 +216,8 @@ async def _huge_bodies(scene: Scene) -> None:
 
 
 async def _other_sites(scene: Scene) -> None:
-    """A page of another site asks, by whatever name the browser gives the listener."""
+    """A page of another site makes requests, with every name of the listener that a browser can
+    use."""
     scene.member("mallory")
     port = scene.stage.app.local.port
     for host in (

@@ -37,8 +37,8 @@ CHUNKS: Final = [
 
 
 def _streamed(said: Any, reader: Any) -> None:
-    """The provider turns whatever `feed` raises into `ModelUnavailable`; `finish` raises that or
-    nothing."""
+    """The provider converts every error of `feed` to `ModelUnavailable`; `finish` raises only
+    that."""
     try:
         for event in said if isinstance(said, list) else ():
             reader.feed(event)

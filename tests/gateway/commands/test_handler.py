@@ -236,7 +236,7 @@ async def test_an_inline_query_is_offered_back_as_a_question_and_not_stored() ->
 
 
 class Suggesting(NoMemory):
-    """Remembers something that begins with whatever is typed."""
+    """A memory with a text that begins with the typed words."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.asked: list[tuple[str, str]] = []

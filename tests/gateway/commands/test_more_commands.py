@@ -1,4 +1,4 @@
-"""Commands that somebody else brings along: run for whoever may, with who asks and where."""
+"""Commands of another package: run for people with the right, with the caller and the place."""
 
 from dataclasses import dataclass, field, replace
 

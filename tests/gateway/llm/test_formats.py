@@ -1,4 +1,4 @@
-"""The services accept every conversation, and every response of theirs is read."""
+"""The services accept every conversation, and every response is parsed."""
 
 import json
 from typing import Any

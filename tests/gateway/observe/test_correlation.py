@@ -1,4 +1,4 @@
-"""One id from a message's arrival to its answer, whoever's turn happens to start what."""
+"""One id from a message's arrival to its answer, also when another message starts the turn."""
 
 import asyncio
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Memory is opened for whoever asks, told how the turn ended, and nothing of one that failed."""
+"""Memory is opened for the caller and notified of the outcome; a failed turn stores nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,5 @@
-"""`/forget` over a whole memory on either database: what is shown is what goes, whatever happens in
-between and whoever presses."""
+"""`/forget` over a whole memory on either database: exactly the shown items are deleted, also after
+changes in between and by the asked person alone."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""`/link`: both sides see whom they would become one with, and both confirm."""
+"""`/link`: both sides see each other's account, and both confirm."""
 
 from dataclasses import replace
 

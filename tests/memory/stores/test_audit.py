@@ -1,4 +1,4 @@
-"""The audit is only added to, and whoever changes it behind its back is found out."""
+"""The audit log is append-only, and every later change is detected."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,5 +1,5 @@
-"""The stores' queries say the same as `memory/model/scope.py`, over whatever records and
-reaches."""
+"""The stores' queries have the same results as `memory/model/scope.py`, for arbitrary records and
+access scopes."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Of whom there is something, and how much: the contract on both engines."""
+"""Counts of the data of each person: the contract on both engines."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A sealed file opens with its key only, and whatever is done to it is noticed."""
+"""An encrypted file can be read with its key only, and every change of it is detected."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Turns that wait become memories, and whatever happens to them before counts."""
+"""Waiting turns become memories, and earlier changes of them have an effect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

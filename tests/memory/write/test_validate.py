@@ -1,4 +1,4 @@
-"""The public decision: every example of the rules in its tier, whoever calls."""
+"""The public decision: every example of the rules in its tier, for every caller."""
 
 import pytest
 

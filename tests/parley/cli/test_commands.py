@@ -16,7 +16,7 @@ MARKDOWN = "# Plan\n\n**First** this, then `that`.\n\n| a | b |\n|---|---|\n| 1 
 
 
 def clean(ended: Ended) -> bool:
-    """No traceback, whatever went wrong."""
+    """No error has a traceback."""
     return "Traceback" not in ended.out + ended.err
 
 

@@ -1,4 +1,4 @@
-"""`parley memory`: whoever sits at the machine acts for a person, and is asked first."""
+"""`parley memory`: the user of the terminal acts for a person, and is asked for confirmation."""
 
 import asyncio
 import json

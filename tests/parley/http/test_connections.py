@@ -32,7 +32,7 @@ HALF_BODY = (
     b"Content-Length: 1000\r\n\r\n{"
 )
 SOON = 3.0
-"""Seconds within which a genuine webhook is answered, whatever else comes."""
+"""Seconds within which a genuine webhook is answered under any load."""
 
 
 async def whatsapp(request: WebhookRequest) -> WebhookResponse:

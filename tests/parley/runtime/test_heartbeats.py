@@ -1,4 +1,4 @@
-"""Projects are synced by themselves: when due, by one process, whatever other sources do."""
+"""Projects are synced automatically: when due, by one process, also while other sources fail."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

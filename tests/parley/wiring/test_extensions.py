@@ -36,7 +36,7 @@ ADA = PersonId("telegram", "main", "1")
 
 
 class Tenants(SingleTenant):
-    """Everybody is of one tenant, whatever that is called."""
+    """A provider with one tenant of any name."""
 
     def __init__(self, name: object = "acme", column: str = "tenant_id") -> None:
         self.name = name

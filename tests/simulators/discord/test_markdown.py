@@ -1,4 +1,4 @@
-"""Discord's Markdown as people see it; whatever is written, the HTML holds no foreign markup."""
+"""Discord's Markdown as people see it; the HTML of every text contains no foreign markup."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,5 @@
-"""Several workers share the conversations: each event once, in order, whoever dies."""
+"""Several workers share the conversations: each event once, in order, also after a worker
+crashes."""
 
 import asyncio
 import time

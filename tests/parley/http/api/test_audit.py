@@ -1,5 +1,5 @@
-"""Refused requests are in the sealed audit: bounded, whatever the log level, and nothing of what
-was asked or shown."""
+"""Refused requests are in the audit log: bounded, at every log level, and without the request's
+content."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The interface over PostgreSQL: what it promises of each kind of thing, once."""
+"""The HTTP API over PostgreSQL: the guarantees of each kind of data, once."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
