@@ -36,7 +36,7 @@ from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
-from gateway.turn.mcp import McpTools
+from gateway.turn.mcp_connection import McpTools
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 from gateway.turn.slots import Slots

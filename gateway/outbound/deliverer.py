@@ -19,7 +19,7 @@ from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send import (
+from gateway.outbound.retry import (
     LOST_NOTE,
     REPEAT_NOTE,
     Send,

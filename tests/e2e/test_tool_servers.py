@@ -86,7 +86,7 @@ def lost(log: io.StringIO) -> set[str]:
 async def test_servers_that_are_killed_are_told_of_and_come_back(
     tmp_path: Path, web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.turn.mcp.CHECK_SECONDS", 0.2)
+    monkeypatch.setattr("gateway.turn.mcp_connection.CHECK_SECONDS", 0.2)
     remote = {"url": web.url, "headers": {"X-Key": "sesame"}}
     log = io.StringIO()
     async with lab_with(tmp_path, {"near": program(), "far": remote}) as lab:

@@ -256,7 +256,7 @@ async def test_an_answer_that_nobody_reads_to_its_end_frees_its_connection(
 
 def test_the_library_is_not_loaded_before_it_is_needed() -> None:
     code = (
-        "import sys, gateway.llm.factory, gateway.turn.tool_loop, gateway.turn.mcp; "
+        "import sys, gateway.llm.factory, gateway.turn.tool_loop, gateway.turn.mcp_connection; "
         "print([n for n in ('anthropic', 'openai', 'mcp', 'httpx2') if n in sys.modules])"
     )
     printed = subprocess.run(

@@ -8,7 +8,7 @@ from gateway.errors import Ambiguous, Transient
 from gateway.message import Outbound, Receipt
 from gateway.outbound.deliverer import QUARANTINED, AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send import REPEAT_NOTE
+from gateway.outbound.retry import REPEAT_NOTE
 from gateway.ports import Capabilities, SendPace
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteInbox

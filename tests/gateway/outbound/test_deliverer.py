@@ -12,7 +12,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
 from gateway.outbound.deliverer import REPEATS, DeliveryRules
-from gateway.outbound.send import LOST_NOTE, REPEAT_NOTE
+from gateway.outbound.retry import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
 from tests.support.messages import direct, outbound

@@ -17,7 +17,7 @@ import pytest_asyncio
 from gateway.errors import ConfigurationError, ToolError
 from gateway.llm.offline import OfflineProvider
 from gateway.ports.clock import SystemClock
-from gateway.turn.mcp import McpTools
+from gateway.turn.mcp_connection import McpTools
 from gateway.turn.mcp_format import result_text, tool_name, tool_spec, usable_schema
 from gateway.turn.mcp_server import McpServer
 from gateway.turn.toolbox import Toolbox

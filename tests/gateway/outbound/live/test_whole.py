@@ -21,7 +21,7 @@ from gateway.outbound.live.answer import (
     LiveTarget,
 )
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send import REPEAT_NOTE
+from gateway.outbound.retry import REPEAT_NOTE
 from gateway.platforms import discover, renderer_of
 from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.render import render

@@ -1,0 +1,72 @@
+"""The retries of one send: their state, the pause before each, the notes about them, and simpler
+forms of a rejected send. Pure."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.errors import DeliveryError
+from gateway.message import Outbound, Part
+from gateway.ports import Capabilities
+
+FIRST_PAUSE: Final = 0.5
+LONGEST_PAUSE: Final = 60.0
+"""Seconds between attempts where the platform names no time; doubled each time."""
+_REPEAT = "(You may see the next message twice: the connection broke while I sent it.)"
+_LOST = "(A part of my answer could not be sent here.)"
+REPEAT_NOTE = Part(_REPEAT, _REPEAT)
+LOST_NOTE = Part(_LOST, _LOST)
+
+
+@dataclass(slots=True)
+class Send:
+    """A send with the results of its attempts.
+
+    `begun`: the outbox records that an attempt may have reached the platform. `unsure` counts the
+    attempts without a result. `announced` is false while the note that a repetition needs is not
+    confirmed; `notes` counts notes without a result.
+    """
+
+    outbound: Outbound
+    tries: int
+    begun: bool = False
+    unsure: int = 0
+    announced: bool = True
+    notes: int = 0
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the next attempt, longer after each."""
+        return pause_after(self.tries)
+
+
+def pause_after(tries: int) -> float:
+    """Return the seconds until the next attempt after so many failed ones."""
+    return float(min(FIRST_PAUSE * 2 ** min(tries - 1, 10), LONGEST_PAUSE))
+
+
+def reason_of(error: Exception) -> str:
+    """Return the text of an adapter's own error; other errors may quote what people wrote."""
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, DeliveryError) else f"bug in the adapter: {name}"
+
+
+def repeats_safely(capabilities: Capabilities, outbound: Outbound) -> bool:
+    """Return True if a repetition is never visible: the platform recognises it, it edits an
+    existing message, or it has no content."""
+    return capabilities.idempotent_sends or bool(outbound.replaces) or outbound.is_empty
+
+
+def simpler(outbound: Outbound) -> Outbound | None:
+    """Return a simpler form of a rejected send: first without markup, then without buttons; None if
+    there is none."""
+    part = outbound.part
+    if part is not None and part.payload != part.text:
+        return replace(outbound, part=Part(part.text, part.text))
+    if part is not None and outbound.buttons:
+        return replace(outbound, buttons=())
+    return None
+
+
+def note(outbound: Outbound, part: Part) -> Outbound:
+    """Return a note about a send to the same recipients, under a key of its own."""
+    return replace(outbound, key=f"{outbound.key}~", part=part, file=None, buttons=())
