@@ -31,7 +31,8 @@ from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
 from gateway.turn.admission import served
 from gateway.turn.audit import audit
-from gateway.turn.context.history_window import since, summary_in_time
+from gateway.turn.context.history_window import since
+from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
 from gateway.turn.history import limits_of
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader

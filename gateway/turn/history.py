@@ -17,15 +17,8 @@ from gateway.policy.decision import Decision
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.context.history_window import (
-    LoadedHistory,
-    leaving,
-    merged_summary,
-    since,
-    sizes_of,
-    summary_in_time,
-)
-from gateway.turn.context.summary import summarised
+from gateway.turn.context.history_window import LoadedHistory, since, sizes_of
+from gateway.turn.context.summary import leaving, merged_summary, summarised, summary_in_time
 from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation
 from gateway.turn.services import Services

@@ -1,4 +1,4 @@
-"""Finds what the assistant stored on its own in one turn.
+"""Takes back what the assistant stored on its own in one turn.
 
 A memory is named by its id or its beginning, a version of a document as "soul-3".
 """
@@ -8,12 +8,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from gateway.errors import NotFound
 from memory.model.record import ID_PREFIX, UNDO_FOR, Record, Scope, SourceType, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
+from memory.recall.selection import displayable
+from memory.service.dependencies import RequestMemory
 
 MAX_LOOKED: Final = 100
 """The latest memories, of each kind, that are searched."""
+NOTHING_TO_UNDO: Final = (
+    "I stored nothing on my own within the last day. To delete older memories, or ones that you "
+    "asked me to keep, use `/forget` with a topic or an id."
+)
+UNDO_EXPIRED: Final = (
+    "That memory is already gone, or I stored it more than a day ago. `/memories` lists what I "
+    "remember; `/forget` and an id deletes one."
+)
 SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
 
 
@@ -23,6 +34,23 @@ class UndoResult:
 
     gone: tuple[Record, ...]
     restored: tuple[Record, ...] = ()
+
+
+async def undo_turn(memory: RequestMemory, name: str) -> UndoResult:
+    """Delete what the assistant stored on its own in one turn of the last day: the turn of the
+    memory `name` (an id or its beginning), or the latest. Raises `NotFound` if this person has no
+    such memory."""
+    memories, access = memory.dependencies.memories, memory.access
+    candidates = await recent_inferences(memories, access, memory.request.at, name)
+    turn = same_turn(candidates, name, access.persons)
+    taken = set(await memories.take_back(access, [record.id for record in turn]))
+    if not taken:
+        raise NotFound(UNDO_EXPIRED if name else NOTHING_TO_UNDO)
+    await memory.audit("memory_delete", reason="undo", ids=" ".join(taken), deleted=len(taken))
+    gone = tuple(displayable(record) for record in turn if record.id in taken)
+    older = [await memories.get(access, one.supersedes) for one in gone if one.supersedes]
+    restored = (displayable(record) for record in older if record is not None)
+    return UndoResult(gone, tuple(record for record in restored if record.current))
 
 
 def document_named(name: str) -> tuple[Literal["soul", "bible"], int] | None:

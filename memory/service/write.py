@@ -3,13 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.errors import NotFound
 from memory.model.outcome import Outcome, ValidationResult, WriteResult
 from memory.model.record import Draft
 from memory.model.trust import InputKind
-from memory.recall.selection import displayable
 from memory.service.dependencies import RequestMemory
-from memory.service.undo import UndoResult, recent_inferences, same_turn
+from memory.service.undo import UndoResult, undo_turn
 from memory.write.external_text import ExternalText
 from memory.write.imports import ImportedHistory, imported_kind
 from memory.write.statement import find_statement
@@ -17,14 +15,6 @@ from memory.write.turns import Speaker
 
 MEMORY_OFF: Final = (
     "Memory is off for you, so nothing is kept. `/privacy memory on` turns it on again."
-)
-NOTHING_TO_UNDO: Final = (
-    "I stored nothing on my own within the last day. To delete older memories, or ones that you "
-    "asked me to keep, use `/forget` with a topic or an id."
-)
-UNDO_EXPIRED: Final = (
-    "That memory is already gone, or I stored it more than a day ago. `/memories` lists what I "
-    "remember; `/forget` and an id deletes one."
 )
 
 
@@ -99,17 +89,7 @@ class MemoryWriter(RequestMemory):
         """Take back what the assistant stored on its own in one turn of the last day: the turn of
         the memory `name` (an id or its beginning), or the latest. Raises `NotFound` if there is no
         such memory of this person."""
-        memories, at = self.dependencies.memories, self.request.at
-        candidates = await recent_inferences(memories, self.access, at, name)
-        turn = same_turn(candidates, name, self.access.persons)
-        taken = set(await memories.take_back(self.access, [record.id for record in turn]))
-        if not taken:
-            raise NotFound(UNDO_EXPIRED if name else NOTHING_TO_UNDO)
-        await self.audit("memory_delete", reason="undo", ids=" ".join(taken), deleted=len(taken))
-        gone = tuple(displayable(record) for record in turn if record.id in taken)
-        older = [await memories.get(self.access, one.supersedes) for one in gone if one.supersedes]
-        restored = (displayable(record) for record in older if record is not None)
-        return UndoResult(gone, tuple(record for record in restored if record.current))
+        return await undo_turn(self, name)
 
     async def _write(
         self,

@@ -10,13 +10,12 @@ from gateway.conversation import ContextLimits
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports.conversations import ConversationSummary, StoredTurn
-from gateway.turn.context.history_window import (
+from gateway.turn.context.history_window import since, sizes_of
+from gateway.turn.context.summary import (
     MAX_PERSONS,
     SHOWN,
     leaving,
     merged_summary,
-    since,
-    sizes_of,
     summary_in_time,
 )
 from gateway.turn.history import dialogue_turns
