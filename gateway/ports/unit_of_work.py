@@ -48,3 +48,6 @@ class TurnWriter(Protocol):
 
     async def keep(self, done: CompletedTurn) -> None:
         """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""
+
+    async def withdraw(self, done: CompletedTurn) -> None:
+        """Reduce a stored turn, whose person was erased meanwhile, to its cost."""

@@ -86,6 +86,13 @@ def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
     yield Execute(ADD, rows)
 
 
+def remove_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[int]:
+    """Delete the messages of one turn, their answer, and the notes that derive from them,
+    as the last statements of the work."""
+    ids = [turn.message_id for turn in turns if turn.role == "user"]
+    return (yield from _with_notes(DELETE, {"channel": key.channel_name, "message_ids": ids}))
+
+
 class SqlConversations:
     """Implements `gateway.ports.conversations.Conversations`."""
 

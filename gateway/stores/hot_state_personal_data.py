@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Sequence
+from datetime import timedelta
 from typing import Final
 
 from gateway.message import InboundEvent, Outbound, author_of, place_of
@@ -14,9 +15,13 @@ from gateway.stores.codec import event_to_json, outbound_to_json
 
 PROGRAM: Final = "parley"
 """The platform name under which the program stores values of its own."""
+ERASED: Final = "erased"
+"""The state that names the turns of erased people which may still run."""
+RUNS_FOR: Final = timedelta(days=1)
+"""The time for which a turn may still run: as long as it waits for a store."""
 MAX_ROWS: Final = 100_000
 """Events, and sends, that are searched."""
-REASON: Final = "erased"
+REASON: Final = ERASED
 
 
 class HotPersonalData:
@@ -47,9 +52,12 @@ class HotPersonalData:
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
         """Delete everything but what the answer to `turn_id` needs: its event, and the permission
         to send (WhatsApp's window, which expires within 24 hours). An event keeps its id, so that
-        it is not accepted again."""
+        it is not accepted again; the turn that answers it just now learns that it was erased."""
         events = [id_ for id_, _ in await self._events(persons) if correlation_id(id_) != turn_id]
         if events:
+            erased = self._states.of(PROGRAM, ERASED)
+            for id_ in events:
+                await erased.put(correlation_id(id_), "1", RUNS_FOR)
             await self._inbox.finish(events, ())
         sends = [send.key for send in await self._sends(persons)]
         if sends:

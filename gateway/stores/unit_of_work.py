@@ -7,12 +7,12 @@ from typing import Final
 from db import Database, Statement, Work, execute
 from db.sqlite import SqliteDatabase, drive
 from db.values import json_list, micros, storable
-from gateway.ports import Clock
+from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
-from gateway.stores.conversations import add_turns
+from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.sqlite.hot_state import finish_events
 from gateway.stores.traces import add_trace
 from gateway.stores.usage import settle_usage
@@ -22,6 +22,10 @@ PUT: Final = Statement("""
     VALUES (:id, :tenant, :person, :room, :channel, :message_ids, :at, :body)
     ON CONFLICT (id) DO UPDATE SET body = excluded.body, message_ids = excluded.message_ids
 """)
+
+
+DROP: Final = Statement("DELETE FROM waiting_turns WHERE id = :id")
+NAMELESS: Final = Statement("UPDATE usage SET person = '' WHERE turn = :turn")
 
 
 class SqliteUnitOfWork:
@@ -44,15 +48,20 @@ class SqliteUnitOfWork:
 
 class TwoStepUnitOfWork:
     """Implements `UnitOfWork` over two databases: the long-lived rows come first, because repeating
-    that is harmless."""
+    that is harmless. `erased` names the turns whose person was erased while they ran."""
 
-    def __init__(self, writer: TurnWriter, inbox: Inbox) -> None:
+    def __init__(self, writer: TurnWriter, inbox: Inbox, erased: AdapterState) -> None:
         self._writer = writer
         self._inbox = inbox
+        self._erased = erased
 
     async def complete(self, done: CompletedTurn) -> bool:
         await self._writer.keep(done)
-        return await self._inbox.finish(done.inbox_ids, done.outbound, done.begun)
+        first = await self._inbox.finish(done.inbox_ids, done.outbound, done.begun)
+        # Another worker may have finished the events as well: its rows are the same ones and stay.
+        if not first and await self._erased.get(done.trace.id):
+            await self._writer.withdraw(done)
+        return first
 
 
 class SqlTurnWriter:
@@ -63,6 +72,9 @@ class SqlTurnWriter:
 
     async def keep(self, done: CompletedTurn) -> None:
         await self._database.run(lambda: write_turn(done))
+
+    async def withdraw(self, done: CompletedTurn) -> None:
+        await self._database.run(lambda: withdraw_turn(done))
 
 
 def write_turn(done: CompletedTurn) -> Work[None]:
@@ -75,6 +87,17 @@ def write_turn(done: CompletedTurn) -> Work[None]:
         yield from add_trace(done.trace)
     if done.waiting is not None:
         yield from put_waiting_turn(done.waiting)
+
+
+def withdraw_turn(done: CompletedTurn) -> Work[None]:
+    """Reduce a stored turn, whose person was erased meanwhile, to its cost."""
+    if done.waiting is not None:
+        yield from execute(DROP, {"id": done.waiting.id})
+    yield from execute(NAMELESS, {"turn": done.trace.id})
+    if done.traced:
+        yield from add_trace(_without_person(done).trace)
+    if done.turns:
+        yield from remove_turns(done.key, done.turns)
 
 
 def put_waiting_turn(turn: WaitingTurn) -> Work[None]:

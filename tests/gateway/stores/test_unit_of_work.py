@@ -1,0 +1,101 @@
+"""Completion of a turn over two databases, also if its person was erased while it ran."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from db import Statement
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.conversation import ConversationKey
+from gateway.message import send_key
+from gateway.observe.correlation import correlation_id
+from gateway.ports import Usage
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.inbox import Inbox, InboxEntry
+from gateway.ports.memory import WaitingTurn
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.usage import UsageRow
+from gateway.stores.hot_state_personal_data import ERASED, PROGRAM, HotPersonalData
+from gateway.stores.redis.hot_state import RedisHotState
+from gateway.stores.sqlite.hot_state import SqliteOutbox
+from gateway.stores.unit_of_work import TwoStepUnitOfWork
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, outbound, received
+
+ADA = "test:main:ada"
+KEY = ConversationKey("t", "test", "main", "", "C1")
+EVENT = "test:main:message:m1"
+ID = correlation_id(EVENT)
+
+
+@pytest.fixture
+def moving(
+    hot: SqliteDatabase | RedisHotState,
+    inbox: Inbox,
+    states: AdapterStates,
+    clock: FakeClock,
+) -> HotPersonalData:
+    outbox = SqliteOutbox(hot, clock) if isinstance(hot, SqliteDatabase) else hot.outbox
+    return HotPersonalData(inbox, outbox, outbox, states)
+
+
+def done() -> CompletedTurn:
+    said = (
+        StoredTurn("m1", "user", "my dog is Luna", AT, ADA, "Ada"),
+        StoredTurn("m1", "assistant", "Luna, then", AT),
+    )
+    cost = UsageRow("t", ADA, "W1", "model", Usage(10, 5), 7, AT)
+    trace = Trace(ID, "m1", "test", "main", str(KEY), "message", AT, (), "answered", 1.0)
+    waiting = WaitingTurn(ID, "t", ADA, "", "test:main:C1", ("m1",), AT, "{}")
+    sends = (outbound(send_key(ID, 0)),)
+    return CompletedTurn(KEY, said, (cost,), (), trace, (EVENT,), sends, waiting)
+
+
+async def accept(inbox: Inbox) -> None:
+    await inbox.add(
+        InboxEntry(EVENT, str(KEY), received("my dog is Luna", message_id="m1"), AT),
+        timedelta(days=1),
+    )
+
+
+async def rows(long_lived: SqliteDatabase | PostgresDatabase) -> str:
+    """Everything that is stored about the turn."""
+    every = [
+        await long_lived.fetch(Statement(f"SELECT * FROM {table}"))
+        for table in ("turns", "waiting_turns", "usage", "traces")
+    ]
+    return str(every)
+
+
+async def test_a_turn_whose_person_was_erased_meanwhile_leaves_its_cost_only(
+    long_lived: SqliteDatabase | PostgresDatabase,
+    keeper: TurnWriter,
+    inbox: Inbox,
+    states: AdapterStates,
+    moving: HotPersonalData,
+) -> None:
+    journal = TwoStepUnitOfWork(keeper, inbox, states.of(PROGRAM, ERASED))
+    await accept(inbox)
+    assert await moving.erase("t", (ADA,)) == 1
+    assert not await journal.complete(done())
+    left = await rows(long_lived)
+    for word in ("Luna", ADA, "m1", "C1"):
+        assert word not in left, word
+    assert "model" in left
+
+
+async def test_a_turn_that_another_worker_finished_keeps_its_rows(
+    long_lived: SqliteDatabase | PostgresDatabase,
+    keeper: TurnWriter,
+    inbox: Inbox,
+    states: AdapterStates,
+) -> None:
+    journal = TwoStepUnitOfWork(keeper, inbox, states.of(PROGRAM, ERASED))
+    await accept(inbox)
+    assert await journal.complete(done())
+    assert not await journal.complete(replace(done(), outbound=(outbound("other:0"),)))
+    assert "Luna" in await rows(long_lived)
