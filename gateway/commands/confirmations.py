@@ -69,6 +69,17 @@ async def recall(services: Services, value: str) -> tuple[str, Confirmation, Ans
     return confirmation_id, confirmation, given
 
 
+async def claim(services: Services, confirmation_id: str, turn_id: str) -> bool:
+    """Return True for the press that answers a question first, also if its turn is repeated after a
+    failure: its action may not be complete."""
+    state, key = services.stores.states.of("parley", "confirmations"), f"{confirmation_id}:by"
+    by = await state.get(key)
+    if by:
+        return by == turn_id
+    await state.put(key, turn_id, VALID_FOR)
+    return await services.stores.buckets.once(f"answered:{confirmation_id}", VALID_FOR)
+
+
 def may_answer(confirmation: Confirmation, person: str, role: Role) -> bool:
     """Return True for the person who was asked, and for operators."""
     return confirmation.person == person or role.at_least(Role.OPERATOR)

@@ -127,9 +127,7 @@ class CommandHandler:
                 await self._answer(turn, Reply(LEARNED_NOT_YOURS, leaves_buttons=True), event)
                 return
             await redact_aside(turn, self._services)
-        first = await self._services.stores.buckets.once(
-            f"answered:{confirmation_id}", confirmations.VALID_FOR
-        )
+        first = await confirmations.claim(self._services, confirmation_id, turn.id)
         turn.note(Decision("confirmation", True, answer if first else "answered_already"))
         if answer != "no" and not may_set_task(turn.who, turn.place.audience):
             words = TASK_NOT_YOURS if question.action == "task" else NOT_YOURS

@@ -151,10 +151,10 @@ class MemoryCommands:
         """Answer an open question with yes or no."""
         answer, _, question_id = value.removeprefix(PREFIX).partition(":")
         person, channel = str(caller.principal.person), answered_in(caller.place)
-        open_question = await self._questions.find(question_id)
+        open_question = await self._questions.find(question_id, caller.id)
         if open_question is not None and not open_question.is_of(person, channel):
             return Reply(texts.NOT_ASKED, leaves_buttons=True)
-        question = await self._questions.take(question_id, person, channel)
+        question = await self._questions.take(question_id, person, caller.id, channel)
         if question is None:
             return Reply(texts.CLOSED)
         if answer != "yes":

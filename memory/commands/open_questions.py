@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
 
@@ -38,7 +38,8 @@ class Question:
     "platform:account:channel", empty for any direct conversation.
 
     `topic` is the sealed topic of a deletion. Its shown matches are stored in `pieces` parts;
-    `beyond` more were not shown.
+    `beyond` more were not shown. `taken_by` is the id of the turn that answers it; the question is
+    closed for every other turn.
     """
 
     deed: Action
@@ -47,6 +48,7 @@ class Question:
     channel: str = ""
     pieces: int = 0
     beyond: int = 0
+    taken_by: str = ""
 
     def is_of(self, person: str, channel: str) -> bool:
         """True for the asked person, in the same place or in private; `channel` is `answered_in` of
@@ -99,21 +101,26 @@ class Questions:
             return None
         return _BOUND.validate_json("".join((p or "").partition("\n")[2] for p in pieces))
 
-    async def find(self, question_id: str) -> Question | None:
-        """Return an open question of any person."""
+    async def find(self, question_id: str, turn_id: str = "") -> Question | None:
+        """Return an open question of any person, or one that this turn has taken."""
         if ":" in question_id:  # names a piece of a list
             return None
         stored = await self._state.get(question_id)
-        return Question(**json.loads(stored)) if stored else None
+        question = Question(**json.loads(stored)) if stored else None
+        return question if question is None or question.taken_by in ("", turn_id) else None
 
-    async def take(self, question_id: str, person: str, channel: str = "") -> Question | None:
-        """Return and close the question if this person was asked here and it is open. Of two
-        simultaneous presses in this process, the second finds it closed."""
+    async def take(
+        self, question_id: str, person: str, turn_id: str, channel: str = ""
+    ) -> Question | None:
+        """Return the question, and close it for other turns, if this person was asked here and it
+        is open. The same turn may take it again, because a failure may have interrupted its action.
+        Of two simultaneous presses in this process, the second finds it closed."""
         async with self._taking:
-            question = await self.find(question_id)
+            question = await self.find(question_id, turn_id)
             if question is None or not question.is_of(person, channel or question.channel):
                 return None
-            await self._state.put(question_id, "", VALID_FOR)
+            taken = replace(question, taken_by=turn_id)
+            await self._state.put(question_id, json.dumps(asdict(taken)), VALID_FOR)
         return question
 
     async def drop_list(self, question_id: str, question: Question) -> None:

@@ -4,8 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from db.errors import StoreUnavailable
 from gateway.commands.handler import CLOSED
+from gateway.conversation import ConversationKey
 from gateway.errors import Permanent
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
@@ -26,6 +29,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
 from gateway.ports.memory import Caller, NoMemory
+from gateway.stores.conversations import SqlConversations
 from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.gateway import Gateway, gateway
@@ -66,6 +70,30 @@ async def test_clearing_is_asked_about_and_done_once() -> None:
         assert await g.rows("turns") == 2
         await press(g, "Delete history")
         assert await g.rows("turns") == 0
+        await press(g, "Delete history", number=2)
+        assert g.texts[-1] == "This question was answered already."
+
+
+async def test_clearing_is_done_after_a_failure_of_the_store(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clear, failures = SqlConversations.clear, [StoreUnavailable("away")] * 8
+
+    async def failing(self: SqlConversations, key: ConversationKey) -> int:
+        if failures:
+            raise failures.pop()
+        return await clear(self, key)
+
+    monkeypatch.setattr(SqlConversations, "clear", failing)
+    async with gateway(capabilities=BUTTONS) as g:
+        await g.take(received("hello"))
+        await g.take(command("clear"))
+        await press(g, "Delete history")
+        for _ in range(8):
+            await g.clock.advance(5)
+            await g.rest()
+        assert await g.rows("turns") == 0
+        assert g.texts[-1].startswith("Done: deleted 2 messages")
         await press(g, "Delete history", number=2)
         assert g.texts[-1] == "This question was answered already."
 

@@ -5,9 +5,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.ports.conversations import Conversations, StoredTurn
@@ -20,6 +22,8 @@ from memory.commands.forget import page_of
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.service.privacy import MAX_MATCHES as MAX_FOUND
+from memory.stores.memories import SqlMemories
+from memory.stores.personal_data import SqlMemoryPersonalData
 from parley.wiring.storage.long_lived import memory_stores
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memories_about, rig_on
@@ -426,3 +430,46 @@ def test_one_page_leads_nowhere_and_no_room_shows_nothing() -> None:
 def test_labels_fit_the_narrowest_platform() -> None:
     many = page_of(range(10**9), 10**7)
     assert all(len(one.label) <= 20 for one in many.turnings(2))
+
+
+async def test_a_failure_of_the_store_closes_no_question(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(rig, "/remember my dog is called Luna")
+    question = await say(rig, "/forget Luna")
+    delete, failures = SqlMemories.delete, [StoreUnavailable("away")]
+
+    async def failing(self: SqlMemories, *args: Any) -> list[str]:
+        if failures:
+            raise failures.pop()
+        return await delete(self, *args)
+
+    monkeypatch.setattr(SqlMemories, "delete", failing)
+    pressed = rig.caller("ada")
+    value = next(one.value for one in question.buttons if one.label.startswith("Forget"))
+    with pytest.raises(StoreUnavailable):
+        await rig.commands.press(value, pressed)
+    assert (await press(rig, question, "Forget")).markdown == texts.CLOSED
+    assert (await rig.commands.press(value, pressed)).markdown == "Forgotten: 1."
+    assert await remembered(rig) == set()
+
+
+async def test_a_failure_of_the_store_leaves_an_erasure_to_be_repeated(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(rig, "/remember my dog is called Luna")
+    surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
+    erase, failures = SqlMemoryPersonalData.erase, [StoreUnavailable("away")]
+
+    async def failing(self: SqlMemoryPersonalData, *args: Any) -> int:
+        if failures:
+            raise failures.pop()
+        return await erase(self, *args)
+
+    monkeypatch.setattr(SqlMemoryPersonalData, "erase", failing)
+    pressed = rig.caller("ada")
+    value = next(one.value for one in surely.buttons if one.label.startswith("Yes"))
+    with pytest.raises(StoreUnavailable):
+        await rig.commands.press(value, pressed)
+    assert "erased" in (await rig.commands.press(value, pressed)).markdown
+    assert await remembered(rig) == set()
