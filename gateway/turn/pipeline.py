@@ -90,6 +90,8 @@ SURELY_FIRST = timedelta(seconds=10)
 """Seconds, less than the lease of another worker: work that is taken sooner was not started by a
 crashed one."""
 MAX_BROKEN_OFF = 1_000
+MAX_COUNTED = 2_000
+"""Turns that passed the rate limits and may be repeated: all that run at once."""
 
 FAILED = "failed"
 GAVE_UP = "gave_up"
@@ -114,6 +116,7 @@ class Pipeline:
         self._since = services.clock.now()
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
         self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
+        self._counted: OrderedDict[str, None] = OrderedDict()
 
     async def handle(self, entries: Sequence[InboxEntry]) -> None:
         """Answer these entries, messages of one author in one conversation, oldest first."""
@@ -135,7 +138,12 @@ class Pipeline:
     async def admit(self, turn: TurnContext, stages: Sequence[Stage] = ADMISSION) -> bool:
         """Return True if this person may ask now; otherwise the turn is refused and closed."""
         with correlated(turn.id), collect_timings(turn.timings):
-            return await self._run(stages, turn)
+            passed = await self._run(stages, turn)
+        if passed and check_limits in stages:
+            self._counted[turn.id] = None
+            if len(self._counted) > MAX_COUNTED:
+                self._counted.popitem(last=False)
+        return passed
 
     async def reply(
         self, turn: TurnContext, reply: Reply, outcome: str, after: Sequence[Outbound] = ()
@@ -207,6 +215,7 @@ class Pipeline:
             kind=event.kind,
             reply_handle=handle,
             again=self.may_be_again(entry),
+            counted=correlation_id(entry.id) in self._counted,
         )
         reason = entry.reason or event.kind
         details = message.extras.details if message.extras is not None else ""

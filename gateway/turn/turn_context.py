@@ -35,7 +35,8 @@ class TurnContext:
 
     `messages` are of one author, oldest first; several when they were collected, and `collected`
     are the contexts of all but the last. `contents` are their own words. `place` is where the
-    answer goes. `again`: an earlier run may have begun the work and died. `person` is a
+    answer goes. `again`: an earlier run may have begun the work and died. `counted`: an
+    earlier attempt, which a store interrupted, passed the rate limits. `person` is a
     `str(PersonId)`, empty before the first stage has run. `outcome` is how the turn ended, in its
     trace; `completed` is set once it is saved.
     `meter` counts what the turn costs, once it may cost anything. `sender` is the key under which
@@ -61,6 +62,7 @@ class TurnContext:
     kind: str = "message"
     reply_handle: str = ""
     again: bool = False
+    counted: bool = False
     collected: "Sequence[TurnContext]" = ()
     principal: Principal | None = None
     person: str = ""

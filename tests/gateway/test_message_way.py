@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from db.errors import StoreUnavailable
+from gateway.conversation import ConversationKey
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -23,7 +24,9 @@ from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
+from gateway.ports.conversations import ConversationNotes, StoredTurn
 from gateway.ports.inbox import InboxEntry
+from gateway.stores.conversations import SqlConversations
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies
 from tests.support.databases import sqlite_database
@@ -297,3 +300,25 @@ async def test_what_waited_long_may_have_been_begun_only_where_processes_share_t
         assert not alone.may_be_again(entry)
         assert shared.may_be_again(entry)
         assert Pipeline(g.services).may_be_again(entry)  # from before the start
+
+
+async def test_an_unavailable_store_uses_up_no_limit_of_the_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened, failures = SqlConversations.opened, [StoreUnavailable("away")] * 12
+
+    async def failing(
+        self: SqlConversations, key: ConversationKey, limit: int
+    ) -> tuple[list[StoredTurn], ConversationNotes]:
+        if failures:
+            raise failures.pop()
+        return await opened(self, key, limit)
+
+    monkeypatch.setattr(SqlConversations, "opened", failing)
+    async with gateway() as g:
+        await g.take(received("why?"))
+        for _ in range(12):
+            await g.clock.advance(5)
+            await g.rest()
+        assert g.texts == ["answer"]
+        assert g.outcomes() == ["answered"]
