@@ -76,7 +76,7 @@ class GroundingSources:
 class ConfiguredVerifier:
     """Verifies citations in the configured places, with a cache.
 
-    `excerpts`: also fetch text of the sources, for `relevance.py`.
+    `excerpts`: also fetch text of the sources, for `keep_relevant`.
     """
 
     def __init__(

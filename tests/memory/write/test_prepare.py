@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from memory.model.record import MAX_DOCUMENT, Draft, Kind, SourceType, Tier, Trust
 from memory.model.trust import InputKind
-from memory.write import detect_injection, redact_secrets, sanitize_brain_content
 from memory.write.prepare import (
     NOTHING_BESIDE,
     REDACTED,
@@ -14,7 +13,10 @@ from memory.write.prepare import (
     Refusal,
     prepare,
     prepare_turn,
+    sanitize_brain_content,
 )
+from safety.injection_detection.detect import detect_injection
+from safety.secret_detection.detect import redact_secrets
 from tests.safety.test_sanitize import TEXTS
 
 KEY = "AKIA" + "IOSFODNN7ABCDEFG"

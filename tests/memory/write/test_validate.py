@@ -9,7 +9,7 @@ from memory.model.outcome import Code
 from memory.model.record import Draft, Kind
 from memory.ports.grounding import Checked, Reason, Verification
 from memory.ports.memories import Filter
-from memory.write import validate
+from memory.write.validate import validate
 from tests.memory.rig import memory_rig
 from tests.support.for_each import for_each
 
