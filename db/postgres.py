@@ -132,16 +132,16 @@ class PostgresDatabase:
             await pool.close()
 
     async def run(self, make: Callable[[], Work[T]]) -> T:
-        """The result of the work, once it is committed.
+        """Return the result of the work after its commit.
 
-        Where the connection broke, the work runs a second time on another one, without knowing how
-        much of the first was committed: repeated work changes the same things. Where the server
-        undid it because two pieces of work waited for each other, it runs again as well.
+        If the connection breaks, the work runs a second time on another one, and it is unknown how
+        much of the first was committed: repeated work changes the same rows. If the server undid it
+        in a deadlock, it runs again as well.
         """
         return await self.with_connection(lambda connection: _drive(connection, make()))
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
-        """All rows of one statement."""
+        """Return all rows of one statement."""
 
         async def work(connection: Connection) -> list[Row]:
             return await (await _executed(connection, statement, params)).fetchall()
@@ -149,7 +149,7 @@ class PostgresDatabase:
         return await self.with_connection(work)
 
     async def change(self, statement: Statement, params: Params = NO_PARAMS) -> int:
-        """The number of rows that one statement changed."""
+        """Run one statement; return the number of changed rows."""
 
         async def work(connection: Connection) -> int:
             return (await _executed(connection, statement, params)).rowcount
@@ -159,7 +159,7 @@ class PostgresDatabase:
     async def fetch_raw(
         self, sql: LiteralString, params: Sequence[object] | Params = ()
     ) -> list[Row]:
-        """All rows of a statement in the dialect of PostgreSQL."""
+        """Return all rows of a statement in the dialect of PostgreSQL."""
 
         async def work(connection: Connection) -> list[Row]:
             return await (await connection.execute(sql, params)).fetchall()
@@ -167,7 +167,7 @@ class PostgresDatabase:
         return await self.with_connection(work)
 
     async def change_raw(self, sql: LiteralString, params: Sequence[object] | Params) -> int:
-        """The number of rows that a statement in the dialect of PostgreSQL changed."""
+        """Run a statement in the dialect of PostgreSQL; return the number of changed rows."""
 
         async def work(connection: Connection) -> int:
             return (await connection.execute(sql, params)).rowcount
@@ -176,7 +176,7 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
-        """A connection of its own, for one transaction that only reads."""
+        """A separate connection for one read-only transaction."""
         try:
             async with await AsyncConnection.connect(self._conninfo) as connection:
                 _type_parameters(connection)
@@ -186,8 +186,9 @@ class PostgresDatabase:
             raise StoreUnavailable(self._explained(error)) from error
 
     async def with_connection(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """The result of `work(connection)`, in autocommit mode: for what only PostgreSQL has. It
-        runs twice where the connection broke, and at most `DEADLOCK_TRIES` times in a deadlock."""
+        """Return the result of `work(connection)`, in autocommit mode, for features of PostgreSQL
+        alone. It runs twice if the connection breaks, and at most `DEADLOCK_TRIES` times in a
+        deadlock."""
         pool = self._pool
         if pool is None:
             raise StoreUnavailable(f"PostgreSQL at {self.name} is not open")
@@ -274,7 +275,7 @@ class _Reader:
         self._explained = explained
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
-        """All rows of one statement."""
+        """Return all rows of one statement."""
         try:
             return await (await _executed(self._connection, statement, params)).fetchall()
         except psycopg.Error as error:

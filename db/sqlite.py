@@ -148,12 +148,12 @@ class SqliteDatabase:
     def fetch(
         self, statement: Statement, params: Params = NO_PARAMS
     ) -> "asyncio.Future[list[Row]]":
-        """All rows of one statement."""
+        """Return all rows of one statement."""
         bound = statement.for_sqlite(params)
         return self.run_job(lambda db: db.execute(statement.sqlite, bound).fetchall())
 
     def change(self, statement: Statement, params: Params = NO_PARAMS) -> "asyncio.Future[int]":
-        """The number of rows that one statement changed."""
+        """Run one statement; return the number of changed rows."""
         bound = statement.for_sqlite(params)
         return self.run_job(lambda db: db.execute(statement.sqlite, bound).rowcount)
 
@@ -170,10 +170,10 @@ class SqliteDatabase:
             await reader.close()
 
     def run_job(self, job: Job[T]) -> "asyncio.Future[T]":
-        """The result of `job(connection)`, once it is committed: for what only SQLite has.
+        """Return the result of `job(connection)` after its commit, for features of SQLite alone.
 
-        The job runs inside a transaction that it must not end, waits for nothing, and changes
-        nothing but the database, because it may run twice.
+        The job runs inside a transaction that it must not end. It waits for nothing, and changes
+        only the database, because it may run twice.
         """
         if self._connection is None or self._loop is None:
             raise StoreUnavailable(f"the database {self.path} is not open")
@@ -188,7 +188,7 @@ class SqliteDatabase:
     def _open(self) -> sqlite3.Connection:
         if self.path != ":memory:":
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            Path(self.path).touch(mode=0o600)  # what people wrote is nobody else's business
+            Path(self.path).touch(mode=0o600)  # readable by the owner only
         connection = sqlite3.connect(
             self.path,
             timeout=5.0,
@@ -278,7 +278,7 @@ class _SameConnection:
         self._database = database
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
-        """All rows of one statement."""
+        """Return all rows of one statement."""
         return await self._database.fetch(statement, params)
 
 
@@ -290,7 +290,7 @@ class _Reader:
         self._connection: sqlite3.Connection | None = None
 
     async def fetch(self, statement: Statement, params: Params = NO_PARAMS) -> list[Row]:
-        """All rows of one statement."""
+        """Return all rows of one statement."""
         try:
             return await asyncio.to_thread(self._fetch, statement, params)
         except sqlite3.Error as error:

@@ -86,19 +86,19 @@ NO_PARAMS: Final[Params] = {}
 
 
 def fetch(statement: Statement, params: Params = NO_PARAMS) -> Work[list[Row]]:
-    """All rows of a statement."""
+    """Return all rows of a statement."""
     rows: list[Row] = yield Fetch(statement, params)
     return rows
 
 
 def fetch_first(statement: Statement, params: Params = NO_PARAMS) -> Work[Row | None]:
-    """The first row of a statement, None when it gives none."""
+    """Return the first row of a statement, None if it has none."""
     rows: list[Row] = yield Fetch(statement, params)
     return rows[0] if rows else None
 
 
 def change(statement: Statement, params: Params = NO_PARAMS) -> Work[int]:
-    """The number of rows that a statement changed."""
+    """Run a statement; return the number of changed rows."""
     count: int = yield Change(statement, params)
     return count
 
@@ -115,6 +115,6 @@ def lock(*names: str) -> Work[None]:
 
 
 def together(*steps: Single, last: bool = False) -> Work[list[Any]]:
-    """The results of statements that do not need each other's, in order."""
+    """Return the results of independent statements, in order."""
     results: list[Any] = yield Together(steps, last)
     return results

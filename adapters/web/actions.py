@@ -98,7 +98,7 @@ def show(conversation: Conversation, event: InboundEvent) -> Undo:
 
 def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
     if conversation.line(message.id) is not None:
-        return lambda: None  # sent again by the browser: it stands there already
+        return lambda: None  # the browser sent it again: it is shown already
     conversation.put(
         PageMessage(
             id=message.id,

@@ -75,7 +75,7 @@ class EmbeddingBackfill:
             return 0
         except ModelError as error:
             self._rest(AFTER_REFUSAL, str(error))
-            self._place = place  # one text that is refused does not hold up the others
+            self._place = place  # a refused text does not delay the others
             return 0
         passed, self._place = self._place, place
         ended = place.whole_at != passed.whole_at and (some or passed.before is not None)

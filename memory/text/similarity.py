@@ -57,7 +57,8 @@ def in_order(text: str) -> tuple[str, ...]:
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Common words by all words, 0 to 1; two empty sets have nothing in common (0)."""
+    """Return the number of common words divided by the number of all words, 0 to 1; 0 for two empty
+    sets."""
     if not one or not other:
         return 0.0
     common = len(one & other)
@@ -65,7 +66,8 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
-    """True when they differ in a number or in a "not": a change, however alike the rest is."""
+    """Return True if they differ in a number or in a "not": this is a change, even if the rest is
+    similar."""
     return any(
         word in _NEGATIONS or word.endswith(("n't", "n’t")) or any(c.isdigit() for c in word)
         for word in one ^ other
@@ -73,13 +75,13 @@ def says_otherwise(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def turned_round(one: Sequence[str], other: Sequence[str]) -> bool:
-    """True when the words that both have come in another order: "Ada owes Bob", "Bob owes Ada"."""
+    """Return True if the common words are in another order: "Ada owes Bob", "Bob owes Ada"."""
     common = set(one) & set(other)
     return _said(one, common) != _said(other, common)
 
 
 def _said(of: Sequence[str], common: set[str]) -> list[str]:
-    """Those of the words that are common; one said twice in a row is one."""
+    """Return the common ones of the words; a repeated word counts once."""
     return [word for word, _ in groupby(word for word in of if word in common)]
 
 
@@ -103,7 +105,7 @@ def duplicate_of(
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of two vectors, -1 to 1; 0 where one is zero or their dimensions differ."""
+    """Return the cosine of two vectors, -1 to 1; 0 if one is zero or their dimensions differ."""
     if len(one) != len(other):
         return 0.0
     length = math.hypot(*one) * math.hypot(*other)

@@ -1,9 +1,9 @@
 """Decides if a statement replaces an older memory of the same person.
 
-"I prefer spaces now, not tabs" announces a change. It replaces the memory that it shares at least
-two words with; where it shares one ("I live in Bern now", "I live in Basel"), the person is asked.
-A statement that announces no change replaces nothing: people prefer tea and coffee. Where the model
-names the memory that is replaced, one shared word less is enough.
+"I prefer spaces now, not tabs" announces a change. It replaces the memory with which it shares at
+least two words; with one shared word ("I live in Bern now", "I live in Basel"), the person is
+asked. A statement without an announced change replaces no memory: people prefer tea and coffee. If
+the model names the replaced memory, one shared word less is enough.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ class Replaced:
 
 
 def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
-    """The memory of `current`, best first, that `text` replaces; None where it replaces none.
+    """Return the memory of `current`, best first, that `text` replaces; None if it replaces none.
 
     `current` are the person's own memories that share words with the text; the text announces a
     change.
@@ -84,14 +84,14 @@ def replaced_by(text: str, current: Sequence[Record]) -> Replaced | None:
 
 
 def named_rightly(text: str, old: Record) -> bool:
-    """True where the memory that a model says is replaced is surely about the same: it shares a
-    word with a statement that announces a change, or two with any other."""
+    """Return True if the memory that a model names as replaced is surely about the same: it shares
+    a word with a statement that announces a change, or two with any other."""
     needed = 1 if announces_change(text) else CERTAIN
     return _shared(_subject(text), old) >= needed
 
 
 def announces_change(text: str) -> bool:
-    """True for "now", "instead", "no longer" and their like in twenty languages."""
+    """Return True for "now", "instead", "no longer" and similar words in twenty languages."""
     words = words_of(text)
     joined = f" {' '.join(words)} "
     return (
@@ -113,7 +113,7 @@ def _shared(subject: Sequence[terms.Term], record: Record) -> int:
 
 
 def _left_out(text: str) -> frozenset[str]:
-    """The words of a text, as terms, that say nothing about its subject."""
+    """Return the words of a text, as terms, that do not describe its subject."""
     telling = {term.text for word in telling_words(text) for term in terms.query_terms(word)}
     every = {term.text for word in words_of(text) for term in terms.query_terms(word)}
     changes = {term.text for word in _CHANGES for term in terms.query_terms(word)}

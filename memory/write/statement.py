@@ -155,7 +155,7 @@ class _Message:
         return len(after) <= 3 and not _TAKES_BACK.isdisjoint(after)
 
     def _widened(self, start: int, end: int) -> Span:
-        """From the sentence's beginning to its end; an item of a list with the line before it."""
+        """Return the span of the sentence; for an item of a list with the line before it."""
         text, ends = self._text, self._ends
         low = ends[bisect.bisect_right(ends, start) - 1]
         high = ends[bisect.bisect_left(ends, end)]
@@ -202,7 +202,8 @@ def _add_plain(text: str, begin: int, end: int, letters: list[str], at: list[int
 
 
 def _without_request(text: str) -> str:
-    """The statement behind "remember that", which asks for it to be stored and states nothing."""
+    """Return the statement after "remember that", which is a request to store and states no
+    fact."""
     plain = text.casefold()
     if len(plain) != len(text):
         return text
@@ -220,8 +221,8 @@ def _parted(text: str, place: int) -> bool:
 
 
 def _in_mention(text: str, start: int, end: int) -> bool:
-    """True where a quote begins or ends inside the name of somebody or something mentioned: others
-    choose their names."""
+    """Return True if a quote begins or ends inside the name of a mentioned person or thing: other
+    people choose their names."""
     begins = max(text.rfind(blank, 0, start) for blank in " \n\t") + 1
     if text[begins : begins + 1] in _MENTIONS and (
         start > begins + 1 or not any(char.isspace() for char in text[start:end])

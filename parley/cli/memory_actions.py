@@ -141,7 +141,7 @@ def forget(
             _show(matches)
         if not confirmed([f"Forget {len(matches.items)} of {person}?"], yes):
             return None
-        # Only the shown items are deleted, whatever was stored meanwhile.
+        # Only the shown items are deleted, not those that were stored meanwhile.
         bound = [item.refs for item in matches.items]
         return (await handle.privacy.forget(bound, handle.privacy.sealed(topic))).items
 

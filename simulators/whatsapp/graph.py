@@ -91,7 +91,7 @@ class GraphServer:
     async def _messages(self, request: web.Request) -> web.StreamResponse:
         try:
             text = await request.text()
-        except ConnectionResetError:  # whoever asked went away in the middle of asking
+        except ConnectionResetError:  # the client disconnected during its request
             return web.Response(status=400)
         try:
             body = json.loads(text)

@@ -145,7 +145,7 @@ async def test_two_that_kill_are_both_given_up(world: World) -> None:
 async def test_a_process_that_is_killed_again_and_again_gives_nothing_up(world: World) -> None:
     ids = [f"m{number}" for number in range(12)]
     await world.accept(*ids)
-    world.deadly = ids  # whatever is begun first is what the kill from outside meets
+    world.deadly = ids  # the kill from outside hits the work that starts first
     assert [await world.process() for _ in range(20)] == [False] * 20
     world.deadly = ()
     assert await world.process()

@@ -241,7 +241,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.state, action = self.state.final_refused()
         if action is not None:
             self.refusals += 1
-            self.on_screen.clear()  # whoever is refused deletes what stands there
+            self.on_screen.clear()  # a refusal deletes the shown messages
 
     @invariant()
     def there_is_one_request_and_one_final(self) -> None:
