@@ -231,7 +231,7 @@ class Pipeline:
         for stage in stages:
             began = ended
             try:
-                decision = await stage(turn, services)
+                decision = await self._decision(stage, turn)
             except StoreUnavailable:
                 raise
             except Exception:
@@ -247,6 +247,13 @@ class Pipeline:
                 await self._refuse(turn, decision)
                 return False
         return True
+
+    async def _decision(self, stage: Stage, turn: TurnContext) -> Decision:
+        """Return the decision of a stage. Once the model has answered, the stage alone is repeated
+        while a store is unavailable: people may have seen the answer, and tools have run."""
+        if turn.result is None:
+            return await stage(turn, self._services)
+        return await self._services.retry.retry_while_unavailable(stage, turn, self._services)
 
     async def _refuse(self, turn: TurnContext, decision: Decision) -> None:
         turn.refusal = decision

@@ -26,6 +26,7 @@ class Diary:
     without: list[Sequence[str]] = field(default_factory=list)
     edits: list[tuple[str, str]] = field(default_factory=list)
     broken: bool = False
+    failures: int = 0
     tools: NoTools = field(default_factory=NoTools)
     keeps: bool = True
     recalls: bool = False
@@ -51,6 +52,9 @@ class Diary:
     async def finish(
         self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
     ) -> AnswerFooter:
+        if self.failures:
+            self.failures -= 1
+            raise StoreUnavailable("the database is away")
         self.without.append(without)
         self.finished.append((answer, tools_used))
         return self.after
@@ -104,6 +108,18 @@ async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -
         await g.rest()
         assert [caller.words for caller in diary.askers] == [("one",), ("two", "three")]
         assert diary.askers[1].message_ids == ("m1", "m2")
+
+
+async def test_a_failing_store_after_the_answer_does_not_ask_the_model_again() -> None:
+    async with gateway() as g:
+        diary = with_diary(g, failures=2)
+        await g.take(received("hello"))
+        for _ in range(3):
+            await g.clock.advance(5)
+            await g.rest()
+        assert g.texts == ["answer"]
+        assert len(g.model.requests) == 1
+        assert diary.finished == [("answer", [])]
 
 
 async def test_a_turn_that_failed_is_not_told() -> None:
