@@ -16,7 +16,7 @@ class LinesSettings(AccountSettings, frozen=True):
     port: int = Field(default=7000, ge=0, le=65_535)
     """TCP port; 0 takes a free one."""
     password: SecretStr | None = None
-    """What people write after their name in their first line."""
+    """The text that people write after their name in their first line."""
 
     def configured(self) -> bool:
         """True once there is a password; without one nobody could be let in."""
