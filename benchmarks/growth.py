@@ -53,7 +53,7 @@ PEOPLE: Final = 500
 SETTLED: Final = KEEP_TRACES + timedelta(days=5)
 """From here on nothing may grow."""
 USAGE_BYTES: Final = 400.0
-"""What a row of the account book takes at most, its two indexes included."""
+"""Maximum bytes of a row of the usage ledger, with its two indexes."""
 BOUNDED: Final = ("inbox", "outbox", "turns", "traces", "once", "reserved", "adapter_state")
 
 

@@ -28,7 +28,7 @@ PATIENCE: Final = 30.0
 LOOK_SECONDS: Final = 0.05
 SEED: Final = 7
 MAX_MESSAGES: Final = 90_000
-"""What the simulator can hold, with the answers."""
+"""The capacity of the simulator, with the answers."""
 
 
 @dataclass(slots=True)

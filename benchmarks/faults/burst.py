@@ -37,8 +37,8 @@ LIFE_SECONDS: Final = 10.0
 QUIET_SECONDS: Final = 0.1
 QUIET_TIMES: Final = 3
 ARRIVAL_SECONDS: Final = 10.0
-"""What a killed program had sent has reached the platform when nothing came so many times in a row
-for so long, on a loop that was not held up; after the longest time all the same."""
+"""A killed program's sends have reached the platform after this many consecutive periods without a
+new one, on an unblocked loop; after the longest time in any case."""
 LOOK_SECONDS: Final = 0.2
 PATIENCE_SECONDS: Final = 120.0
 """How long it may take until the next answer, after the last start. On a machine that others use

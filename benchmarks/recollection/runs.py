@@ -14,7 +14,7 @@ from memory.recall.rules import Fusion, Limits, RecallRules, Weights
 
 DEEP: Final = max(CUTS)
 UNLIMITED: Final = Limits(episodic=DEEP, semantic=DEEP, tokens=1_000_000)
-"""What is measured is the order: the limits of a prompt would end it after ten turns."""
+"""The limits of a measurement of the order: those of a prompt would end it after ten turns."""
 
 
 @dataclass(frozen=True, slots=True)

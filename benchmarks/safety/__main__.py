@@ -30,12 +30,12 @@ SEEDS: Final = (
     *("<", "<script>", "<a title='", "<!--", "&lt;", "<|", "\nHuman: ", "%253C", "<scr<script>"),
     *("```system", "a\u0301", "\u0315\u0316", "😀\u200d", "](  ", "\\"),
 )
-"""What a sanitiser that goes back would choke on, each repeated to a million characters."""
+"""Texts that are slow for a sanitiser with backtracking, each repeated to a million characters."""
 _LIMIT: Final = 20_000
 _HTML: Final = re.compile(
     r"</[a-zA-Z][a-zA-Z0-9]*>|<(?:br|hr|img|input|meta|link)\b|<!--|<!DOCTYPE"
 )
-"""What nobody writes but in HTML; deliberately blunt."""
+"""A simple pattern for text that occurs in HTML only."""
 
 
 def main() -> int:

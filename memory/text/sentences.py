@@ -37,7 +37,7 @@ _SPEECH: Final = {
     "‚": "‘’",
     "'": "'",
 }
-"""What opens a quotation, and what may close it."""
+"""Opening quotation marks, and those that may close them."""
 _APOSTROPHES: Final = "'‘‚’"
 _STRUCK: Final = "~~"
 _SHORT_FORMS: Final = frozenset(

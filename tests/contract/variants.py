@@ -28,8 +28,8 @@ from tests.contract.lines_people import LinesPeople
 from tests.contract.web_people import WebPeople
 
 Repetition = Literal["platform", "adapter", "person"]
-"""Who sees to it that an event comes again which could not be stored: the platform, which got no
-acknowledgement; the adapter, where a platform knows none; the person, who is told."""
+"""The origin of the repetition of an event that could not be stored: the platform without an
+acknowledgement; the adapter, if a platform has none; the person, who is notified."""
 
 ROOMS: Final = frozenset({"rooms", "threads", "files_out", "native_commands"})
 """The features of a platform with rooms."""

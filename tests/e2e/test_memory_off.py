@@ -26,7 +26,7 @@ from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
 BEFORE, WORD = "wombat", "quokka"
-"""What is said while memory is on, and while it is off."""
+"""The messages with memory on, and with memory off."""
 MAY_GROW = frozenset({"inbox", "outbox", "usage"})
 READ_MARKS = 2
 """Rows that Discord's adapter keeps of one conversation: its last message, and the last of all."""

@@ -196,7 +196,7 @@ TEAMS: Final = (
     alone("imagekit_key", "private_", (BARE64, 27), "="),
     alone("adafruit_key", "aio_", (ALNUM, 28)),
 )
-"""What teams work with."""
+"""Tools of teams."""
 
 DATA: Final = (
     anywhere("supabase_key", "sb_secret_", (KEY, 20, 60)),

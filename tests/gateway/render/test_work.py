@@ -54,7 +54,7 @@ TIMES_AS_MUCH = 25
 COUNTED = 2_500
 """Characters of a text whose work is counted, which makes it ten times slower."""
 COUNTED_TIMES = 15
-"""What grows with the square of the length shows less in a short text, so less is allowed."""
+"""The allowed factor: quadratic growth is less visible in a short text, so less is allowed."""
 
 
 def huge(name: str, size: int) -> str:

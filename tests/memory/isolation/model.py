@@ -108,7 +108,8 @@ class World:
     gone: set[tuple[Who, str]] = field(default_factory=set)
     """People and the projects that they are in no longer, told or not."""
     hands: dict[str, set[Who]] = field(default_factory=dict)
-    """Who wrote a word, or put it into a project's document: it may be in their export."""
+    """The persons who wrote a word, or put it into a project's document: it may be in their
+    export."""
 
     def same(self, who: Who) -> set[Who]:
         """All identities of a human being."""

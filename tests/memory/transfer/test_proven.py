@@ -53,7 +53,7 @@ def essence(record: Record) -> Record:
 
 SAID = ("tea", "rain", "Łódź", "猫", "“yes”", "🙂", "a&b", "it's")
 words = st.lists(st.sampled_from(SAID), min_size=1, max_size=6)
-"""What the write path leaves as it is, as everything that is stored has been through it."""
+"""Texts that the write path does not change, because every stored text has passed it."""
 
 
 @st.composite
