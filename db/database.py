@@ -1,10 +1,10 @@
 """The interface of a database, the same for SQLite and PostgreSQL."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from db.statements import Engine, Statement
+from db.statements import SKIP_LOCKED, Engine, Statement, either
 from db.transaction import NO_PARAMS, Params, Row, Work
 
 T = TypeVar("T")
@@ -39,3 +39,23 @@ class Database(Protocol):
     def reader(self) -> AbstractAsyncContextManager[Reader]:
         """A connection for long reads. It blocks neither the event loop nor writers."""
         ...
+
+
+AT_ONCE: Final[Mapping[Engine, int]] = {"sqlite": 500, "postgres": 5_000}
+"""Rows that one step deletes. SQLite works on the event loop: 500 rows take some milliseconds."""
+
+
+def deleting_some(table: str, key: str, where: str, order: str) -> Statement:
+    """Deletes the first rows for which `where` holds. `key` names the columns of the key."""
+    some = f"FROM {table} WHERE {where} ORDER BY {order} LIMIT :most {SKIP_LOCKED}"
+    chosen = either(
+        sqlite=f"({key}) IN (SELECT {key} {some})",
+        # by the place of a row, which PostgreSQL never joins with the whole table
+        postgres=f"ctid = ANY (ARRAY(SELECT ctid {some}))",
+    )
+    return Statement(f"DELETE FROM {table} WHERE {chosen}")  # noqa: S608 - constants of the caller
+
+
+async def delete_some(database: Database, statement: Statement, params: Params) -> int:
+    """Run one step of a statement of `deleting_some`; return the number of rows."""
+    return await database.change(statement, {**params, "most": AT_ONCE[database.engine]})

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from gateway.markdown.parse import parse
-from gateway.markdown.text_renderer import PLAIN, plain_parts
+from gateway.markdown.text_renderer import plain_parts
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Part
 from gateway.platforms import discover, renderer_of
@@ -33,11 +33,6 @@ def render(markdown: str, platform: str) -> list[Part]:
     except LookupError:
         renderer = plain_parts
     return render_with(renderer, markdown)
-
-
-def render_plain(markdown: str) -> str:
-    """Return the whole text without markup, in one piece."""
-    return PLAIN.document(parse(markdown))
 
 
 def render_with(renderer: Renderer, markdown: str) -> list[Part]:

@@ -31,7 +31,7 @@ from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import Trigger, decide_invocation
 from gateway.ports.inbox import Dispatcher, InboxEntry
-from gateway.ports.security import SecurityEvent
+from gateway.ports.observer import SecurityEvent
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import Owner, WorkItem
 from gateway.store_retry import uninterrupted

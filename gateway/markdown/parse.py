@@ -10,8 +10,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from gateway.markdown import syntax
-from gateway.markdown.limits import MAX_BRACKETS, MAX_SOURCE
 from gateway.markdown.tree import (
+    MAX_BRACKETS,
+    MAX_SOURCE,
     Align,
     Block,
     CodeBlock,

@@ -10,7 +10,7 @@ from markdown_it.rules_block.table import escapedSplit, getLine
 from markdown_it.rules_inline import StateInline, link
 from markdown_it.rules_inline.state_inline import Delimiter
 
-from gateway.markdown.limits import MAX_CONTAINERS, MAX_FILLED_CELLS
+from gateway.markdown.tree import MAX_CONTAINERS, MAX_FILLED_CELLS
 
 _PIPE: Final = ord("|")
 _SCHEMES: Final = ("https", "http")

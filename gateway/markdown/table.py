@@ -3,8 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
-from gateway.markdown.limits import COLUMN_WIDTH
-from gateway.markdown.tree import Align, Block, Inline, Paragraph, Run, Table
+from gateway.markdown.tree import COLUMN_WIDTH, Align, Block, Inline, Paragraph, Run, Table
 
 
 def aligned(table: Table) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from gateway.markdown import inline, limits, split, table
+from gateway.markdown import inline, split, table, tree
 from gateway.markdown.boundaries import units
 from gateway.markdown.inline import Mark
 from gateway.markdown.tree import (
@@ -140,7 +140,7 @@ PLAIN: Final = TextRenderer()
 
 def plain_parts(blocks: Document) -> list[Part]:
     """The messages for a platform without a renderer of its own."""
-    return text_parts(blocks, PLAIN, limits.PLAIN_MESSAGE)
+    return text_parts(blocks, PLAIN, tree.PLAIN_MESSAGE)
 
 
 def text_parts(blocks: Document, writer: TextRenderer, limit: int) -> list[Part]:

@@ -1,11 +1,30 @@
-"""The tree of a text, as frozen values, between Markdown and the platforms.
+"""The tree of a text, as frozen values, between Markdown and the platforms, and its limits.
 
 Inline text is flat: a paragraph is a tuple of `Run`s, each with all of its styles. Splitting is
 then slicing, and only quotes and lists are nested.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+MAX_SOURCE: Final = 200_000
+"""Characters that are read as Markdown; a longer text is shown literally, so that no input can
+make parsing slow. Ours."""
+MAX_BRACKETS: Final = 4_000
+"""Opening brackets up to which links are parsed: each one costs the parser a look ahead. Ours."""
+MAX_CONTAINERS: Final = 20
+"""Levels of quotes and lists that are read as such (a list counts two); deeper ones stay text.
+Ours: the parser calls itself for each of them."""
+MAX_FILLED_CELLS: Final = 1_000
+"""Empty cells that the rows of all tables in a text may get for those they lack; two characters
+can ask for a whole row of them. Ours."""
+
+PLAIN_MESSAGE: Final = 2_000
+"""Units of a part for a platform without a renderer: the smallest limit of those we know."""
+
+COLUMN_WIDTH: Final = 40
+"""Columns of an aligned table are padded up to this width; longer cells stick out. Ours."""
+
 
 Align: TypeAlias = Literal["left", "center", "right"]
 

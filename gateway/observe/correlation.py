@@ -21,11 +21,6 @@ def correlation_id(inbox_id: str) -> str:
     return hashlib.blake2b(inbox_id.encode(), digest_size=8).hexdigest()
 
 
-def current_turn_id() -> str:
-    """Return the id of the turn of the running task, empty for none."""
-    return _TURN_ID.get()
-
-
 class correlated:  # noqa: N801 - used like a function: with correlated(turn_id)
     """A context in which every log line carries the id of the turn, also in tasks started there."""
 

@@ -19,7 +19,7 @@ from db.errors import StoreUnavailable
 from gateway.observe.logs import AUDIT
 from gateway.ports import AlarmClock
 from gateway.ports.clock import SystemClock
-from gateway.ports.security import SecurityEvent, SecuritySink
+from gateway.ports.observer import SecurityEvent, SecuritySink
 from gateway.store_retry import uninterrupted
 
 WINDOW: Final = timedelta(hours=1)

@@ -83,7 +83,7 @@ class Deliverer:
         external_source: bool = False,
         guard: WorkGuard = UNGUARDED,
     ) -> None:
-        """`external_source`: a `SendSource` passes the sends to `take`; `submit` does nothing."""
+        """`external_source`: another process passes the sends to `take`; `submit` does nothing."""
         self._outbox = outbox
         self._external_source = external_source
         self._guard = guard
@@ -159,7 +159,7 @@ class Deliverer:
             self._queue(OutboxEntry(0, item, 0, self._clock.now()))
 
     def take(self, entries: Sequence[OutboxEntry]) -> None:
-        """Send entries from a `SendSource`."""
+        """Send entries that other processes queued."""
         for entry in entries:
             self._queue(entry)
 

@@ -1,6 +1,6 @@
 """The inbox: accepted events, their hand-over to a dispatcher, and to worker processes."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -67,21 +67,6 @@ class QueueDepths:
     sends: int
     dead: int
     workers: int
-
-
-class WorkSource(Protocol):
-    """Passes accepted events to a worker process.
-
-    Events of one conversation come in order, and one worker at a time processes a conversation. The
-    work of a dead worker passes to another one when its lease expires.
-    """
-
-    async def run(self, take: Callable[[InboxEntry], None], has_room: Callable[[], bool]) -> None:
-        """Call `take` for every event while `has_room()`; until cancelled. Continues after outages
-        of the store."""
-
-    async def release(self) -> None:
-        """After `run` ended: let another process continue at once. Never raises."""
 
 
 class Dispatcher(Protocol):

@@ -1,13 +1,37 @@
-"""Observers of the gateway: metrics and traces."""
+"""Observers of the gateway: metrics, traces and the security log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from gateway.message import Outbound
+from gateway.people import DEFAULT_TENANT
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityEvent:
+    """A refused or recorded action: codes and ids only.
+
+    `person` is a `str(PersonId)`, empty if unknown; `channel` is "platform:account:channel" or the
+    part of the program that refused; `address` is the network address of an HTTP client.
+    """
+
+    event: str
+    reason: str
+    tenant: str = DEFAULT_TENANT
+    person: str = ""
+    channel: str = ""
+    address: str = ""
+
+
+class SecuritySink(Protocol):
+    """Stores security events permanently."""
+
+    async def keep(self, event: SecurityEvent, times: int) -> None:
+        """Append an entry. Raises `StoreUnavailable`."""
 
 
 class Timing(NamedTuple):

@@ -1,11 +1,19 @@
-"""The outbox: queued sends, dead letters, and their delivery to connected processes."""
+"""The outbox: answers that wait for delivery, their receipts and dead letters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from datetime import datetime, timedelta
+from typing import Final, Protocol
 
 from gateway.message import Outbound, Receipt
+
+KEEP_RECEIPTS: Final = timedelta(hours=24)
+"""How long a send's key is kept without its text, to recognise repetitions."""
+KEEP_DEAD: Final = timedelta(days=30)
+"""How long a send that was given up is kept with its text, so that an operator can send it again.
+"""
+KEEP_OPEN: Final = timedelta(days=60)
+"""How long events and sends are kept whose account is no longer configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +93,3 @@ class OutboxReader(Protocol):
 
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
         """Return the unsent entries among these, oldest first."""
-
-
-class SendSource(Protocol):
-    """Passes queued sends to the process that is connected to their account.
-
-    One process at a time handles the sends of an account, oldest first.
-    """
-
-    async def run(
-        self,
-        accounts: Sequence[tuple[str, str]],
-        take: Callable[[Sequence[OutboxEntry]], None],
-        has_room: Callable[[], bool],
-    ) -> None:
-        """Call `take` for the sends of these (platform, account) pairs while `has_room()`; until
-        cancelled. Continues after outages of the store."""
-
-    async def release(self) -> None:
-        """After `run` ended: let another process continue at once. Never raises."""

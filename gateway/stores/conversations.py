@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, together
-from db.pruning import delete_some, deleting_some
+from db.database import delete_some, deleting_some
 from db.transaction import Change, Execute, Fetch
 from db.values import micros, storable, time_of
 from gateway.conversation import ConversationKey, channel_name

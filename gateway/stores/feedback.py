@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Statement, among
-from db.pruning import delete_some, deleting_some
+from db.database import delete_some, deleting_some
 from db.values import micros, storable
 from gateway.ports.feedback import Feedback, Rating, Thumbs
 

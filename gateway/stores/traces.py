@@ -8,7 +8,7 @@ from typing import Final
 from pydantic_core import PydanticSerializationError, to_json
 
 from db import Database, Row, Statement, Work, execute
-from db.pruning import delete_some, deleting_some
+from db.database import delete_some, deleting_some
 from db.values import micros, time_of
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from db import Database, Statement, Work, among, execute, lock, together
-from db.pruning import delete_some, deleting_some
+from db.database import delete_some, deleting_some
 from db.transaction import Fetch
 from db.values import micros
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget

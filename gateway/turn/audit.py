@@ -11,7 +11,7 @@ from gateway.message import Place
 from gateway.people import PersonId, Principal
 from gateway.policy.decision import Decision
 from gateway.ports import ToolProvider, ToolSpec
-from gateway.ports.security import SecurityEvent
+from gateway.ports.observer import SecurityEvent
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 

@@ -17,7 +17,7 @@ from db import (
     fetch_first,
     together,
 )
-from db.pruning import AT_ONCE
+from db.database import AT_ONCE
 from db.statements import within
 from db.transaction import Change, ChangeMany, Execute, Fetch
 from db.values import micros, storable

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from db import Database, Statement, Work, among, execute, fetch_first, lock
-from db.pruning import delete_some, deleting_some
+from db.database import delete_some, deleting_some
 from db.statements import in_byte_order
 from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.ports import Clock

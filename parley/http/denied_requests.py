@@ -6,7 +6,7 @@ from typing import Final
 from aiohttp import web
 
 from gateway.observe.security_log import SecurityLog
-from gateway.ports.security import SecurityEvent
+from gateway.ports.observer import SecurityEvent
 from parley.security.tokens import TokenClaims
 
 AUDITED: Final = frozenset({401, 403, 404, 429})

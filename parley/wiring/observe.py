@@ -7,7 +7,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports import AlarmClock, Clock
-from gateway.ports.security import SecurityEvent
+from gateway.ports.observer import SecurityEvent
 from memory.audit import Audit
 from parley.config import Settings
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe

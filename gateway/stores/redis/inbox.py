@@ -13,11 +13,11 @@ import structlog
 from gateway.message import Outbound
 from gateway.ports import Clock
 from gateway.ports.inbox import InboxEntry
+from gateway.ports.outbox import KEEP_OPEN
 from gateway.stores.codec import event_from_json, event_to_json
 from gateway.stores.redis.client import RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import GROUP, PARTITIONS, WAKE, Keys, partition_of
 from gateway.stores.redis.outbox import APPEND, FORGET_OLD, SENDS, append_arguments, append_keys
-from gateway.stores.retention import KEEP_OPEN
 
 WORK = "work"
 """The kind of lease that the reader of a partition holds."""

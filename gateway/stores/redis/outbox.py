@@ -13,11 +13,10 @@ from pydantic import ValidationError
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.outbox import DeadLetter, OutboxEntry
+from gateway.ports.outbox import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS, DeadLetter, OutboxEntry
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.stores.redis.keys import GROUP, WAKE, Keys
-from gateway.stores.retention import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 
 AT_ONCE = 500
 """Sends that one call deletes."""

@@ -19,7 +19,7 @@ from gateway.background_tasks import BackgroundTasks
 from gateway.errors import Ambiguous, BadInput, ParleyError, Transient
 from gateway.stores.redis.client import LONGEST_WAIT, Argument, RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import Keys
-from gateway.stores.redis.stream_reader import FIRST_PAUSE, LONGEST_PAUSE
+from gateway.stores.redis.sources import FIRST_PAUSE, LONGEST_PAUSE
 
 MAX_BYTES = 8 * 1024 * 1024
 """Maximum size of a payload and of a result."""

@@ -15,7 +15,7 @@ from gateway.policy.rate_limits import Bucket, BucketRule, Taken, take
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
 from gateway.ports.inbox import InboxEntry
-from gateway.ports.outbox import DeadLetter, OutboxEntry
+from gateway.ports.outbox import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS, DeadLetter, OutboxEntry
 from gateway.stores.codec import (
     event_from_json,
     event_to_json,
@@ -23,7 +23,6 @@ from gateway.stores.codec import (
     outbound_to_json,
     parse_rows,
 )
-from gateway.stores.retention import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS
 
 PRUNED_AT_ONCE: Final = 500
 """Rows per call, which take some milliseconds; the caller repeats the call."""

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Final
 
 from gateway.markdown.boundaries import units
+from gateway.markdown.parse import parse
+from gateway.markdown.text_renderer import PLAIN
 from gateway.markdown.unfinished import close_unfinished
 from gateway.people import Audience
 from gateway.policy.response_filter import StreamFilter, filter_response
-from gateway.render import render, render_plain
+from gateway.render import render
 from tests.fuzz.target import Target, on_text
 
 PLATFORMS: Final = ("discord", "slack", "telegram", "whatsapp", "web", "plain")
@@ -52,7 +54,7 @@ def _streamed(text: str) -> None:
 
 TARGETS: Final[tuple[Target, ...]] = (
     *(on_text(f"render-{name}", _rendered(name), *SEEDS) for name in PLATFORMS if name != "plain"),
-    on_text("render-plain", render_plain, *SEEDS),
+    on_text("render-plain", lambda text: PLAIN.document(parse(text)), *SEEDS),
     on_text("heal", close_unfinished, *SEEDS),
     on_text("stream-filter", _streamed, *STREAMED),
 )

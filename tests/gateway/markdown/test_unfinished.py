@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.markdown.parse import parse
+from gateway.markdown.text_renderer import PLAIN
 from gateway.markdown.unfinished import close_unfinished
-from gateway.render import render, render_plain
+from gateway.render import render
 from tests.gateway.render.readers import letters
 from tests.support.for_each import for_each
 
@@ -23,10 +25,10 @@ ANSWERS = [
 
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_every_beginning_shows_a_beginning_of_the_answer(answer: str) -> None:
-    whole = letters(render_plain(answer).replace("(http://example.org/a/b)", ""))
+    whole = letters(PLAIN.document(parse(answer)).replace("(http://example.org/a/b)", ""))
     whole = whole.replace("(http://example.org/i.png)", "")
     for end in range(len(answer) + 1):
-        text = render_plain(close_unfinished(answer[:end]))
+        text = PLAIN.document(parse(close_unfinished(answer[:end])))
         shown = letters(text.replace("(http://example.org/a/b)", ""))
         shown = shown.replace("(http://example.org/i.png)", "")
         # A bracket may turn out to be a link's, a backtick the first of two.

@@ -20,7 +20,7 @@ from gateway.observe.security_log import (
 )
 from gateway.policy.access import AccessPolicy
 from gateway.policy.rate_limits import RateLimits
-from gateway.ports.security import SecurityEvent
+from gateway.ports.observer import SecurityEvent
 from gateway.turn.services import Policies
 from tests.support.clock import FakeClock, settle
 from tests.support.gateway import gateway

@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from gateway.markdown import limits
+from gateway.markdown import tree
 from gateway.markdown.boundaries import units
 from gateway.markdown.parse import parse
+from gateway.markdown.text_renderer import PLAIN
 from gateway.markdown.tree import CodeBlock, Heading, Paragraph, Run
 from gateway.message import Part
-from gateway.render import render, render_plain
+from gateway.render import render
 from tests.gateway.render.examples import EXAMPLES
 from tests.gateway.render.readers import holds, letters, read, visible
 from tests.support.for_each import for_each
@@ -26,7 +27,7 @@ LIMITS = {
     "discord": 2000,
     "telegram": 4096,
     "whatsapp": 4096,
-    "plain": limits.PLAIN_MESSAGE,
+    "plain": tree.PLAIN_MESSAGE,
     "web": 200_000,
 }
 FRAGMENTS = [
@@ -167,7 +168,7 @@ def test_literal_text_is_shown_letter_by_letter(platform: str, text: str) -> Non
 @settings(max_examples=200, deadline=None)
 @given(markdowns)
 def test_plain_text_has_no_markup_to_lose(markdown: str) -> None:
-    assert holds(render_plain(markdown), visible(parse(markdown)))
+    assert holds(PLAIN.document(parse(markdown)), visible(parse(markdown)))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

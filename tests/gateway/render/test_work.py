@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.markdown import limits
+from gateway.markdown import tree
 from gateway.markdown.parse import parse
 from gateway.markdown.tree import Table
 from gateway.message import Part
@@ -123,7 +123,7 @@ def test_no_text_is_much_more_work_than_an_ordinary_one(name: str, platform: str
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("name", SEEDS)
 def test_nor_at_full_length(name: str, platform: str) -> None:
-    markdown = huge(name, limits.MAX_SOURCE - 30_000)
+    markdown = huge(name, tree.MAX_SOURCE - 30_000)
     usual, _ = timed(ordinary(len(markdown)), platform)
     took, parts = timed(markdown, platform)
     assert took <= usual * TIMES_AS_MUCH
@@ -138,7 +138,7 @@ def test_deep_nesting_ends(markdown: str, platform: str) -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_two_hundred_thousand_ordinary_characters_are_shown(platform: str) -> None:
-    markdown = ordinary(limits.MAX_SOURCE)
+    markdown = ordinary(tree.MAX_SOURCE)
     check_shown(render(markdown, platform), markdown, platform)
 
 
@@ -146,15 +146,15 @@ def test_short_rows_are_filled_up_to_a_bound_and_then_are_text() -> None:
     markdown = huge("wide table", 2_000)
     table, rest = parse(markdown)
     assert isinstance(table, Table)
-    assert sum(not cell for row in table.rows for cell in row) <= limits.MAX_FILLED_CELLS
-    assert len(table.rows) == limits.MAX_FILLED_CELLS // 99
+    assert sum(not cell for row in table.rows for cell in row) <= tree.MAX_FILLED_CELLS
+    assert len(table.rows) == tree.MAX_FILLED_CELLS // 99
     assert visible((table, rest)).count("x") == 1_000
 
 
 def test_the_bound_holds_for_all_tables_of_a_text_together() -> None:
     blocks = parse(huge("many wide tables", 20_000))
     rows = [row for block in blocks if isinstance(block, Table) for row in block.rows]
-    assert sum(not cell for row in rows for cell in row) <= limits.MAX_FILLED_CELLS
+    assert sum(not cell for row in rows for cell in row) <= tree.MAX_FILLED_CELLS
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

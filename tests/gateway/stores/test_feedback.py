@@ -8,10 +8,9 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.message import Receipt
 from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
-from gateway.ports.outbox import Outbox
+from gateway.ports.outbox import KEEP_RECEIPTS, Outbox
 from gateway.stores.feedback import SqlFeedback
 from gateway.stores.personal_data import SqlPersonalData
-from gateway.stores.retention import KEEP_RECEIPTS
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, place

@@ -31,7 +31,7 @@ KEY = key_of("t", place())
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.stores.sqlite.hot_state.PRUNED_AT_ONCE", 2)
-    monkeypatch.setattr("db.pruning.AT_ONCE", {"sqlite": 2})
+    monkeypatch.setattr("db.database.AT_ONCE", {"sqlite": 2})
 
 
 async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(

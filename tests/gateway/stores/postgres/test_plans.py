@@ -77,7 +77,7 @@ async def test_no_statement_reads_a_whole_table(pool: PostgresDatabase) -> None:
 async def test_old_turns_are_forgotten_in_steps(
     pool: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("db.pruning.AT_ONCE", {"postgres": 2})
+    monkeypatch.setattr("db.database.AT_ONCE", {"postgres": 2})
     store, key = SqlConversations(pool), key_of("t", place())
     turns = [StoredTurn(f"m{n}", "user", "hi", AT + timedelta(seconds=n)) for n in range(6)]
     await store.append(key, turns)

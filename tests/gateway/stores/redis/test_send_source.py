@@ -71,7 +71,7 @@ async def test_sends_come_in_order_to_whoever_is_connected(another: Open, connec
 async def test_a_send_is_handed_on_at_once(
     another: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.stores.redis.stream_reader.LONGEST_WAIT", HELD)
+    monkeypatch.setattr("gateway.stores.redis.sources.LONGEST_WAIT", HELD)
     monkeypatch.setattr("gateway.stores.redis.client.LONGEST_WAIT", HELD)
     monkeypatch.setattr("gateway.stores.redis.client.TIMEOUT", 2 * HELD)
     sender = connect(await another(lease=12 * HELD), MAIN)

@@ -12,7 +12,7 @@ from gateway.message import Receipt
 from gateway.stores.redis.client import Script
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.keys import PARTITIONS, partition_of
-from gateway.stores.redis.stream_reader import READ
+from gateway.stores.redis.sources import READ
 from tests.gateway.stores.redis.conftest import Hire, Open
 from tests.gateway.stores.redis.support import HELD, LEASE, UNHURRIED, age, all_keys
 from tests.gateway.stores.redis.workers import DAY, all_answered, entry, feed, in_order, number_of
@@ -39,7 +39,7 @@ async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hi
 async def test_an_event_is_handed_on_at_once(
     another: Open, hire: Hire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.stores.redis.stream_reader.LONGEST_WAIT", HELD)
+    monkeypatch.setattr("gateway.stores.redis.sources.LONGEST_WAIT", HELD)
     monkeypatch.setattr("gateway.stores.redis.client.LONGEST_WAIT", HELD)
     monkeypatch.setattr("gateway.stores.redis.client.TIMEOUT", 2 * HELD)
     state = await another(lease=12 * HELD)
