@@ -2,6 +2,7 @@
 one that has, which saves each of them a second of the processor."""
 
 import asyncio
+import atexit
 import functools
 import gc
 import importlib
@@ -48,8 +49,14 @@ class Warm:
                 env=environment,
             )
         self._asks.settimeout(LAUNCH)
+        atexit.register(self._close)
         if not self._asks.recv(len(READY)):
             raise RuntimeError("the program cannot be imported: see above")
+
+    def _close(self) -> None:
+        """End the process: it ends with the last client."""
+        self._asks.close()
+        self._process.wait(LAUNCH)
 
     async def run(
         self,
@@ -127,9 +134,18 @@ class Warm:
             await waiting
 
 
-@functools.cache
+_STARTING: Final = threading.Lock()
+
+
 def warm(path: str, root: str) -> Warm:
-    """The one of this process, started when it is first needed, and ready."""
+    """The one of this process, started when it is first needed, and ready. Threads that need it at
+    once wait for the same one: a cache alone would let each of them start its own."""
+    with _STARTING:
+        return _started(path, root)
+
+
+@functools.cache
+def _started(path: str, root: str) -> Warm:
     return Warm({"PATH": path, "PYTHONPATH": root})
 
 
