@@ -112,6 +112,12 @@ class ConversationNoteStore(Protocol):
         """Replace the task; None removes it."""
 
     async def set_summary(
-        self, key: ConversationKey, summary: ConversationSummary, at: datetime
-    ) -> None:
-        """Replace the summary."""
+        self,
+        key: ConversationKey,
+        summary: ConversationSummary,
+        at: datetime,
+        turns: Sequence[StoredTurn] = (),
+        before: ConversationSummary | None = None,
+    ) -> bool:
+        """Replace the summary. False, and nothing is stored, if one of the `turns` or the summary
+        `before` that it derives from was changed or deleted meanwhile."""

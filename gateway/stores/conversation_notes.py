@@ -1,9 +1,10 @@
 """Tasks and summaries of conversations."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, Literal
 
-from db import Database, Row, Statement, among
+from db import FOR_UPDATE, Database, Row, Statement, Work, among, execute, fetch, fetch_first
 from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey
 from gateway.ports.conversations import (
@@ -11,6 +12,7 @@ from gateway.ports.conversations import (
     ConversationNotes,
     ConversationSummary,
     ConversationTask,
+    StoredTurn,
 )
 
 READ: Final = Statement("""
@@ -26,6 +28,16 @@ SET_TASK: Final = Statement("""
         at = excluded.at, task = excluded.task, task_person = excluded.task_person,
         task_name = excluded.task_name, task_message = excluded.task_message
 """)
+TOUCH: Final = Statement("""
+    INSERT INTO conversation_notes (conversation, channel, at)
+    VALUES (:conversation, :channel, :at)
+    ON CONFLICT (conversation) DO UPDATE SET at = excluded.at
+    RETURNING summary
+""")
+SUMMARISED: Final = Statement(f"""
+    SELECT message_id, role, text FROM turns
+    WHERE conversation = :conversation AND {among("message_id", "message_ids")} {FOR_UPDATE}
+""")  # noqa: S608 - constants
 SET_SUMMARY: Final = Statement("""
     INSERT INTO conversation_notes
         (conversation, channel, at, summary, upto_message, upto_role, upto_at, persons)
@@ -84,8 +96,13 @@ class SqlConversationNotes:
         await self._database.change(SET_TASK, params)
 
     async def set_summary(
-        self, key: ConversationKey, summary: ConversationSummary, at: datetime
-    ) -> None:
+        self,
+        key: ConversationKey,
+        summary: ConversationSummary,
+        at: datetime,
+        turns: Sequence[StoredTurn] = (),
+        before: ConversationSummary | None = None,
+    ) -> bool:
         params = {
             **_conversation(key, at),
             "summary": storable(summary.text),
@@ -94,7 +111,24 @@ class SqlConversationNotes:
             "upto_at": micros(summary.at),
             "persons": json_list(summary.persons),
         }
-        await self._database.change(SET_SUMMARY, params)
+        return await self._database.run(lambda: _set_summary(params, turns, before))
+
+
+def _set_summary(
+    params: dict[str, object], turns: Sequence[StoredTurn], before: ConversationSummary | None
+) -> Work[bool]:
+    # Notes before turns, as everywhere: what is cleared at the same time is cleared before or after
+    # this, never in between.
+    stored = yield from fetch_first(TOUCH, params)
+    ids = sorted({turn.message_id for turn in turns})
+    rows = yield from fetch(SUMMARISED, {**params, "message_ids": ids})
+    present = {(str(id_), str(role), str(text)) for id_, role, text in rows}
+    if not present.issuperset((one.message_id, one.role, one.text) for one in turns):
+        return False
+    if before is not None and (stored is None or stored[0] != before.text):
+        return False
+    yield from execute(SET_SUMMARY, params)
+    return True
 
 
 def _conversation(key: ConversationKey, at: datetime) -> dict[str, object]:

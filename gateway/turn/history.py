@@ -44,10 +44,9 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
     sizes = sizes_of(kept, estimate)
     gone = leaving(kept, sizes, limits)
     if gone:
-        summary = merged_summary(
-            summary, kept[:gone], dialogue_turns(kept[:gone], turn.place.audience)
-        )
-        await services.stores.notes.set_summary(turn.key, summary, now)
+        before, old = summary, kept[:gone]
+        summary = merged_summary(before, old, dialogue_turns(old, turn.place.audience))
+        await services.stores.notes.set_summary(turn.key, summary, now, old, before)
         kept, sizes = kept[gone:], sizes[gone:]
     turn.opened = LoadedHistory(notes.task, summary, tuple(kept), tuple(sizes))
     if turn.memory is not None:
@@ -134,9 +133,14 @@ class BackgroundSummary:
         self._meter.answer_is_over()
         text = await self._work if self._work is not None else None
         steps = dialogue_turns(self._turns, self._turn.place.audience)
-        summary = merged_summary(self._turn.opened.summary, self._turns, steps, text)
-        now = self._services.clock.now()
-        await self._services.stores.notes.set_summary(self._turn.key, summary, now)
+        before, now = self._turn.opened.summary, self._services.clock.now()
+        summary = merged_summary(before, self._turns, steps, text)
+        # What was deleted while the model wrote stays deleted: such a summary is not stored. The
+        # model has answered, so that a failing store must not repeat the turn.
+        await self._services.retry.retry_while_unavailable(
+            self._services.stores.notes.set_summary,
+            *(self._turn.key, summary, now, self._turns, before),
+        )
 
 
 def turns_to_leave(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:

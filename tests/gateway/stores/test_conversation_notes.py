@@ -1,5 +1,6 @@
 """The task and the summary of a conversation, in both databases."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -146,3 +147,26 @@ async def test_what_is_given_out_holds_nobody_else_s_words(
     assert await given_out(ADA) == [("Bake bread", "")]
     assert await given_out(BOB) == []
     assert await given_out(ADA, BOB) == [("Bake bread", "They chose rye.")]
+
+
+async def test_a_summary_of_deleted_or_edited_messages_is_not_stored(
+    kept: Conversations, notes: ConversationNoteStore
+) -> None:
+    turns = await kept.latest(KEY, 4)
+    newer = replace(SUMMARY, text="newer")
+    assert await notes.set_summary(KEY, newer, AT, turns, SUMMARY)
+    assert (await kept.opened(KEY, 1))[1].summary == newer
+    assert not await notes.set_summary(KEY, SUMMARY, AT, turns, SUMMARY), "it was replaced"
+    await kept.edit("t", HERE, "m1", "other words")
+    assert not await notes.set_summary(KEY, SUMMARY, AT, turns)
+    assert (await kept.opened(KEY, 1))[1].summary is None
+
+
+async def test_a_summary_does_not_bring_back_a_cleared_conversation(
+    kept: Conversations, notes: ConversationNoteStore
+) -> None:
+    turns = await kept.latest(KEY, 4)
+    await kept.clear(KEY)
+    assert not await notes.set_summary(KEY, SUMMARY, AT, turns, SUMMARY)
+    assert not await notes.set_summary(KEY, SUMMARY, AT, turns)
+    assert await kept.opened(KEY, 4) == ([], NO_NOTES)
