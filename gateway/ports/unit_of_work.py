@@ -1,7 +1,7 @@
 """Completion of a turn in one unit of work."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.conversation import ConversationKey
 from gateway.message import Outbound
@@ -10,6 +10,9 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageRow
+
+ERASED_TURNS: Final = ("parley", "erased")
+"""The adapter state that names the turns of erased people which may still run, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)

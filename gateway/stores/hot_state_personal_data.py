@@ -11,17 +11,16 @@ from gateway.people import Audience, PersonId
 from gateway.ports.adapter import AdapterStates, StateEntry
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import DeadLetters, Outbox
+from gateway.ports.unit_of_work import ERASED_TURNS
 from gateway.stores.codec import event_to_json, outbound_to_json
 
 PROGRAM: Final = "parley"
 """The platform name under which the program stores values of its own."""
-ERASED: Final = "erased"
-"""The state that names the turns of erased people which may still run."""
 RUNS_FOR: Final = timedelta(days=1)
 """The time for which a turn may still run: as long as it waits for a store."""
 MAX_ROWS: Final = 100_000
 """Events, and sends, that are searched."""
-REASON: Final = ERASED
+REASON: Final = "erased"
 
 
 class HotPersonalData:
@@ -55,7 +54,7 @@ class HotPersonalData:
         it is not accepted again; the turn that answers it just now learns that it was erased."""
         events = [id_ for id_, _ in await self._events(persons) if correlation_id(id_) != turn_id]
         if events:
-            erased = self._states.of(PROGRAM, ERASED)
+            erased = self._states.of(*ERASED_TURNS)
             for id_ in events:
                 await erased.put(correlation_id(id_), "1", RUNS_FOR)
             await self._inbox.finish(events, ())

@@ -16,7 +16,7 @@ from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
-from gateway.ports.unit_of_work import CompletedTurn
+from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.store_retry import uninterrupted
 from gateway.turn.prompt import text_in_place
@@ -57,6 +57,8 @@ async def _keep(turn: TurnContext, services: Services) -> None:
     if await retry(stores.journal.complete, done):
         services.deliverer.submit(turn.outbound, done.begun)
         await _mend(turn, services)
+    else:
+        await _withdraw(turn, services)
     turn.completed = done
     await _track(done.usage, services)
 
@@ -100,6 +102,17 @@ async def _mend(turn: TurnContext, services: Services) -> None:
     stored, memory = services.stores.conversations, services.memory
     await retry.retry_while_unavailable(stored.edit, tenant, place, message_id, text)
     await retry.retry_while_unavailable(memory.edited, tenant, place, message_id, signed)
+
+
+async def _withdraw(turn: TurnContext, services: Services) -> None:
+    """Delete what the turn stored before its end, if its person was erased meanwhile: a task, and
+    memories of the model."""
+    stores, retry = services.stores, services.retry.retry_while_unavailable
+    if not await retry(stores.states.of(*ERASED_TURNS).get, turn.id):
+        return
+    where = (turn.key.tenant, turn.place, tuple(message.id for message in turn.messages))
+    await retry(stores.conversations.delete, *where)
+    await retry(services.memory.deleted, *where)
 
 
 async def _track(usage: Sequence[UsageRow], services: Services) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.conversation import ConversationKey
+from gateway.conversation import ContextLimits, ConversationKey, key_of
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -24,9 +24,11 @@ from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
-from gateway.ports.conversations import ConversationNotes, StoredTurn
+from gateway.ports.conversations import NO_NOTES, ConversationNotes, ConversationTask, StoredTurn
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.conversations import SqlConversations
+from gateway.stores.hot_state_personal_data import HotPersonalData
+from gateway.stores.sqlite.hot_state import SqliteOutbox
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies
 from tests.support.databases import sqlite_database
@@ -322,3 +324,42 @@ async def test_an_unavailable_store_uses_up_no_limit_of_the_person(
             await g.rest()
         assert g.texts == ["answer"]
         assert g.outcomes() == ["answered"]
+
+
+SHORT = Policies(limits=LIFTED, context=ContextLimits(max_messages=4, max_tokens=500))
+
+
+async def test_a_summary_brings_back_nothing_that_was_cleared_meanwhile() -> None:
+    key = key_of("default", direct())
+    async with gateway(policies=SHORT) as g:
+        for number in range(2):
+            await g.take(received(f"question {number}", message_id=f"q{number}"))
+        g.model.open.clear()
+        await g.take(received("question 2", message_id="q2"))
+        await g.services.stores.conversations.clear(key)
+        g.model.open.set()
+        await g.rest()
+        turns, notes = await g.services.stores.conversations.opened(key, 10)
+        assert [turn.text for turn in turns] == ["question 2", "answer"]
+        assert notes.summary is None
+
+
+async def test_a_turn_of_a_person_who_is_erased_meanwhile_leaves_no_task() -> None:
+    key = key_of("default", direct())
+    async with gateway() as g:
+        stores = g.services.stores
+        personal = HotPersonalData(
+            stores.inbox,
+            SqliteOutbox(g.database, g.clock),
+            SqliteOutbox(g.database, g.clock),
+            stores.states,
+        )
+        g.model.open.clear()
+        await g.take(received("Let us bake bread", message_id="m1"))
+        assert await personal.erase("default", ("test:main:ada",)) == 1
+        task = ConversationTask("Bake bread", "test:main:ada", "Ada", "m1")
+        await stores.notes.set_task(key, task, g.clock.now())
+        g.model.open.set()
+        await g.rest()
+        assert await stores.conversations.opened(key, 10) == ([], NO_NOTES)
+        assert g.texts == []

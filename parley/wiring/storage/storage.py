@@ -6,8 +6,7 @@ from pathlib import Path
 
 from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
-from gateway.ports.unit_of_work import UnitOfWork
-from gateway.stores.hot_state_personal_data import ERASED, PROGRAM
+from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TwoStepUnitOfWork
 from gateway.turn.services import Stores
@@ -89,5 +88,5 @@ class Storage:
         database = self._lasting.database
         if database is not None and database is self.hot.database:
             return SqliteUnitOfWork(database, self._clock)
-        erased = self.hot.states.of(PROGRAM, ERASED)
+        erased = self.hot.states.of(*ERASED_TURNS)
         return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased)

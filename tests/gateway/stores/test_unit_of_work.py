@@ -17,9 +17,9 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import Trace
-from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn, TurnWriter
 from gateway.ports.usage import UsageRow
-from gateway.stores.hot_state_personal_data import ERASED, PROGRAM, HotPersonalData
+from gateway.stores.hot_state_personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from gateway.stores.unit_of_work import TwoStepUnitOfWork
@@ -78,7 +78,7 @@ async def test_a_turn_whose_person_was_erased_meanwhile_leaves_its_cost_only(
     states: AdapterStates,
     moving: HotPersonalData,
 ) -> None:
-    journal = TwoStepUnitOfWork(keeper, inbox, states.of(PROGRAM, ERASED))
+    journal = TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
     await accept(inbox)
     assert await moving.erase("t", (ADA,)) == 1
     assert not await journal.complete(done())
@@ -94,7 +94,7 @@ async def test_a_turn_that_another_worker_finished_keeps_its_rows(
     inbox: Inbox,
     states: AdapterStates,
 ) -> None:
-    journal = TwoStepUnitOfWork(keeper, inbox, states.of(PROGRAM, ERASED))
+    journal = TwoStepUnitOfWork(keeper, inbox, states.of(*ERASED_TURNS))
     await accept(inbox)
     assert await journal.complete(done())
     assert not await journal.complete(replace(done(), outbound=(outbound("other:0"),)))
