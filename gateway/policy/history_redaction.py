@@ -5,8 +5,8 @@ and export, holds no password and no key. Pure.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -165,11 +165,13 @@ LAST_FOR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class LastMessage:
-    """The last message of one author, as it was stored."""
+    """The last message of one author, as it was stored. `before` is the one before it, for a
+    repeated attempt to store the last one."""
 
     message_id: str
     text: str
     at: datetime
+    before: "LastMessage | None" = None
 
 
 @dataclass(slots=True)
@@ -191,10 +193,15 @@ class RecentSecrets:
             return ()
         return tuple(one for one, (at, _) in recent.secrets.items() if now - at <= VALID_FOR)
 
-    def last_words(self, conversation: str, person: str, now: datetime) -> LastMessage | None:
-        """Return the last message of this person in a conversation."""
+    def last_words(
+        self, conversation: str, person: str, now: datetime, ids: Collection[str] = ()
+    ) -> LastMessage | None:
+        """Return the last message of this person in a conversation, without those with these
+        ids."""
         recent = self._said.get(conversation)
         last = recent.last.get(person) if recent is not None else None
+        if last is not None and last.message_id in ids:
+            last = last.before
         return last if last is not None and now - last.at <= LAST_FOR else None
 
     def add(
@@ -214,9 +221,12 @@ class RecentSecrets:
     def said(self, conversation: str, person: str, last: LastMessage) -> None:
         """Remember the last message of a person, if it is short enough to be half of a secret."""
         authors = self._opened(conversation).last
-        authors.pop(person, None)
+        before = authors.pop(person, None)
+        if before is not None:
+            repeated = before.message_id == last.message_id
+            before = before.before if repeated else replace(before, before=None)
         if len(last.text) <= MAX_LAST:
-            authors[person] = last
+            authors[person] = replace(last, before=before)
         while len(authors) > MAX_AUTHORS:
             authors.popitem(last=False)
 

@@ -138,7 +138,8 @@ def kept_answer(turn: TurnContext, services: Services) -> str:
 def _before(turn: TurnContext, services: Services) -> tuple[LastMessage | None, tuple[str, ...]]:
     """Return the author's previous message, and the secrets of the conversation."""
     conversation, now, recent = str(turn.key), services.clock.now(), services.recent_secrets
-    last = recent.last_words(conversation, turn.person, now)
+    ids = [message.id for message in turn.messages]
+    last = recent.last_words(conversation, turn.person, now, ids)
     return last, recent.of(conversation, now)
 
 

@@ -363,3 +363,28 @@ async def test_a_turn_of_a_person_who_is_erased_meanwhile_leaves_no_task() -> No
         await g.rest()
         assert await stores.conversations.opened(key, 10) == ([], NO_NOTES)
         assert g.texts == []
+
+
+async def test_halves_of_a_secret_are_removed_after_a_failure_of_the_store_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened, failures = SqlConversations.opened, [StoreUnavailable("away")] * 2
+
+    async def failing(
+        self: SqlConversations, key: ConversationKey, limit: int
+    ) -> tuple[list[StoredTurn], ConversationNotes]:
+        if failures:
+            raise failures.pop()
+        return await opened(self, key, limit)
+
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    async with gateway() as g:
+        await g.take(received(f"look {token[:20]}", message_id="m1"))
+        monkeypatch.setattr(SqlConversations, "opened", failing)
+        await g.take(received(token[20:], message_id="m2"))
+        for _ in range(3):
+            await g.clock.advance(5)
+            await g.rest()
+        stored = "".join(await g.stored_words())
+        assert token[:20] not in stored
+        assert token[20:] not in stored
