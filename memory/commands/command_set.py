@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, NotFound
 from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
@@ -112,7 +112,7 @@ class MemoryCommands:
             "memories": self._memories,
             "forget": self._forget,
             "privacy": self._privacy,
-            "undo": undo.undone,
+            "undo": self._undo,
             "project": self._project,
             "soul": self._documents.soul,
             "bible": self._documents.bible,
@@ -180,6 +180,21 @@ class MemoryCommands:
         if text.casefold() == "review":
             return await reviewing.review(handle, caller)
         return await self._lists.first(handle, caller, text)
+
+    async def _undo(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        """Undo what is named, or the latest turn; a repetition of the command undoes no other."""
+        if text:
+            return await undo.undone(handle, caller, text)
+        chosen_before = await self._questions.target_of(caller.id)
+        target = chosen_before or await handle.write.latest_undoable()
+        if target and not chosen_before:
+            await self._questions.keep_target(caller.id, str(caller.principal.person), target)
+        try:
+            return await undo.undone(handle, caller, target)
+        except NotFound:
+            if not chosen_before:
+                raise
+            return Reply(undo.TAKEN_BACK)
 
     async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         return await self._forgetting.ask(handle, caller, text)

@@ -25,6 +25,8 @@ MAX_PERSON: Final = 300
 MAX_PIECES: Final = 25
 """Pieces of one list: room for 200 items."""
 
+REPEATED_FOR: Final = timedelta(days=1)
+"""The time in which a command may be repeated after a failure."""
 LISTED_FOR: Final = timedelta(hours=1)
 """The time in which the pages of a list can be turned."""
 
@@ -127,6 +129,16 @@ class Questions:
         """Delete the items of an answered question."""
         for number in range(question.pieces):
             await self._state.put(f"{question_id}:{number}", "", VALID_FOR)
+
+    async def keep_target(self, turn_id: str, person: str, target: str) -> None:
+        """Store the memory that a command of this turn chose, so that a repetition of the turn
+        chooses no other one."""
+        await self._state.put(f"target:{turn_id}", f"{person}\n{target}", REPEATED_FOR)
+
+    async def target_of(self, turn_id: str) -> str:
+        """Return the memory that an earlier attempt of this turn chose; empty for none."""
+        stored = await self._state.get(f"target:{turn_id}")
+        return (stored or "").partition("\n")[2]
 
     async def keep_pages(self, list_id: str, shown: Shown) -> None:
         """Store the parameters of a shown list."""

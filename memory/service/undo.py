@@ -53,6 +53,14 @@ async def undo_turn(memory: RequestMemory, name: str) -> UndoResult:
     return UndoResult(gone, tuple(record for record in restored if record.current))
 
 
+async def latest_undoable(memory: RequestMemory) -> str:
+    """Return the id of a memory of the turn that an undo without a name takes back; empty if there
+    is none."""
+    memories, access = memory.dependencies.memories, memory.access
+    candidates = await recent_inferences(memories, access, memory.request.at, "")
+    return next((one.id for one in same_turn(candidates, "", access.persons)), "")
+
+
 def document_named(name: str) -> tuple[Literal["soul", "bible"], int] | None:
     """Return the document version with a name such as "soul-3"; None for other names."""
     document, dash, number = name.casefold().partition("-")

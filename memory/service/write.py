@@ -7,7 +7,7 @@ from memory.model.outcome import Outcome, ValidationResult, WriteResult
 from memory.model.record import Draft
 from memory.model.trust import InputKind
 from memory.service.dependencies import RequestMemory
-from memory.service.undo import UndoResult, undo_turn
+from memory.service.undo import UndoResult, latest_undoable, undo_turn
 from memory.write.external_text import ExternalText
 from memory.write.imports import ImportedHistory, imported_kind
 from memory.write.statement import find_statement
@@ -90,6 +90,10 @@ class MemoryWriter(RequestMemory):
         the memory `name` (an id or its beginning), or the latest. Raises `NotFound` if there is no
         such memory of this person."""
         return await undo_turn(self, name)
+
+    async def latest_undoable(self) -> str:
+        """Return the id of a memory that `undo` without a name takes back; empty for none."""
+        return await latest_undoable(self)
 
     async def _write(
         self,

@@ -2,16 +2,20 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
-from memory.commands import texts
+from memory.audit import Audit
+from memory.commands import texts, undo
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
+from memory.ports.audit import AuditAction
 from memory.ports.memories import Filter
 from memory.stores.personal_data import TABLES
 from memory.turns.notices import keep_buttons
@@ -211,3 +215,29 @@ async def test_a_search_without_a_result_does_not_say_that_nothing_is_remembered
         await rig.commands.run("remember", "I prefer tabs", rig.caller("ada"))
         reply = await rig.commands.run("memories", "giraffe", rig.caller("ada"))
         assert reply.markdown == texts.NOT_FOUND
+
+
+async def test_an_undo_that_is_repeated_after_a_failure_undoes_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    append, failures = Audit.append, [StoreUnavailable("away")]
+
+    async def failing(self: Audit, action: AuditAction, *args: Any, **details: Any) -> None:
+        if action == "memory_delete" and failures:
+            raise failures.pop()
+        await append(self, action, *args, **details)
+
+    async with memory_rig() as rig:
+        for words in ("I live in Rome", "I prefer tabs"):
+            ada = await rig.handle("ada", says=words)
+            await ada.write.infer(Draft(words, Kind.FACT, quote=words))
+            await rig.clock.advance(5)
+        monkeypatch.setattr(Audit, "append", failing)
+        caller = rig.caller("ada")
+        with pytest.raises(StoreUnavailable):
+            await rig.commands.run("undo", "", caller)
+        assert undo.TAKEN_BACK in (await rig.commands.run("undo", "", caller)).markdown
+        shown = (await say(rig, "/memories")).markdown
+        assert "Rome" in shown
+        assert "tabs" not in shown
+        assert "Rome" in (await say(rig, "/undo")).markdown
