@@ -8,7 +8,7 @@ gateway are processes of their own, and all moments are on the clock that both s
 
 own                from the moment an event was received, before it is stored, to the moment the
                    platform's confirmation of the (last) send was read; less the model
-until_send         the part of it before the send was begun: inbox, lane, every stage, journal
+until_send         the part of it before the send was begun: inbox, queue, every stage, saving
 send               the rest: building the request, HTTP both ways, the platform's own work
 send_there         of that, until the platform had it and had its answer ready
 send_back          of that, from there until the gateway had read the answer

@@ -49,7 +49,7 @@ class Stopwatch:
     def answered(self, answered: FinishedTurn) -> None:
         """A turn ended; its answer is on its way."""
         model = 0.0
-        self.stages["lane"].append(answered.began - answered.stored)
+        self.stages["queue"].append(answered.began - answered.stored)
         for timing in answered.timings:
             self.stages[timing.name].append(timing.seconds)
             model += timing.seconds if timing.kind == "model" else 0.0

@@ -166,14 +166,6 @@ class PostgresDatabase:
 
         return await self.with_connection(work)
 
-    async def change_raw(self, sql: LiteralString, params: Sequence[object] | Params) -> int:
-        """Run a statement in the dialect of PostgreSQL; return the number of changed rows."""
-
-        async def work(connection: Connection) -> int:
-            return (await connection.execute(sql, params)).rowcount
-
-        return await self.with_connection(work)
-
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
         """A separate connection for one read-only transaction."""

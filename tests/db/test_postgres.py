@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from db import Statement, Work, change, fetch
+from db import Statement, Work, change, execute, fetch
 from db.errors import AddressInvalid, StoreUnavailable
 from db.postgres import DEADLOCK_TRIES, Connection, PoolLimits, PostgresDatabase
 from tests.support.databases import PATIENT, new_database, postgres_database
@@ -154,6 +154,7 @@ async def test_work_that_fails_half_way_leaves_nothing(server: PostgresServer) -
 
 
 GROW = Statement("UPDATE spent SET micros = micros + 1 WHERE key = :key")
+PUT = Statement("INSERT INTO spent VALUES (:key, 0)")
 PAUSE = Statement("SELECT CAST(pg_sleep(0.3) AS text)")
 
 
@@ -169,7 +170,7 @@ async def test_work_that_is_undone_in_a_deadlock_runs_again(server: PostgresServ
         return changed
 
     async with opened(new_database(server), PATIENT) as pool:
-        await pool.change_raw("INSERT INTO spent VALUES ('a', 0), ('b', 0)", ())
+        await pool.run(lambda: execute(PUT, {"key": "a"}, {"key": "b"}))
         both = pool.run(lambda: work("a", "b")), pool.run(lambda: work("b", "a"))
         assert list(await asyncio.gather(*both)) == [2, 2]
         assert len(runs) > len(both), "one of them was undone"

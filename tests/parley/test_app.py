@@ -203,8 +203,10 @@ async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: A
     await app.storage.start()
     for number, platform in enumerate(("elsewhere", "web")):
         said = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
-        lane = str(key_of("default", said.place))
-        entry = InboxEntry(f"i{number}", lane, MessageReceived("e1", said), datetime.now(UTC))
+        conversation = str(key_of("default", said.place))
+        entry = InboxEntry(
+            f"i{number}", conversation, MessageReceived("e1", said), datetime.now(UTC)
+        )
         await app.storage.stores.inbox.add(entry, timedelta(0))
     await app.storage.stop()
     with capture_logs() as logs:

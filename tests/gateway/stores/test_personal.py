@@ -189,7 +189,7 @@ async def test_what_moves_is_given_out_and_erased(
 ) -> None:
     for person in ("ada", "bob"):
         said = message(f"{person} says", message_id=f"m-{person}", author=person, at=place("C1"))
-        entry = InboxEntry(f"e-{person}", "lane", MessageReceived(f"e-{person}", said), AT)
+        entry = InboxEntry(f"e-{person}", "conversation", MessageReceived(f"e-{person}", said), AT)
         await inbox.add(entry, DAY)
         room = replace(
             outbound(f"k1-{person}", "answer", place("C1")), person=f"test:main:{person}"
@@ -209,7 +209,7 @@ async def test_what_moves_is_given_out_and_erased(
     assert await moving.export("t", ("test:main:ada",)) == []
     assert by_table(await moving.export("t", ("test:main:bob",))) == found
     said = message("ada says", message_id="m-ada", author="ada", at=place("C1"))
-    again = InboxEntry("e-ada", "lane", MessageReceived("e-ada", said), AT)
+    again = InboxEntry("e-ada", "conversation", MessageReceived("e-ada", said), AT)
     assert not await inbox.add(again, DAY)
     assert [entry.id for entry in await inbox.unfinished(10)] == ["e-bob"]
 
@@ -219,7 +219,7 @@ async def test_what_an_answer_needs_stays_until_it_is_given(
 ) -> None:
     for id_ in ("asks", "waits"):
         said = message("erase", message_id=id_, author="ada", at=direct())
-        await inbox.add(InboxEntry(id_, "lane", MessageReceived(id_, said), AT), DAY)
+        await inbox.add(InboxEntry(id_, "conversation", MessageReceived(id_, said), AT), DAY)
     await outbox.add((replace(outbound("k", "hi"), person=ADA),))
     for key in ("window:ada", "address:ada"):
         await states.of("test", "main").put(key, "x", DAY)
@@ -232,5 +232,5 @@ async def test_what_an_answer_needs_stays_until_it_is_given(
 
 async def test_other_names_of_a_person_are_theirs(moving: Personal, inbox: Inbox) -> None:
     said = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
-    await inbox.add(InboxEntry("e1", "lane", MessageReceived("e1", said), AT), DAY)
+    await inbox.add(InboxEntry("e1", "conversation", MessageReceived("e1", said), AT), DAY)
     assert by_table(await moving.export("t", ("test:main:491511",))) == {"inbox": 1}

@@ -30,7 +30,9 @@ async def main(file: Path) -> None:
     inbox, journal = SqliteInbox(database, clock), SqliteUnitOfWork(database, clock)
     for number in count(1):
         id_, now = f"e{number}", clock.now()
-        await inbox.add(InboxEntry(id_, "lane", received(message_id=id_), now), timedelta(days=1))
+        await inbox.add(
+            InboxEntry(id_, "conversation", received(message_id=id_), now), timedelta(days=1)
+        )
         await journal.complete(
             CompletedTurn(
                 KEY,

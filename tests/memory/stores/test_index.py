@@ -95,7 +95,7 @@ async def test_an_index_that_was_broken_off_is_made_again(
     assert await table.index_of("m'1", 3) is None
     await table.make_index()
     invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)"
-    await pool.change_raw(invalid, (wanted.name,))
+    await pool.with_connection(lambda db: db.execute(invalid, (wanted.name,)))
     table._indexed.clear()
     assert await table.index_of("m'1", 3) is None
     await table.make_index()

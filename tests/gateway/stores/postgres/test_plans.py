@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from db import Params, Statement
-from db.postgres import PostgresDatabase
+from db.postgres import Connection, PostgresDatabase
 from gateway.conversation import key_of
 from gateway.ports.conversations import StoredTurn
 from gateway.stores import conversation_notes as notes
@@ -64,9 +64,13 @@ ASKED: tuple[tuple[Statement, Params], ...] = (
 )
 
 
-async def test_no_statement_reads_a_whole_table(pool: PostgresDatabase) -> None:
+async def fill(connection: Connection) -> None:
     for filling in FILL:
-        await pool.change_raw(filling, ())
+        await connection.execute(filling)
+
+
+async def test_no_statement_reads_a_whole_table(pool: PostgresDatabase) -> None:
+    await pool.with_connection(fill)
     for statement, params in ASKED:
         explained = copy(statement)
         explained.postgres = f"EXPLAIN {statement.postgres}"

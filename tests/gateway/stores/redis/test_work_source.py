@@ -105,7 +105,7 @@ async def test_a_partition_changes_hands_only_when_nothing_of_it_is_in_hand(
     another: Open, hire: Hire
 ) -> None:
     old = hire(await another(lease=UNHURRIED), closed=True)
-    await feed(old.state, range(300), lanes=300)
+    await feed(old.state, range(300), conversations=300)
     await eventually(lambda: len(old.taken) == 300)
     new = hire(await another(lease=UNHURRIED))
     await new.state.client.pop("nothing", UNHURRIED)  # longer than handing over takes
@@ -136,7 +136,7 @@ async def test_who_loses_a_lease_reads_nothing_more(another: Open, hire: Hire) -
     stolen = partition_of("conversation-0")
     lease = client.key("lease", "work", str(stolen))
     await client.command("SET", lease, "somebody-else", "PX", 60_000)
-    await feed(worker.state, range(300), lanes=300)
+    await feed(worker.state, range(300), conversations=300)
     elsewhere = {
         f"conversation-{n}" for n in range(300) if partition_of(f"conversation-{n}") != stolen
     }
@@ -162,7 +162,7 @@ async def test_what_is_finished_while_it_is_read_once_more_is_not_handed_on(
     state: RedisHotState, hire: Hire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = hire(state, closed=True)
-    await feed(state, range(2), lanes=1)
+    await feed(state, range(2), conversations=1)
     await eventually(lambda: len(worker.taken) == 2)
     run, read_again = state.client.run, asyncio.Event()
 
@@ -177,7 +177,7 @@ async def test_what_is_finished_while_it_is_read_once_more_is_not_handed_on(
     leases = [state.client.key("lease", "work", str(partition)) for partition in range(PARTITIONS)]
     await state.client.command("DEL", *leases)  # as when they ran out: what is open is read again
     await asyncio.wait_for(read_again.wait(), PATIENCE)
-    await feed(state, range(2, 3), lanes=1)
+    await feed(state, range(2, 3), conversations=1)
     await eventually(lambda: len(worker.taken) > 2)
     assert [item.id for item in worker.taken] == ["id-0", "id-1", "id-2"]
 

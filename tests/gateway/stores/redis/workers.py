@@ -14,33 +14,33 @@ from tests.support.waiting import eventually
 DAY = timedelta(days=1)
 
 
-def entry(number: int, lanes: int) -> InboxEntry:
+def entry(number: int, conversations: int) -> InboxEntry:
     message = received(message_id=f"m{number}")
-    return InboxEntry(f"id-{number}", f"conversation-{number % lanes}", message, AT)
+    return InboxEntry(f"id-{number}", f"conversation-{number % conversations}", message, AT)
 
 
 def number_of(item: InboxEntry) -> int:
     return int(item.id.removeprefix("id-"))
 
 
-async def feed(state: RedisHotState, numbers: Sequence[int], lanes: int = 50) -> int:
+async def feed(state: RedisHotState, numbers: Sequence[int], conversations: int = 50) -> int:
     """Add events, those of a conversation in order; returns how many were new."""
-    by_lane: dict[int, list[int]] = defaultdict(list)
+    by_conversation: dict[int, list[int]] = defaultdict(list)
     for number in numbers:
-        by_lane[number % lanes].append(number)
+        by_conversation[number % conversations].append(number)
 
     async def add(mine: list[int]) -> int:
-        return sum([await state.inbox.add(entry(number, lanes), DAY) for number in mine])
+        return sum([await state.inbox.add(entry(number, conversations), DAY) for number in mine])
 
-    return sum(await asyncio.gather(*map(add, by_lane.values())))
+    return sum(await asyncio.gather(*map(add, by_conversation.values())))
 
 
 def in_order(items: Sequence[InboxEntry]) -> bool:
     """True when the events of each conversation stand in the order they were added."""
-    lanes: dict[str, list[int]] = defaultdict(list)
+    conversations: dict[str, list[int]] = defaultdict(list)
     for item in items:
-        lanes[item.conversation].append(number_of(item))
-    return all(numbers == sorted(numbers) for numbers in lanes.values())
+        conversations[item.conversation].append(number_of(item))
+    return all(numbers == sorted(numbers) for numbers in conversations.values())
 
 
 async def all_answered(state: RedisHotState, count: int) -> None:
