@@ -24,7 +24,7 @@ REGISTERED = (
         argument_help="a text, or: end",
     ),
     CommandSpec("stop", "Stop the answer that is being written"),
-    CommandSpec(HELP, "Show what I can do"),
+    CommandSpec(HELP, "Show what you can do"),
 )
 """Commands that platforms suggest while a person types (the first three texts are the source's)."""
 UNLISTED = (CommandSpec(START, "Begin"),)

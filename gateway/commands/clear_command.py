@@ -21,8 +21,8 @@ QUESTION: Final = (
 )
 FOR_ALL: Final = " This deletes the history for everybody here."
 OFFER: Final = (
-    "**{label}** also deletes what I learned about you in this conversation and what I keep of its "
-    "messages: {count} in total."
+    "The button **{label}** deletes, in addition, what I learned about you in this conversation "
+    "and the messages of it that I keep: {count} in total."
 )
 LEARNED_NOT_YOURS: Final = (
     "Only the person who asked can delete what I learned about them. You can still delete the "

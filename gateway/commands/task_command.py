@@ -68,8 +68,8 @@ async def set_confirmed_task(confirmation: Confirmation, services: Services) -> 
 
 
 def shown(task: ConversationTask) -> str:
-    """Return the task and the person who set it."""
-    by = who_set(task)
+    """Return the task and the person who set it, if the platform gives a name."""
+    by = who_set(task) if task.name else ""
     quoted = "\n".join(f"> {line}" for line in task.text.splitlines())
     set_by = f" (set by {by})" if by else ""
     return f"The task here{set_by}:\n\n{quoted}\n\n`/task end` ends it."

@@ -166,18 +166,18 @@ def _remember(
 
 
 REMOVED: Final = (
-    "_Your message holds what looks like a password or a key. I have read it, and did not keep it._"
+    "_Your message contains what looks like a password or a key. I read it, but did not store it._"
 )
 LEFT_OUT: Final = (
-    "_Your message holds what may be a key, so I did not keep that part. To keep it, send it"
+    "_Your message contains what may be a key, so I did not store that part. To store it, send it"
     " to me with `/remember`._"
 )
 _REMOVED_LATER: Final = (
-    "In a group you wrote what looks like a password or a key. I read it, and did not keep it."
+    "In a group you wrote what looks like a password or a key. I read it, but did not store it."
 )
 _LEFT_OUT_LATER: Final = (
-    "In a group you wrote what may be a key, so I did not keep that part. To keep it, send it to me"
-    " with /remember."
+    "In a group you wrote what may be a key, so I did not store that part. To store it, send it to"
+    " me with /remember."
 )
 LATER: Final = {REMOVED: _REMOVED_LATER, LEFT_OUT: _LEFT_OUT_LATER}
 """The same lines for a later direct message, apart from the message that they are about."""

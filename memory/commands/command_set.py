@@ -36,6 +36,10 @@ from memory.text.display import one_line
 from memory.transfer.exporter import personal_file
 from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
 
+_THAT: Final = re.compile(
+    r"that\s+(?=(?:i|we|my|our|you|your|he|she|it|they|his|her|its|their)\b)", re.IGNORECASE
+)
+"""The word before a statement: without it, the memory is a whole sentence."""
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
     CommandSpec(
@@ -166,7 +170,8 @@ class MemoryCommands:
     async def _remember(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if not text:
             raise BadInput(texts.WHAT_TO_REMEMBER)
-        result = await handle.write.remember(Draft(text, kind_of(text)))
+        statement = text[at.end() :] if (at := _THAT.match(text)) else text
+        result = await handle.write.remember(Draft(statement, kind_of(statement)))
         if not caller.alone:
             return await _kept_quietly(handle, result)
         buttons: tuple[Button, ...] = ()

@@ -23,8 +23,8 @@ NOTES: Final = {
     "`/undo` deletes the latest.",
 }
 MEMORY: Final = {
-    True: "Memory is on for you again. If it is off in one conversation, write `/privacy memory on "
-    "here` there.",
+    True: "Memory is on for you again. If it is off in one conversation, write "
+    "`/privacy memory on here` in it.",
     False: "Memory is off for you. From now on I recall nothing and store nothing that you write: "
     "I answer each message on its own. Earlier memories stay stored, unused; `/forget` or "
     "`/privacy erase` deletes them. `/privacy memory on` turns memory on again.",
@@ -70,8 +70,9 @@ MAX_ENTRIES: Final = 500
 """Entries of a file that is sent in a chat or over HTTP."""
 NAMED: Final = 3
 NO_FILE: Final = (
-    "Send the file that `/privacy export` gave you, and write `/privacy import` as its text. Where "
-    "the platform takes `/` for itself, mention me before it: `@… /privacy import`."
+    "Send the file that `/privacy export` gave you, and write `/privacy import` as its text. If "
+    "the platform does not send a text that begins with `/`, mention me first: "
+    "`@… /privacy import`."
 )
 UNREAD: Final = "I cannot read this file: {problem}."
 NOTHING_IN: Final = "This file holds no memories, so nothing was imported."

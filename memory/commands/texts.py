@@ -58,7 +58,9 @@ WHAT_TO_FORGET: Final = (
 )
 KNOWN: Final = "I know that already."
 ONLY_PRIVATE: Final = "Please ask me that in a direct message, where nobody else reads the answer."
-NOTHING_TO_FORGET: Final = "I remember nothing about that."
+NOTHING_TO_FORGET: Final = (
+    "I remember nothing about that. `/memories` shows what I remember, with the ids."
+)
 NOTHING_WITH_ALL: Final = "I remember nothing that contains all of these words. Try fewer words."
 FORGET_MEANS: Final = (
     "This deletes it from my memory, and from the history and summaries of our conversations. Your "
@@ -103,8 +105,8 @@ its memories. `/privacy erase` deletes everything of this account.
 - In channels and groups I {rooms} what you told me elsewhere. `/privacy rooms {other}` \
 changes that.
 - Memory is {memory}. While it is off, I recall nothing and store nothing that you write. \
-`/privacy memory {turn}` turns it {turn} everywhere, `/privacy memory off here` turns it off in \
-one conversation: the one in which you write it.
+`/privacy memory {turn}` turns it {turn} everywhere, `/privacy memory off here` turns it off only \
+in the conversation in which you write it.
 - Below my answers I {notes} what I noted on my own. `/privacy notes {other_notes}` changes \
 that. `/undo` deletes what I noted.
 - I store what you say to me, not what you say to others. I delete our conversations after {days} \
@@ -112,7 +114,7 @@ days. What you asked me to remember stays until you delete it."""
 PRIVACY_USAGE: Final = (
     "Write `/privacy`, `/privacy export`, `/privacy import` or `/privacy erase`. To change a "
     "setting, write `/privacy memory`, `/privacy notes` or `/privacy rooms`, each with `on` or "
-    "`off`. To turn memory off in one conversation, write `/privacy memory off here` there."
+    "`off`. To turn memory off in one conversation only, write `/privacy memory off here` in it."
 )
 KINDS: Final[Mapping[str, str]] = {
     "memories": "memories, including stored chat messages",
@@ -254,7 +256,9 @@ def memory_line(record: Record) -> str:
 
 def forgotten(count: int) -> str:
     """Return the result of a deletion."""
-    return f"Forgotten: {count}." if count else "Nothing was left to delete."
+    if not count:
+        return "Nothing was left to delete."
+    return "I deleted 1 item." if count == 1 else f"I deleted {count} items."
 
 
 def _kind(record: Record) -> str:

@@ -165,7 +165,7 @@ _REASONS: Final = {
     Code.TRUSTED: "It comes from a trusted source.",
     Code.SYNTHESIS_ALLOWED: "My conclusions are stored here without review.",
     Code.OPEN_POLICY: "Everything is stored here without review.",
-    Code.INJECTION: "It reads like an instruction to me or like code.",
+    Code.INJECTION: "This text reads like an instruction to me, or like code.",
     Code.DUPLICATE_UNCHECKED: "I could not check whether it is stored already.",
     Code.HEDGED: "It says how things may be, not how they are.",
     Code.NOT_CONFIRMED: "I store nothing here before you confirm it.",

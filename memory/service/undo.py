@@ -22,8 +22,8 @@ NOTHING_TO_UNDO: Final = (
     "asked me to keep, use `/forget` with a topic or an id."
 )
 UNDO_EXPIRED: Final = (
-    "That memory is already gone, or I stored it more than a day ago. `/memories` lists what I "
-    "remember; `/forget` and an id deletes one."
+    "I stored no such memory on my own within the last day, or it is already deleted. `/memories` "
+    "shows what I remember; `/forget ID` deletes one."
 )
 SHARED: Final = (Scope.PROJECT, Scope.GLOBAL)
 

@@ -45,7 +45,7 @@ async def seen_no_more(ada: Talk, model: AnthropicSimulator) -> None:
     await ada.say("I live in Rome")
     await ada.command("remember", "Luna prefers chicken")
     assert "Luna" in await told(ada, model, "Which pets do I have?")
-    assert (await forget(ada, "luna")).startswith("Forgotten: ")
+    assert (await forget(ada, "luna")).startswith("I deleted ")
     after = await told(ada, model, "Which pets do I have, chicken or dog?")
     assert "Luna" not in after
     assert "Rome" in after
@@ -102,7 +102,7 @@ async def test_another_person_in_the_channel_can_not_press_for_the_one_who_was_a
         assert [one.label for one in asked.buttons] == [
             one.label for one in await shown_buttons(lab, ada, asked.id)
         ]
-    assert (await ada.press(asked, yes)).text.startswith("Forgotten: ")
+    assert (await ada.press(asked, yes)).text.startswith("I deleted ")
 
 
 async def shown_buttons(lab: Lab, talk: Talk, message_id: str) -> tuple[ShownButton, ...]:

@@ -7,7 +7,7 @@ from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 
 NATIVE = only("discord", "telegram-polling", "whatsapp")
-SAYS = "Show what I can do"
+SAYS = "Show what you can do"
 
 
 async def test_help_alone_is_understood_everywhere(lab: Lab) -> None:

@@ -96,7 +96,7 @@ async def test_a_secret_is_removed_before_anything_is_kept_and_the_person_is_tol
 ) -> None:
     ada = direct(lab)
     answer = await ada.say(f"remember that my key is {KEY}")
-    assert "I have read it, and did not keep it." in answer.text
+    assert "I read it, but did not store it." in answer.text
     assert "I removed what looks like a secret" not in answer.text, "it is said once"
     assert await kept(lab) == ["my key is [SECRET_REDACTED]"]
     remembered = await ada.command("remember", f"the other key is {KEY}")
@@ -138,7 +138,7 @@ async def test_what_is_kept_is_recalled_in_the_next_session_until_it_is_forgotte
     assert "I prefer tabs" in asked.text
     (yes, cancel) = (button.label for button in asked.buttons)
     assert (yes.startswith("Forget "), cancel) == (True, "Cancel")
-    assert (await ada.press(asked, yes)).text.startswith("Forgotten: ")
+    assert (await ada.press(asked, yes)).text.startswith("I deleted ")
     assert await kept(lab) == []
     await a_day_passes(lab)
     assert "I prefer tabs" not in (await ada.say("what do you know about tabs?")).text
@@ -206,7 +206,7 @@ async def test_in_a_thread_of_slack_a_mention_with_the_command_does(lab: Lab) ->
     talk = Talk(lab, ada, await lab.platform.open_thread(ada, room, "editors"))
     assert (await talk.say("/remember I prefer tabs")).text == "I will remember that."
     asked = await talk.say("/forget tabs")
-    assert (await talk.press(asked, asked.buttons[0].label)).text.startswith("Forgotten: ")
+    assert (await talk.press(asked, asked.buttons[0].label)).text.startswith("I deleted ")
     assert await kept(lab) == []
 
 

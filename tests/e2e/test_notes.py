@@ -199,13 +199,13 @@ async def test_in_a_room_its_writer_alone_learns_that_a_secret_was_not_kept(lab:
     room = await room_of(lab, ada.person)
     new = await say(lab, ada.person, room, "remember that my password is Xy12zz89x")
     assert not any("password" in shown.text for shown in new if shown.by_bot and not shown.only_for)
-    told = [one.text for one in await alone(lab, ada.person, new) if "did not keep it" in one.text]
+    told = [one.text for one in await alone(lab, ada.person, new) if "did not store it" in one.text]
     if lab.platform.platform == "telegram":
         assert told == []
-        assert "did not keep it" not in (await ben.say("hello")).text
+        assert "did not store it" not in (await ben.say("hello")).text
         told = [(await ada.say("hello")).text]
         assert "In a group you wrote what looks like a password or a key." in told[0]
-        assert "did not keep it" not in (await ada.say("hello again")).text
+        assert "did not store it" not in (await ada.say("hello again")).text
     assert len(told) == 1
     assert "I removed what looks like a secret" not in told[0], "it is said once"
 

@@ -72,13 +72,13 @@ async def test_forgetting_is_confirmed_by_typing(program: tuple[App, int]) -> No
         assert "I prefer tabs" in asked
         assert YES_OR_NO in asked
         assert "within 5 minutes" in asked
-        assert "Forgotten" not in await ben.say("yes")
+        assert "I deleted" not in await ben.say("yes")
         assert "I prefer tabs" in await ada.say("/memories")
-        assert "Forgotten" not in await ada.say("yes"), "another command came between"
+        assert "I deleted" not in await ada.say("yes"), "another command came between"
         await ada.say("/forget tabs")
-        assert "Forgotten" in await ada.say("yes")
+        assert "I deleted" in await ada.say("yes")
         assert "I prefer tabs" not in await ada.say("/memories")
-        assert "Forgotten" not in await ada.say("yes")
+        assert "I deleted" not in await ada.say("yes")
 
 
 async def test_pages_are_turned_and_decisions_made_by_typing(program: tuple[App, int]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.commands.task_command import shown
 from gateway.conversation import ConversationKey
 from gateway.errors import ToolError
 from gateway.message import MessageAuthor, MessageDeleted, MessageReceived, Place
@@ -45,6 +46,10 @@ async def test_a_task_is_set_shown_and_ended() -> None:
         assert g.texts[-1].startswith("Done")
         await g.take(command("task", "  "))
         assert g.texts[-1].startswith("No task is set here")
+
+
+def test_a_task_of_a_person_without_a_name_shows_no_id() -> None:
+    assert shown(replace(BY, text="Bake bread", name="")).startswith("The task here:\n")
 
 
 async def test_a_model_without_other_tools_is_not_offered_this_one() -> None:

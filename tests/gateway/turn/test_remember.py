@@ -175,7 +175,7 @@ async def test_in_a_room_that_shows_nothing_to_one_person_it_waits_that_a_secret
         (waiting,) = diary.later
         assert waiting.startswith(later[0])
         assert diary.without == ([] if fails else [later[1]])
-        assert not any("did not keep" in text for text in g.texts)
+        assert not any("did not store" in text for text in g.texts)
         await g.take(received(said, message_id="m2"))
         assert len(diary.later) == 1, "in a direct message it is said at once"
         await g.take(received("hello", message_id="m3", at=place(), mentions_bot=True))

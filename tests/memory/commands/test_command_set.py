@@ -44,6 +44,15 @@ async def test_remember_and_show() -> None:
         assert "nothing" in (await say(rig, "/memories", "bob")).markdown
 
 
+async def test_remember_stores_a_sentence_without_the_word_before_it() -> None:
+    async with memory_rig() as rig:
+        await say(rig, "/remember that I like tea")
+        await say(rig, "/remember that book about boats")
+        shown = (await say(rig, "/memories")).markdown
+        assert "- I like tea" in shown
+        assert "- that book about boats" in shown
+
+
 async def test_remember_wants_something() -> None:
     async with memory_rig() as rig:
         with pytest.raises(BadInput, match="/remember"):
@@ -59,7 +68,7 @@ async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
         refused = await press(rig, question, "Forget", "bob")
         assert refused.markdown == texts.NOT_ASKED
         assert refused.leaves_buttons
-        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
         assert "no longer open" in (await press(rig, question, "Forget")).markdown
         assert "Luna" not in (await say(rig, "/memories")).markdown
 
@@ -74,13 +83,13 @@ async def test_forgetting_takes_along_what_waits_for_the_persons_word() -> None:
         question = await say(rig, "/forget Luna")
         assert "thunder" in question.markdown
         assert "Rome" not in question.markdown
-        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 2."
+        assert (await press(rig, question, "Forget")).markdown == "I deleted 2 items."
         assert [one.record.content for one in await ada.review.waiting()] == ["Lives in Rome"]
         assert len(await bob.review.waiting()) == 1
         question = await say(rig, "/forget Rome")
-        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
         assert await ada.review.waiting() == []
-        assert (await say(rig, "/forget Rome")).markdown == "I remember nothing about that."
+        assert (await say(rig, "/forget Rome")).markdown == texts.NOTHING_TO_FORGET
 
 
 async def test_forgetting_can_be_left_and_takes_an_id() -> None:
@@ -90,7 +99,7 @@ async def test_forgetting_can_be_left_and_takes_an_id() -> None:
         assert (await press(rig, question, "Cancel")).markdown == "Nothing was changed."
         (found,) = await (await rig.handle("ada")).read.search(Filter())
         question = await say(rig, f"/forget {found.record.id[:12]}")
-        assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+        assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
 
 
 async def test_privacy_shows_exports_and_erases() -> None:

@@ -97,7 +97,7 @@ async def test_all_words_of_a_topic_have_to_be_there(rig: Rig) -> None:
     assert "my dog is called Luna" in question.markdown
     assert "snow" not in question.markdown
     assert "moon" not in question.markdown
-    assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+    assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
     assert await remembered(rig) == {"my dog likes snow", "Luna is a moon too"}
     assert (await say(rig, "/forget dog moon")).markdown == texts.NOTHING_WITH_ALL
 
@@ -112,7 +112,7 @@ async def test_conversations_forget_it_too_and_what_waits_never_becomes_memory(
     for line in ("My dog is called Luna", "What a name", "Luna lives there"):
         assert line in question.markdown
     assert "I live in Rome" not in question.markdown
-    assert (await press(rig, question, "Forget 3")).markdown == "Forgotten: 3."
+    assert (await press(rig, question, "Forget 3")).markdown == "I deleted 3 items."
     assert await history(kept) == ["I live in Rome"]
     assert not any("Luna" in text for text in await remembered(rig))
     assert "I live in Rome" in await remembered(rig)
@@ -146,7 +146,7 @@ async def test_what_is_stored_between_showing_and_pressing_stays(
     question = await say(rig, "/forget Luna")
     await say(rig, "/remember Luna barks at night")
     await talk(kept, "m1", "Luna again", "Yes")
-    assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+    assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
     assert "Luna barks at night" in await remembered(rig)
     assert await history(kept) == ["Luna again", "Yes"]
 
@@ -175,7 +175,7 @@ async def test_a_question_counts_once_for_its_person_in_its_place(rig: Rig) -> N
         assert (refused.markdown, refused.leaves_buttons) == (texts.NOT_ASKED, True)
     assert await remembered(rig) == {"Luna is my dog"}
     both = await asyncio.gather(*(rig.commands.press(value, rig.caller("ada")) for _ in range(2)))
-    assert sorted(one.markdown for one in both) == sorted(["Forgotten: 1.", texts.CLOSED])
+    assert sorted(one.markdown for one in both) == sorted(["I deleted 1 item.", texts.CLOSED])
 
 
 async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> None:
@@ -190,7 +190,7 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
         f"memory:yes:{asked}:0",
         "memory:shown:",
     ):
-        assert "Forgotten" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
+        assert "I deleted" not in (await rig.commands.press(value, rig.caller("ada"))).markdown
     page = await rig.commands.press(f"memory:shown:{asked}:1", rig.caller("bob"))
     assert page.markdown == texts.NOT_ASKED
     assert await remembered(rig) == {"Luna is my dog"}
@@ -210,7 +210,7 @@ async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> No
     seen |= {n for n in range(23) if f"{n:02}x" in page.markdown}
     assert seen == set(range(23))
     assert [one.label for one in page.buttons] == ["Forget 23", "First 1-10", "Cancel"]
-    assert (await press(rig, page, "Forget 23")).markdown == "Forgotten: 23."
+    assert (await press(rig, page, "Forget 23")).markdown == "I deleted 23 items."
     assert not any("Luna" in text for text in await remembered(rig))
     assert (await press(rig, page, "First")).markdown == texts.CLOSED
 
@@ -227,7 +227,7 @@ async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
     assert "00x" not in page.markdown
     assert texts.CHANGED_ITEM in page.markdown
     told = (await press(rig, page, "Forget 11")).markdown
-    assert told.startswith("Forgotten: 10.")
+    assert told.startswith("I deleted 10 items.")
 
 
 async def test_beyond_the_bound_is_told_and_left(rig: Rig) -> None:
@@ -237,7 +237,7 @@ async def test_beyond_the_bound_is_told_and_left(rig: Rig) -> None:
     question = await say(rig, "/forget Luna number")
     assert f"I show and delete {MAX_FOUND} at a time; 3 more match." in question.markdown
     told = (await press(rig, question, f"Forget {MAX_FOUND}")).markdown
-    assert told.startswith(f"Forgotten: {MAX_FOUND}.")
+    assert told.startswith(f"I deleted {MAX_FOUND} items.")
     assert "write the command again" in told
     assert "Forget 3" in [one.label for one in (await say(rig, "/forget Luna number")).buttons]
 
@@ -250,12 +250,12 @@ async def test_a_linked_person_s_own_goes_and_a_separated_one_s_stays(rig: Rig) 
     question = await say(rig, "/forget Luna")
     assert "Luna is my dog" in question.markdown
     await rig.links.unlink("default", str(ada.principal.person))
-    assert "Forgotten" not in (await press(rig, question, "Forget")).markdown
+    assert "I deleted" not in (await press(rig, question, "Forget")).markdown
     handle = await rig.handle("bea", at=elsewhere)
     assert await handle.read.count() == 1
     await rig.link(rig.caller("ada"), rig.caller("bea", at=elsewhere))
     question = await say(rig, "/forget Luna")
-    assert (await press(rig, question, "Forget")).markdown == "Forgotten: 1."
+    assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
     assert await handle.read.count() == 0
 
 
@@ -343,7 +343,7 @@ async def test_before_others_nothing_private_is_listed_or_deleted(
     assert ("Secret" in turned) is alone
     yes = next(b.value for b in question.buttons if ":yes:" in b.value)
     told = (await rig.commands.press(yes, caller())).markdown
-    assert told.startswith("Forgotten: 3." if alone else "Forgotten: 1.")
+    assert told.startswith("I deleted 3 items." if alone else "I deleted 1 item.")
 
 
 @pytest.mark.parametrize("tenant", ["default", "two"])
@@ -387,7 +387,7 @@ async def test_a_question_that_reached_its_person_directly_is_answered_there(
     turned = await rig.commands.press(page, rig.caller("ada", at=direct))
     assert "Luna is my dog" in turned.markdown
     told = await rig.commands.press(yes, rig.caller("ada", at=direct))
-    assert told.markdown.startswith("Forgotten: 1.")
+    assert told.markdown.startswith("I deleted 1 item.")
 
 
 LIST = tuple(range(1, 24))

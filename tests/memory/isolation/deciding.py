@@ -63,7 +63,7 @@ class Deciding(Acting):
         assert bool(asked.buttons) == bool(mine)
         if asked.buttons:
             told = self.do(self.rig.commands.press(asked.buttons[0].value, self.caller(scene)))
-            assert told.markdown.startswith("Forgotten")
+            assert told.markdown.startswith("I deleted")
             self.world.drop(mine)
 
     @rule(scene=scenes, pick=picks, yes=st.booleans())
