@@ -126,7 +126,7 @@ def _as_text(report: ChainReport) -> str:
             f" {report.entries:,} entries before it are correct."
         )
     if report.since is None or report.until is None:
-        return "The audit is empty."
+        return "The audit log is empty."
     since, until = (f"{at:%Y-%m-%d %H:%M} UTC" for at in (report.since, report.until))
     return (
         f"{report.entries:,} entries, {since} to {until}: none of them was changed.\n"

@@ -21,7 +21,7 @@ from parley.installation import misplaced_package
 REFUSED: Final = 3
 
 COMMANDS: Final = {
-    "run": ("run:run", "Connect every platform and answer, until SIGTERM."),
+    "run": ("run:run", "Connect every platform and answer, until SIGTERM or Ctrl-C."),
     "init": ("wizard:init", "Create a configuration, platform by platform."),
     "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
     "check-config": ("check:check_config", "Check the configuration without a network connection."),

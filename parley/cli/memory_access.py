@@ -35,7 +35,7 @@ OFF: Final = "Memory is switched off (memory.enabled)."
 NO_MEMORIES: Final = (
     "{person} has no memories. `parley memory people` lists the people with memories."
 )
-HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory people` shows them"
+HOW_TO_NAME: Final = "name a person as PLATFORM:ACCOUNT:ID, as `parley memory people` shows it"
 
 T = TypeVar("T")
 

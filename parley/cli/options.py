@@ -26,7 +26,7 @@ Person = Annotated[
     typer.Option(
         "--person",
         metavar="PLATFORM:ACCOUNT:ID",
-        help="A person as `parley memory people` shows them.",
+        help="A person, as `parley memory people` shows it.",
     ),
 ]
 SearchLimit = Annotated[int, typer.Option("--limit", min=1, max=100, help="Maximum of results.")]

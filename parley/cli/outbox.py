@@ -93,7 +93,11 @@ def _change(
     named, changed = with_storage(settings_with_database(config, hot=True), job)
     sys.stdout.write(f"{changed} {result}.\n")
     if changed < named:
-        sys.stderr.write(f"{named - changed} keys are not dead letters.\n")
+        missing = named - changed
+        which = (
+            "1 key is not a dead letter" if missing == 1 else f"{missing} keys are not dead letters"
+        )
+        sys.stderr.write(f"{which}. `parley outbox list` shows the dead letters.\n")
     return int(changed < named)
 
 

@@ -50,7 +50,9 @@ def token(
 ) -> int:
     """Print, list or revoke tokens."""
     if bool(person) == revoke_all:
-        raise typer.BadParameter("name a person, or --revoke-all", param_hint="PERSON")
+        raise typer.BadParameter(
+            "write a person, `list`, `revoke` and a name, or --revoke-all", param_hint="PERSON"
+        )
     if bool(revoked) != (person == "revoke"):
         raise typer.BadParameter("`parley token revoke NAME`", param_hint="NAME")
     settings = read_settings(config)

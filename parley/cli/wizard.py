@@ -102,7 +102,10 @@ def _may_replace(session: Session) -> bool:
     if session.yes:
         sys.stderr.write(f"{session.config} exists; --force replaces it.\n")
         return False
-    return typer.confirm(f"{session.config} exists. Replace it?", default=False)
+    if typer.confirm(f"{session.config} exists. Replace it?", default=False):
+        return True
+    _say(f"{session.config} is not changed. --config writes another file.")
+    return False
 
 
 def _chosen_platforms(session: Session) -> list[str]:
@@ -111,7 +114,7 @@ def _chosen_platforms(session: Session) -> list[str]:
     for name in session.chosen:
         if name not in manifests:
             advice = suggestion(name, list(manifests))
-            raise ConfigurationError(f"--platform {name}: is not a known platform. {advice}")
+            raise ConfigurationError(f"{name} is not a known platform. {advice}")
     if session.chosen:
         return list(dict.fromkeys(session.chosen))
     askable = [name for name in manifests if guidance_for(manifests[name]).credentials]

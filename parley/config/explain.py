@@ -97,7 +97,9 @@ class Explainer:
             return _KINDS[kind], ""
         if kind in _BOUNDS:
             sentence, name = _BOUNDS[kind]
-            return sentence.format(details.get("ctx", {}).get(name)), ""
+            bound = details.get("ctx", {}).get(name)
+            exact = isinstance(bound, float) and bound.is_integer()
+            return sentence.format(int(bound) if exact else bound), ""
         message = details["msg"].removeprefix("Value error, ").rstrip(".")
         return self._hidden(message, path) + ".", ""
 

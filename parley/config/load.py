@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from gateway.platforms import Discovery, discover
 from parley.config import consistency
 from parley.config.environment import Overlay, read_dotenv
 from parley.config.explain import Explainer
-from parley.config.problems import SettingsError
+from parley.config.problems import Problem, SettingsError
 from parley.config.schema import typed
 from parley.config.secrets import Resolver
 from parley.config.settings import Settings, settings_model
@@ -63,13 +63,25 @@ def _settings(
     try:
         settings = model.model_validate_json(json.dumps(values), strict=True)
     except ValidationError as error:
-        more = [p for p in explainer.explain(error) if p.path not in known]
+        more = [
+            found
+            for found in explainer.explain(error)
+            if found.path not in known and not _follows(found, problems)
+        ]
         accounts = consistency.valid_accounts(values, platforms.manifests)
         raise SettingsError(problems + more + consistency.missing_values(accounts)) from None
     problems += consistency.problems_of(settings, platforms.manifests)
     if problems:
         raise SettingsError(problems)
     return settings
+
+
+def _follows(problem: Problem, others: Sequence[Problem]) -> bool:
+    """Return True if a section lacks a key of which another problem is already listed."""
+    return any(
+        section == problem.path and f"needs {key} " in f"{problem.text} "
+        for section, _, key in (other.path.rpartition(".") for other in others)
+    )
 
 
 def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:

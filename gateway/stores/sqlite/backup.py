@@ -64,7 +64,7 @@ def verify(backup: Path, schemas: Sequence[Schema]) -> None:
     Parley wrote it.
     """
     if not backup.is_file():
-        raise BadInput(f"there is no file {backup}")
+        raise BadInput(f"{backup} does not exist")
     try:
         with closing(_opened(backup, "ro")) as connection:
             rows = connection.execute(f"PRAGMA integrity_check({MAX_FINDINGS})").fetchall()

@@ -366,7 +366,7 @@ async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_lea
     assert question.markdown.count("Luna swims in the lake") == 1
     assert "please keep that about my pet" in question.markdown
     yes = question.buttons[0].label
-    assert (await press(rig, question, yes)).markdown == f"Forgotten: {yes.split()[1]}."
+    assert (await press(rig, question, yes)).markdown == f"I deleted {yes.split()[1]} items."
     assert [turn.text for turn in await conversations.latest(key, 100)] == []
     assert not any("Luna" in text for text in await remembered(rig))
 

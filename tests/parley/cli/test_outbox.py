@@ -48,7 +48,7 @@ async def test_it_forgets_what_it_is_told_to(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "b:0", "c:0")
     one = await parley("outbox", "drop", "a:0", "unknown", cwd=tmp_path)
     assert (one.status, one.out) == (1, "1 deleted.\n")
-    assert "1 keys are not dead letters" in one.err
+    assert one.err == ("1 key is not a dead letter. `parley outbox list` shows the dead letters.\n")
     rest = await parley("outbox", "drop", "--all", cwd=tmp_path)
     assert (rest.status, rest.out) == (0, "2 deleted.\n")
     assert (await parley("outbox", "list", cwd=tmp_path)).out == "Every answer was delivered.\n"

@@ -105,6 +105,18 @@ def test_a_reference_that_leads_nowhere_is_found_in_its_own_line(tmp_path: Path)
     assert [p.origin for p in refused.value.problems] == [f"{tmp_path}/parley.yaml line 4"]
 
 
+def test_a_missing_variable_is_one_problem_also_where_its_section_needs_the_key(
+    tmp_path: Path,
+) -> None:
+    text = "model: {provider: anthropic, api_key: '${NOWHERE}'}\n"
+    assert list(refusal(tmp_path, text)) == ["model.api_key"]
+
+
+def test_a_whole_bound_is_shown_without_a_fraction(tmp_path: Path) -> None:
+    found = refusal(tmp_path, "budgets: {user_per_day: -1}")
+    assert found == {"budgets.user_per_day": "should be at least 0."}
+
+
 @pytest.mark.parametrize(
     ("env", "path", "sentence"),
     [
