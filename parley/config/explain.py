@@ -98,8 +98,9 @@ class Explainer:
         if kind in _BOUNDS:
             sentence, name = _BOUNDS[kind]
             bound = details.get("ctx", {}).get(name)
-            exact = isinstance(bound, float) and bound.is_integer()
-            return sentence.format(int(bound) if exact else bound), ""
+            if isinstance(bound, float) and bound.is_integer():
+                bound = int(bound)
+            return sentence.format(bound), ""
         message = details["msg"].removeprefix("Value error, ").rstrip(".")
         return self._hidden(message, path) + ".", ""
 
