@@ -16,6 +16,7 @@ from gateway.message import Outbound, send_key
 from gateway.policy.decision import Decision
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.observer import FinishedTurn
+from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.store_retry import uninterrupted
@@ -35,16 +36,18 @@ async def save(turn: TurnContext, services: Services) -> Decision:
 
 
 async def _save(turn: TurnContext, services: Services) -> None:
-    for other in turn.collected:
+    collected, turn.collected = turn.collected, ()
+    for other in collected:
         other.note(Decision("queue", True, "collected", turn.id))
         other.inbox_ids, other.memory, other.outcome = (), turn.memory, "collected"
         await _keep(other, services)
         report(other, services)
-    turn.collected = ()
-    await _keep(turn, services)
+    if not await _keep(turn, services):
+        await _withdraw(turn, collected, services)
 
 
-async def _keep(turn: TurnContext, services: Services) -> None:
+async def _keep(turn: TurnContext, services: Services) -> bool:
+    """Return False if the events were finished meanwhile, and nothing is sent."""
     if not turn.outcome:
         turn.outcome = turn.result.outcome if turn.result else "answered"
     if turn.live is not None:
@@ -54,13 +57,13 @@ async def _keep(turn: TurnContext, services: Services) -> None:
         await redact_aside(turn, services)
     done = completed(turn, services)
     retry, stores = services.retry.retry_while_unavailable, services.stores
-    if await retry(stores.journal.complete, done):
+    first = await retry(stores.journal.complete, done)
+    if first:
         services.deliverer.submit(turn.outbound, done.begun)
         await _mend(turn, services)
-    else:
-        await _withdraw(turn, services)
     turn.completed = done
     await _track(done.usage, services)
+    return first
 
 
 def report(turn: TurnContext, services: Services) -> None:
@@ -104,15 +107,21 @@ async def _mend(turn: TurnContext, services: Services) -> None:
     await retry.retry_while_unavailable(memory.edited, tenant, place, message_id, signed)
 
 
-async def _withdraw(turn: TurnContext, services: Services) -> None:
-    """Delete what the turn stored before its end, if its person was erased meanwhile: a task, and
-    memories of the model."""
+async def _withdraw(
+    turn: TurnContext, collected: Sequence[TurnContext], services: Services
+) -> None:
+    """Delete what the turn stored before its end, if its person was erased meanwhile: a task,
+    memories of the model, and the names in the traces of collected messages."""
     stores, retry = services.stores, services.retry.retry_while_unavailable
     if not await retry(stores.states.of(*ERASED_TURNS).get, turn.id):
         return
     where = (turn.key.tenant, turn.place, tuple(message.id for message in turn.messages))
     await retry(stores.conversations.delete, *where)
     await retry(services.memory.deleted, *where)
+    for done in (other.completed for other in collected):
+        if done is not None and done.traced:
+            trace = replace(done.trace, message_id="", conversation=NO_CONVERSATION)
+            await retry(stores.traces.add, trace)
 
 
 async def _track(usage: Sequence[UsageRow], services: Services) -> None:

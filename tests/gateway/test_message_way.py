@@ -388,3 +388,18 @@ async def test_halves_of_a_secret_are_removed_after_a_failure_of_the_store_too(
         stored = "".join(await g.stored_words())
         assert token[:20] not in stored
         assert token[20:] not in stored
+
+
+async def test_messages_of_a_person_who_is_erased_while_they_wait_leave_no_trace() -> None:
+    async with gateway() as g:
+        stores, outbox = g.services.stores, SqliteOutbox(g.database, g.clock)
+        personal = HotPersonalData(stores.inbox, outbox, outbox, stores.states)
+        g.model.open.clear()
+        for number in range(3):
+            await g.take(received("Let us bake bread", message_id=f"m{number}"))
+        assert await personal.erase("default", ("test:main:ada",)) == 3
+        g.model.open.set()
+        await g.rest()
+        assert g.texts == []
+        assert {one.message_id for one in await stores.traces.recent()} == {""}
+        assert await g.rows("turns") == 0
