@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-import structlog
-
 from db.errors import StoreUnavailable
 from gateway.ports import AdapterState
 
@@ -154,7 +152,6 @@ MAX_NAME: Final = 200
 KEPT: Final = timedelta(days=90)
 """How long the calibration of an unused model is kept."""
 _FIGURES: Final = len(EXACT.covariance)
-log = structlog.get_logger(__name__)
 
 
 class TokenCalibrations:
@@ -216,7 +213,7 @@ class PersistentCalibrations:
                     self._known.learn(model, calibration)
                     self._written[model], self._texts[model] = calibration, text
         except StoreUnavailable as error:
-            log.warning("calibration_not_loaded", error=str(error))
+            _warn("calibration_not_loaded", error)
 
     async def save(self) -> int:
         """Write the changed calibrations; return 0, because no work is left."""
@@ -228,7 +225,7 @@ class PersistentCalibrations:
                     await self._state.put(model, text, KEPT)
                     self._written[model], self._texts[model] = latest, text
         except StoreUnavailable as error:
-            log.warning("calibration_not_saved", error=str(error))
+            _warn("calibration_not_saved", error)
         return 0
 
     async def _with_others(self, model: str, latest: Calibration) -> Calibration:
@@ -265,3 +262,9 @@ def read(text: str) -> Calibration | None:
     except (ValueError, TypeError, AttributeError, KeyError):
         return None
     return calibration if sound else None
+
+
+def _warn(event: str, error: StoreUnavailable) -> None:
+    import structlog  # noqa: PLC0415 - slow to load, and the configuration needs only the estimates
+
+    structlog.get_logger(__name__).warning(event, error=str(error))
