@@ -55,7 +55,7 @@ class Deciding(Acting):
             held
             for held in self.world.held
             if held.word == word
-            and held.what in ("memory", "turn")
+            and held.what in ("memory", "turn", "waiting")
             and held.scope == "user"
             and held.writer in self.world.same(scene.who)
             and self.world.may_read(scene, held)
