@@ -109,7 +109,8 @@ def _concerns(entry: StateEntry, persons: Collection[str]) -> bool:
         reader = _reader_of(entry.value)
         return bool(reader) and reader in persons
     _, _, subject = entry.key.partition(":")
-    ids = (one for one in (subject, entry.value) if one)
+    # WhatsApp puts one sign in front of the id of a number whose owner is uncertain.
+    ids = (one for one in (subject, entry.value, entry.value[1:]) if one)
     return any(str(PersonId(entry.platform, entry.account, one)) in persons for one in ids)
 
 

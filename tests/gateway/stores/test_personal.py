@@ -234,3 +234,12 @@ async def test_other_names_of_a_person_are_theirs(moving: Personal, inbox: Inbox
     said = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
     await inbox.add(InboxEntry("e1", "conversation", MessageReceived("e1", said), AT), DAY)
     assert by_table(await moving.export("t", ("test:main:491511",))) == {"inbox": 1}
+
+
+async def test_the_number_of_an_uncertain_owner_is_erased_with_them(
+    moving: Personal, states: AdapterStates
+) -> None:
+    await states.of("test", "main").put("phone:49151", "?49151.1", DAY)
+    assert by_table(await moving.export("t", ("test:main:49151.1",))) == {"adapter_state": 1}
+    assert await moving.erase("t", ("test:main:49151.1",)) == 1
+    assert await states.of("test", "main").get("phone:49151") is None
