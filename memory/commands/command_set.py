@@ -107,7 +107,7 @@ class MemoryCommands:
         self._linking = link_commands
         self._lists = MemoryLists(questions)
         self._forgetting = ForgetCommands(questions)
-        self._documents = DocumentCommands(sync_problem)
+        self._documents = DocumentCommands(sync_problem, questions)
         self._days = episodic_days
         self._notes = notes
         self._episodic = episodic

@@ -10,6 +10,7 @@ from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from memory.brain.documents import BrainResult, nearly_full
 from memory.commands import texts
+from memory.commands.open_questions import Questions
 from memory.ports.brain import LABELS
 from memory.service.handle import MemoryHandle
 from memory.service.own_documents import Writable
@@ -29,18 +30,19 @@ SyncProblem = Callable[[str, str], Awaitable[str]]
 class DocumentCommands:
     """One command, one method. Raises `BadInput` with words for the person."""
 
-    def __init__(self, sync_problem: SyncProblem) -> None:
+    def __init__(self, sync_problem: SyncProblem, questions: Questions) -> None:
         self._problem = sync_problem
+        self._questions = questions
 
     async def soul(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         """Show or change the person's preferences, in a direct message."""
         if caller.place.audience is not Audience.DIRECT:
             raise BadInput(texts.ONLY_PRIVATE)
-        return await _done(handle, "soul", text)
+        return await self._done(handle, caller, "soul", text)
 
-    async def bible(self, handle: MemoryHandle, _asker: Caller, text: str) -> Reply:
+    async def bible(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         """Show or change the project notes; changes by others are proposed to the operators."""
-        return await _done(handle, "bible", text)
+        return await self._done(handle, caller, "bible", text)
 
     async def figures(self, handle: MemoryHandle) -> str:
         """Return the age of the chosen project's figures; for an operator also the last problem."""
@@ -56,13 +58,25 @@ class DocumentCommands:
         why = f": {one_line(problem)}" if access.operates else "."
         return f"{parts} The last sync failed{why}"
 
+    async def _done(
+        self, handle: MemoryHandle, caller: Caller, document: Writable, text: str
+    ) -> Reply:
+        if not text:
+            return await _shown(handle, document)
+        if text.casefold() == UNDO:
+            return Reply(_told(document, await self._undone(handle, caller, document)))
+        return Reply(_told(document, await handle.documents.write(document, text)))
 
-async def _done(handle: MemoryHandle, document: Writable, text: str) -> Reply:
-    if not text:
-        return await _shown(handle, document)
-    if text.casefold() == UNDO:
-        return Reply(_told(document, await handle.documents.undo(document)))
-    return Reply(_told(document, await handle.documents.write(document, text)))
+    async def _undone(
+        self, handle: MemoryHandle, caller: Caller, document: Writable
+    ) -> BrainResult:
+        """Restore the previous version; a repetition of the command restores the same one."""
+        chosen_before = await self._questions.target_of(caller.id)
+        if chosen_before:
+            return await handle.documents.restore(document, int(chosen_before))
+        number = await handle.documents.undone_version(document)
+        await self._questions.keep_target(caller.id, str(caller.principal.person), str(number))
+        return await handle.documents.restore(document, number)
 
 
 async def _shown(handle: MemoryHandle, document: Writable) -> Reply:

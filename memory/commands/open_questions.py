@@ -131,12 +131,12 @@ class Questions:
             await self._state.put(f"{question_id}:{number}", "", VALID_FOR)
 
     async def keep_target(self, turn_id: str, person: str, target: str) -> None:
-        """Store the memory that a command of this turn chose, so that a repetition of the turn
-        chooses no other one."""
+        """Store the memory or version that a command of this turn chose, so that a repetition of
+        the turn chooses no other one."""
         await self._state.put(f"target:{turn_id}", f"{person}\n{target}", REPEATED_FOR)
 
     async def target_of(self, turn_id: str) -> str:
-        """Return the memory that an earlier attempt of this turn chose; empty for none."""
+        """Return what an earlier attempt of this turn chose; empty for none."""
         stored = await self._state.get(f"target:{turn_id}")
         return (stored or "").partition("\n")[2]
 

@@ -45,12 +45,13 @@ class OwnDocuments:
         """Delete the newest version, where it has this number and is less than a day old."""
         return await self._brain.take_back(self._occasion, self._reach, document, number)
 
-    async def undo(self, document: Writable) -> BrainResult:
-        """Restore the previous version; a further undo restores the one before."""
+    async def undone_version(self, document: Writable) -> int:
+        """Return the number of the version that an undo restores; a further undo goes one step
+        further back."""
         before = standing_before(await self.versions(document))
         if before is None:
             raise BadInput(f"There is no earlier version of the {LABELS[document]}.")
-        return await self.restore(document, before.number)
+        return before.number
 
 
 def standing_before(kept: Sequence[Version]) -> Version | None:

@@ -10,6 +10,7 @@ from memory.brain.documents import DOUBTFUL, NO_HEARTBEAT, OLD_FIGURES, BrainRes
 from memory.model.trust import InputKind
 from memory.ports.brain import Version
 from memory.service.handle import MemoryHandle
+from memory.service.own_documents import Writable
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
@@ -40,6 +41,10 @@ async def as_model(rig: Rig, handle: MemoryHandle, document: str, text: str) -> 
         text,
         InputKind.ASSISTANT,
     )
+
+
+async def undo(handle: MemoryHandle, document: Writable) -> BrainResult:
+    return await handle.documents.restore(document, await handle.documents.undone_version(document))
 
 
 async def test_a_soul_is_its_person_s_and_nobody_else_s(rig: Rig) -> None:
@@ -171,17 +176,17 @@ async def test_every_version_is_kept_and_comes_back(rig: Rig) -> None:
 async def test_each_undoing_goes_one_step_further_back(rig: Rig) -> None:
     ada = await rig.handle("ada")
     with pytest.raises(ParleyError, match="no earlier"):
-        await ada.documents.undo("soul")
+        await undo(ada, "soul")
     for text in ("one", "two", "two", "three"):
         await wrote(ada, text)
 
     async def undone() -> str:
-        await ada.documents.undo("soul")
+        await undo(ada, "soul")
         return (await rig.documents(ada.access)).soul
 
     assert [await undone() for _ in range(2)] == ["two", "one"]
     with pytest.raises(ParleyError, match="no earlier"):
-        await ada.documents.undo("soul")
+        await undo(ada, "soul")
     await wrote(ada, "four")
     assert await undone() == "one"
     assert len(await ada.documents.versions("soul")) == 8
@@ -191,7 +196,7 @@ async def test_a_member_s_undoing_is_proposed_too(rig: Rig) -> None:
     root = await operator(rig)
     await wrote(root, "We sell tea.")
     await wrote(root, "We sell coffee.")
-    assert (await (await member(rig)).documents.undo("bible")).written == "proposed"
+    assert (await undo(await member(rig), "bible")).written == "proposed"
     assert (await rig.documents(root.access)).bible == "We sell coffee."
 
 

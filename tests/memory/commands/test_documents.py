@@ -104,3 +104,15 @@ async def test_the_project_says_how_old_its_figures_are() -> None:
         assert told.endswith("09:00 UTC. The last sync failed.")
         told = (await say(rig, "/project", at=AT_HOME, role=Role.OPERATOR)).markdown
         assert "The last sync failed: shop.example.org answered with status 500" in told
+
+
+async def test_an_undo_that_is_repeated_after_a_failure_goes_one_step_back() -> None:
+    async with memory_rig() as rig:
+        for text in ("Be short.", "Be kind.", "Be loud."):
+            await say(rig, f"/soul {text}")
+        caller = rig.caller("ada")
+        for _ in range(2):
+            await rig.commands.run("soul", "undo", caller)
+            assert "Be kind." in (await say(rig, "/soul")).markdown
+        await say(rig, "/soul undo")
+        assert "Be short." in (await say(rig, "/soul")).markdown
