@@ -22,6 +22,7 @@ from parley.demo.terminal import show_outcome, show_summary
 
 FIRST_PORT: Final = 8080
 PORTS_TRIED: Final = 20
+ONCE: Final = "Without --once, the demo also serves a page on which you write messages."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,7 +84,9 @@ async def _run(console: Console, once: bool, port: int | None) -> int:
         for platform, problem in demo.problems.items():
             console.print(f"[bold red]{platform} is not connected:[/] {problem}")
         status = await _tell(console, demo)
-        if not once:
+        if once:
+            console.print(f"\n{ONCE}")
+        else:
             await _serve(console, demo)
     return status
 
