@@ -450,7 +450,7 @@ async def test_a_failure_of_the_store_closes_no_question(
     with pytest.raises(StoreUnavailable):
         await rig.commands.press(value, pressed)
     assert (await press(rig, question, "Forget")).markdown == texts.CLOSED
-    assert (await rig.commands.press(value, pressed)).markdown == "Forgotten: 1."
+    assert (await rig.commands.press(value, pressed)).markdown == "I deleted 1 item."
     assert await remembered(rig) == set()
 
 
