@@ -227,11 +227,16 @@ class Pipeline:
         stages is here: decisions are stored for the trace, durations are measured, and errors are
         logged. Raises `StoreUnavailable`."""
         services = self._services
-        ended = services.clock.monotonic()
+        retry, ended = services.retry.retry_while_unavailable, services.clock.monotonic()
         for stage in stages:
             began = ended
             try:
-                decision = await self._decision(stage, turn)
+                # After the answer of the model, an unavailable store repeats the stage alone:
+                # people may have seen the answer, and tools have run.
+                if turn.result is None:
+                    decision = await stage(turn, services)
+                else:
+                    decision = await retry(stage, turn, services)
             except StoreUnavailable:
                 raise
             except Exception:
@@ -247,13 +252,6 @@ class Pipeline:
                 await self._refuse(turn, decision)
                 return False
         return True
-
-    async def _decision(self, stage: Stage, turn: TurnContext) -> Decision:
-        """Return the decision of a stage. Once the model has answered, the stage alone is repeated
-        while a store is unavailable: people may have seen the answer, and tools have run."""
-        if turn.result is None:
-            return await stage(turn, self._services)
-        return await self._services.retry.retry_while_unavailable(stage, turn, self._services)
 
     async def _refuse(self, turn: TurnContext, decision: Decision) -> None:
         turn.refusal = decision
