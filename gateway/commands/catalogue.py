@@ -38,7 +38,7 @@ def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: st
         return ""
     return (
         " Each of my answers here has its own thread. To use this command there, write "
-        "`@{assistant_name} /{name}` in the thread."
+        f"`@{assistant_name} /{name}` in the thread."
     )
 
 

@@ -37,7 +37,7 @@ async def test_a_mention_with_the_command_reaches_the_threads_conversation(
         await slack.command(ada, room, "stop")
         (told,) = await lab.answers(room, 1)
         assert told.text.startswith(
-            "There is nothing to stop. Each of my answers here has a thread"
+            "There is nothing to stop. Each of my answers here has its own thread."
         )
         assert "@Parley /stop" in told.text
         await slack.say(ada, thread, said, mention=True)

@@ -132,8 +132,8 @@ async def test_a_rule_for_a_tool_that_a_server_does_not_have_is_logged(tmp_path:
     log = io.StringIO()
     rules = {"tools": {"near__ad": {"role": "operator"}}}
     overrides = {"mcp": {"servers": {"near": program()}}, **rules}
+    configure_logs("json", logging.WARNING, stream=log)  # before the server can connect
     async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
-        configure_logs("json", logging.WARNING, stream=log)
         await connected(app, 1)
     (line,) = [json.loads(one) for one in log.getvalue().splitlines() if "tool_rule" in one]
     assert (line["rule"], line["nearest"]) == ("near__ad", "near__add")

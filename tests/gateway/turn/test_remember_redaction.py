@@ -40,6 +40,7 @@ class Seen:
             key="conversation",
             person="ada",
             contents=(text,),
+            messages=(SimpleNamespace(id="m1"),),
             material=(Material("forwarded", text + "!"),),
             answer=text + "?",
             last=SimpleNamespace(id="m1"),
