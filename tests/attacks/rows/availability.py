@@ -141,7 +141,12 @@ async def _blocked_rows(scene: Scene) -> None:
     """Messages of a blocked person leave no data behind."""
     scene.people["blocked"] = (scene.sim, scene.sim.person("blocked"))
     tables = ("inbox", "turns", "traces", "outbox", "waiting_turns", "memories")
+
+    def remembered() -> bool:
+        return rows_of(scene.stage, "waiting_turns") == 0
+
     await scene.say("blocked", "hello")
+    await eventually(remembered)  # turns of earlier attacks become two memories each
     before = rows_of(scene.stage, *tables)
     for number in range(20):
         await scene.sim.say(scene.people["blocked"][1], scene.direct("blocked"), f"{number}")
