@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -79,11 +80,15 @@ async def measure(
     name: str, keeper: TurnWriter, ledger: UsageLedger, total: int
 ) -> dict[str, object]:
     """All figures of one engine."""
-    await per_second(lambda n: keeper.keep(turn("warm", n)), CONVERSATIONS, 10)
+
+    async def keep(side: object, n: int) -> None:
+        await keeper.keep(turn(f"{side}", n))
+
+    await per_second(partial(keep, "warm"), CONVERSATIONS, 10)
     kept = {
         f"kept_per_second_{side}": round(
             await per_second(
-                lambda n, side=side: keeper.keep(turn(f"{side}", n)),  # type: ignore[misc] # default
+                partial(keep, side),
                 total,
                 side,
             )

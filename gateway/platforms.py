@@ -52,7 +52,7 @@ def discover(installed: Iterable[EntryPoint] | None = None) -> Discovery:
             manifest = _checked(entry, entry.load())
         except ConfigurationError as error:
             problems.append(str(error))
-        except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             problems.append(f"{_name(entry)} could not be loaded: {reason}. The others still work.")
         else:

@@ -186,6 +186,6 @@ async def _judged(claim: str, one: Checked, judge: RelevanceJudge | None) -> Che
         return replace(one, verification=Verification(False, Reason.IRRELEVANT))
     try:
         relevant = judge is None or await judge.supports(claim, material[:MAX_MATERIAL])
-    except Exception:  # noqa: BLE001 -- whatever fails in a model leaves the claim unverified
+    except Exception:  # noqa: BLE001 - whatever fails in a model leaves the claim unverified
         return replace(one, verification=Verification(False, Reason.FAILED))
     return one if relevant else replace(one, verification=Verification(False, Reason.IRRELEVANT))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from db.errors import StoreUnavailable
-from gateway.conversation import ContextLimits, ConversationKey, key_of
+from gateway.conversation import ContextLimits, key_of
 from gateway.message import (
     CommandInvoked,
     InboundEvent,
@@ -24,7 +24,7 @@ from gateway.policy.invocation import InvocationPolicy, Trigger
 from gateway.policy.persona import Assistant, ChannelPersona
 from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
-from gateway.ports.conversations import NO_NOTES, ConversationNotes, ConversationTask, StoredTurn
+from gateway.ports.conversations import NO_NOTES, ConversationTask
 from gateway.ports.inbox import InboxEntry
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.hot_state_personal_data import HotPersonalData
@@ -32,6 +32,7 @@ from gateway.stores.sqlite.hot_state import SqliteOutbox
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies
 from tests.support.databases import sqlite_database
+from tests.support.failing_store import fail_first
 from tests.support.gateway import gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
@@ -307,16 +308,7 @@ async def test_what_waited_long_may_have_been_begun_only_where_processes_share_t
 async def test_an_unavailable_store_uses_up_no_limit_of_the_person(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    opened, failures = SqlConversations.opened, [StoreUnavailable("away")] * 12
-
-    async def failing(
-        self: SqlConversations, key: ConversationKey, limit: int
-    ) -> tuple[list[StoredTurn], ConversationNotes]:
-        if failures:
-            raise failures.pop()
-        return await opened(self, key, limit)
-
-    monkeypatch.setattr(SqlConversations, "opened", failing)
+    fail_first(monkeypatch, SqlConversations, "opened", 12)
     async with gateway() as g:
         await g.take(received("why?"))
         for _ in range(12):
@@ -368,19 +360,10 @@ async def test_a_turn_of_a_person_who_is_erased_meanwhile_leaves_no_task() -> No
 async def test_halves_of_a_secret_are_removed_after_a_failure_of_the_store_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    opened, failures = SqlConversations.opened, [StoreUnavailable("away")] * 2
-
-    async def failing(
-        self: SqlConversations, key: ConversationKey, limit: int
-    ) -> tuple[list[StoredTurn], ConversationNotes]:
-        if failures:
-            raise failures.pop()
-        return await opened(self, key, limit)
-
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     async with gateway() as g:
         await g.take(received(f"look {token[:20]}", message_id="m1"))
-        monkeypatch.setattr(SqlConversations, "opened", failing)
+        fail_first(monkeypatch, SqlConversations, "opened", 2)
         await g.take(received(token[20:], message_id="m2"))
         for _ in range(3):
             await g.clock.advance(5)

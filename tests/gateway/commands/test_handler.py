@@ -8,7 +8,6 @@ import pytest
 
 from db.errors import StoreUnavailable
 from gateway.commands.handler import CLOSED
-from gateway.conversation import ConversationKey
 from gateway.errors import Permanent
 from gateway.extensions import AllowAll, ExtensionRegistry
 from gateway.message import (
@@ -32,6 +31,7 @@ from gateway.ports.memory import Caller, NoMemory
 from gateway.stores.conversations import SqlConversations
 from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
+from tests.support.failing_store import fail_first
 from tests.support.gateway import Gateway, gateway
 from tests.support.messages import direct, message, place, received
 from tests.support.patience import PATIENCE
@@ -77,14 +77,7 @@ async def test_clearing_is_asked_about_and_done_once() -> None:
 async def test_clearing_is_done_after_a_failure_of_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clear, failures = SqlConversations.clear, [StoreUnavailable("away")] * 8
-
-    async def failing(self: SqlConversations, key: ConversationKey) -> int:
-        if failures:
-            raise failures.pop()
-        return await clear(self, key)
-
-    monkeypatch.setattr(SqlConversations, "clear", failing)
+    fail_first(monkeypatch, SqlConversations, "clear", 8)
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         await g.take(command("clear"))

@@ -5,7 +5,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,6 +28,7 @@ from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
+from tests.support.failing_store import fail_first
 from tests.support.servers import PostgresServer
 
 ADA = "telegram:main:ada"
@@ -437,14 +437,7 @@ async def test_a_failure_of_the_store_closes_no_question(
 ) -> None:
     await say(rig, "/remember my dog is called Luna")
     question = await say(rig, "/forget Luna")
-    delete, failures = SqlMemories.delete, [StoreUnavailable("away")]
-
-    async def failing(self: SqlMemories, *args: Any) -> list[str]:
-        if failures:
-            raise failures.pop()
-        return await delete(self, *args)
-
-    monkeypatch.setattr(SqlMemories, "delete", failing)
+    fail_first(monkeypatch, SqlMemories, "delete")
     pressed = rig.caller("ada")
     value = next(one.value for one in question.buttons if one.label.startswith("Forget"))
     with pytest.raises(StoreUnavailable):
@@ -459,14 +452,7 @@ async def test_a_failure_of_the_store_leaves_an_erasure_to_be_repeated(
 ) -> None:
     await say(rig, "/remember my dog is called Luna")
     surely = await press(rig, await say(rig, "/privacy erase"), "Erase")
-    erase, failures = SqlMemoryPersonalData.erase, [StoreUnavailable("away")]
-
-    async def failing(self: SqlMemoryPersonalData, *args: Any) -> int:
-        if failures:
-            raise failures.pop()
-        return await erase(self, *args)
-
-    monkeypatch.setattr(SqlMemoryPersonalData, "erase", failing)
+    fail_first(monkeypatch, SqlMemoryPersonalData, "erase")
     pressed = rig.caller("ada")
     value = next(one.value for one in surely.buttons if one.label.startswith("Yes"))
     with pytest.raises(StoreUnavailable):
