@@ -130,7 +130,8 @@ async def _press_of_another(scene: Scene) -> None:
     before = len(scene.stage.model.bodies)
     if scene.platform != "slack":
         await scene.say("ada", "what do we ship?", "team")
-        hold(said in str(scene.bodies_from(before)[-1]), "the conversation was cleared by another")
+        read = [str(body) for body in scene.bodies_from(before)]
+        hold(any(said in text for text in read), "the conversation was cleared by another")
 
 
 async def _forged_review(scene: Scene) -> None:
