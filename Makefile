@@ -48,6 +48,7 @@ $(VENV)/bin/uv:
 
 $(RUN_STAMP): $(VENV)/bin/uv requirements.lock pyproject.toml
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/uv pip uninstall --quiet parley  # the distribution's name before parley-gateway
 	$(BIN)/uv pip install --quiet --no-deps -e .
 	@touch $@
 

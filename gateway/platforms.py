@@ -23,7 +23,7 @@ from gateway.ports import (
 from gateway.ports.renderer import Renderer
 
 GROUP: Final = "parley.adapters"
-OWN_PACKAGE: Final = "parley"
+OWN_PACKAGE: Final = "parley-gateway"
 _PLATFORM: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
 _LOAD: Final = re.compile(r"^[\w.]+:\w+$")
 _RESERVED_KEYS: Final = ("accounts",)

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+DISTRIBUTION: Final = "parley-gateway"
+"""The name on the package index. The distribution `parley` there is another project."""
 PACKAGES: Final = ("adapters", "db", "gateway", "memory", "safety")
 """The top-level packages that the wheel installs beside `parley`."""
 ADVICE: Final = (

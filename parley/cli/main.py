@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from parley.installation import misplaced_package
+from parley.installation import DISTRIBUTION, misplaced_package
 
 REFUSED: Final = 3
 
@@ -142,7 +142,7 @@ def _print_version(given: bool) -> None:
     if given:
         from importlib.metadata import version  # noqa: PLC0415 - slow, and for one option only
 
-        sys.stdout.write(f"parley {version('parley')}\n")
+        sys.stdout.write(f"parley {version(DISTRIBUTION)}\n")
         raise typer.Exit
 
 

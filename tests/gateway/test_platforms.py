@@ -128,7 +128,7 @@ def test_a_package_cannot_take_a_platform_of_ours_away(plugin: ModuleType) -> No
     found = discover(
         [
             entry("slack", "owl_plugin:THEIRS", "aaa"),
-            entry("slack", "owl_plugin:OURS", "parley"),
+            entry("slack", "owl_plugin:OURS", "parley-gateway"),
         ]
     )
     assert found.manifests["slack"] is ours
