@@ -14,7 +14,7 @@ from tests.contract.marks import FEATURES, PROTOCOLS, lacks, proves
 from tests.contract.stage import Stage
 
 
-def test_every_capability_is_proven_where_it_is_declared_and_denied_where_it_is_not() -> None:
+def test_every_capability_is_proven_where_declared_and_refuted_elsewhere() -> None:
     modules = (sys.modules[__name__], test_asking, test_features, test_privacy, test_rooms)
     tests = [
         value
@@ -32,7 +32,7 @@ def _marked(tests: list[Callable[..., object]], name: str) -> set[str]:
     return {mark.args[0] for mark in marks if mark.name == name}
 
 
-async def test_a_manifest_names_exactly_the_abilities_that_its_adapter_has(stage: Stage) -> None:
+async def test_a_manifest_names_exactly_the_abilities_of_its_adapter(stage: Stage) -> None:
     manifest = stage.variant.manifest
     has = {protocol for protocol in REMOTE_ABILITIES if isinstance(stage.adapter, protocol)}
     assert set(manifest.abilities) == has
@@ -51,7 +51,7 @@ async def test_the_same_key_twice_is_one_message(stage: Stage) -> None:
 
 
 @lacks("idempotent_sends")
-async def test_elsewhere_the_core_has_to_take_care_of_repetitions(stage: Stage) -> None:
+async def test_without_recognised_keys_the_core_handles_repetitions(stage: Stage) -> None:
     place = (await stage.hear()).place
     await stage.send("twice", place, key="same:0")
     await stage.send("twice", place, key="same:0")

@@ -45,7 +45,7 @@ async def test_a_command_is_an_event_with_its_name_and_arguments(stage: Stage) -
 
 
 @lacks("native_commands")
-async def test_elsewhere_a_command_is_a_written_message(stage: Stage) -> None:
+async def test_without_native_commands_a_command_is_a_written_message(stage: Stage) -> None:
     await stage.platform.command(stage.person, stage.room, "ask", "why is it so?")
     await stage.sink.until(lambda: stage.sink.events != [])
     (event,) = stage.sink.events
@@ -55,7 +55,7 @@ async def test_elsewhere_a_command_is_a_written_message(stage: Stage) -> None:
 
 
 @proves("commands_wait")
-async def test_a_command_that_gets_no_answer_waits_until_that_is_said(stage: Stage) -> None:
+async def test_a_command_without_an_answer_is_pending_until_it_is_completed(stage: Stage) -> None:
     room = stage.platform.room("general")
     await stage.platform.command(stage.person, room, "context")
     asked = await stage.sink.first(CommandInvoked)
@@ -68,7 +68,7 @@ async def test_a_command_that_gets_no_answer_waits_until_that_is_said(stage: Sta
 
 
 @lacks("commands_wait")
-async def test_elsewhere_a_command_without_an_answer_leaves_nothing(stage: Stage) -> None:
+async def test_without_native_commands_nothing_is_pending(stage: Stage) -> None:
     await stage.platform.command(stage.person, stage.room, "context")
     await stage.sink.until(lambda: stage.sink.events != [])
     assert not stage.platform_waits(stage.room)
@@ -80,7 +80,7 @@ async def waits(stage: Stage, room: SimRoom, expected: bool) -> None:
 
 
 @proves("max_buttons")
-async def test_as_many_buttons_as_declared_stand_under_a_message(stage: Stage) -> None:
+async def test_as_many_buttons_as_declared_are_shown(stage: Stage) -> None:
     most = stage.adapter.capabilities.max_buttons
     place = (await stage.hear()).place
     receipt = await stage.send("Which?", place, buttons=buttons(most))
@@ -98,7 +98,7 @@ async def test_as_many_buttons_as_declared_stand_under_a_message(stage: Stage) -
 
 @proves("clears_buttons")
 @pytest.mark.parametrize("pressed", [True, False], ids=["pressed", "over"])
-async def test_buttons_go_and_the_text_stays(stage: Stage, pressed: bool) -> None:
+async def test_buttons_are_removed_and_the_text_stays(stage: Stage, pressed: bool) -> None:
     place = (await stage.hear()).place
     receipt = await stage.send("Which?", place, buttons=buttons(2))
     (seen,) = await stage.shown(stage.room, bool)
@@ -116,7 +116,7 @@ async def test_buttons_go_and_the_text_stays(stage: Stage, pressed: bool) -> Non
 
 
 @proves("max_buttons")
-async def test_a_value_of_64_bytes_comes_back_whole(stage: Stage) -> None:
+async def test_a_value_of_64_bytes_is_returned_unchanged(stage: Stage) -> None:
     place = (await stage.hear()).place
     value = "ä" * 32
     receipt = await stage.send("Sure?", place, buttons=(Button("Yes", value), Button("No", "no")))
@@ -126,7 +126,7 @@ async def test_a_value_of_64_bytes_comes_back_whole(stage: Stage) -> None:
 
 
 @lacks("max_buttons")
-async def test_without_buttons_the_text_is_shown_alone(stage: Stage) -> None:
+async def test_without_buttons_only_the_text_is_shown(stage: Stage) -> None:
     place = (await stage.hear()).place
     await stage.send("Sure?", place, buttons=buttons(2))
     (seen,) = await stage.shown(stage.room, bool)
@@ -134,7 +134,7 @@ async def test_without_buttons_the_text_is_shown_alone(stage: Stage) -> None:
 
 
 @proves("inline_queries")
-async def test_an_inline_query_is_offered_texts_to_send(stage: Stage) -> None:
+async def test_an_inline_query_gets_texts_to_send(stage: Stage) -> None:
     assert isinstance(stage.platform, AsksInline)
     assert isinstance(stage.adapter, CanAnswerInline)
     query_id = stage.platform.inline(stage.person, "tea")

@@ -29,9 +29,7 @@ def _captions(variant: Variant) -> bool:
 
 @where(_forwards)
 @pytest.mark.parametrize("text", [EVIL, "/forget tabs", "/link ABCD-EF01", "/clear", "stop"])
-async def test_a_forward_is_never_the_persons_own_text_nor_a_command(
-    stage: Stage, text: str
-) -> None:
+async def test_a_forward_is_never_own_text_or_a_command(stage: Stage, text: str) -> None:
     assert isinstance(stage.platform, CanForward)
     await stage.platform.forward(stage.person, stage.room, text)
     await stage.hear("afterwards")
@@ -46,7 +44,7 @@ async def test_a_forward_is_never_the_persons_own_text_nor_a_command(
 
 
 @where(_captions)
-async def test_the_caption_of_a_forwarded_file_is_forwarded(stage: Stage) -> None:
+async def test_the_caption_of_a_forwarded_file_is_forwarded_text(stage: Stage) -> None:
     picture = SimFile("a.png", "image/png", b"\x89PNG\r\n\x1a\n")
     await stage.platform.forward(stage.person, stage.room, EVIL, files=(picture,))  # type: ignore[attr-defined]  # those two can
     await stage.platform.say(stage.person, stage.room, "mine", files=(picture,))
@@ -58,7 +56,7 @@ async def test_the_caption_of_a_forwarded_file_is_forwarded(stage: Stage) -> Non
 
 
 @where(_shares_contacts)
-async def test_a_contact_card_is_shown_and_not_said(stage: Stage) -> None:
+async def test_a_contact_card_is_not_own_text(stage: Stage) -> None:
     assert isinstance(stage.platform, CanShareContacts)
     await stage.platform.share_contact(stage.person, stage.room, EVIL)
     await stage.sink.until(lambda: len(stage.sink.messages()) == 1)
@@ -70,7 +68,7 @@ async def test_a_contact_card_is_shown_and_not_said(stage: Stage) -> None:
 
 @where(_sends_via_bots)
 @pytest.mark.parametrize("text", [EVIL, "/forget tabs"])
-async def test_what_a_bot_made_is_the_bots(stage: Stage, text: str) -> None:
+async def test_text_made_by_a_bot_belongs_to_the_bot(stage: Stage, text: str) -> None:
     assert isinstance(stage.platform, CanSendViaBots)
     await stage.platform.send_via(stage.person, stage.room, text, "gif")
     await stage.sink.until(lambda: len(stage.sink.messages()) == 1)

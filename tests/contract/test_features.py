@@ -31,7 +31,7 @@ PNG: Final = bytes.fromhex(
 
 
 @proves("deletes")
-async def test_a_message_of_ours_is_taken_back(stage: Stage) -> None:
+async def test_an_own_message_can_be_deleted(stage: Stage) -> None:
     place = (await stage.hear()).place
     receipt = await stage.send("regrettable", place)
     await stage.shown(stage.room, bool)
@@ -41,7 +41,7 @@ async def test_a_message_of_ours_is_taken_back(stage: Stage) -> None:
 
 
 @proves("tells_members")
-async def test_who_belongs_to_a_room_is_a_member_and_strangers_are_not(stage: Stage) -> None:
+async def test_members_of_a_room_are_members_and_others_are_not(stage: Stage) -> None:
     room = stage.platform.room("general")
     place = (await stage.hear("hello", room, mention=True)).place
     space = place.workspace_id or place.channel_id
@@ -54,7 +54,7 @@ async def test_who_belongs_to_a_room_is_a_member_and_strangers_are_not(stage: St
 
 @proves("typing")
 @where(lambda variant: "typing" in variant.methods)
-async def test_people_see_that_an_answer_is_being_written(stage: Stage) -> None:
+async def test_people_see_the_typing_indicator(stage: Stage) -> None:
     message = await stage.hear()
     assert isinstance(stage.adapter, CanType)
     await stage.adapter.typing(message.place, message.id)
@@ -64,7 +64,7 @@ async def test_people_see_that_an_answer_is_being_written(stage: Stage) -> None:
 
 
 @proves("live")
-async def test_an_answer_grows_in_one_place_and_ends_there(stage: Stage) -> None:
+async def test_a_live_answer_is_one_message_that_becomes_complete(stage: Stage) -> None:
     adapter = stage.adapter
     assert isinstance(adapter, CanShowLive)
     room, heard = stage.room, await stage.hear()
@@ -90,7 +90,7 @@ async def test_an_answer_grows_in_one_place_and_ends_there(stage: Stage) -> None
 
 
 @proves("read_marks")
-async def test_people_see_that_their_message_was_read(stage: Stage) -> None:
+async def test_people_see_the_read_mark(stage: Stage) -> None:
     message = await stage.hear()
     assert isinstance(stage.adapter, CanMarkRead)
     await stage.adapter.mark_read(message.place, message.id)
@@ -98,7 +98,7 @@ async def test_people_see_that_their_message_was_read(stage: Stage) -> None:
 
 
 @proves("reactions")
-async def test_reactions_go_both_ways(stage: Stage) -> None:
+async def test_reactions_work_in_both_directions(stage: Stage) -> None:
     message = await stage.hear()
     assert isinstance(stage.adapter, CanReact)
     await stage.adapter.react(message.place, message.id, "👍")
@@ -119,7 +119,7 @@ async def test_reactions_go_both_ways(stage: Stage) -> None:
     [SimFile("dot.png", "image/png", PNG), SimFile("notes.txt", "text/plain", b"on Thursday")],
     ids=["picture", "text"],
 )
-async def test_a_file_is_named_first_and_fetched_within_a_bound(
+async def test_a_file_is_announced_first_and_fetched_within_a_limit(
     stage: Stage, file: SimFile
 ) -> None:
     await stage.platform.say(stage.person, stage.room, "look", files=(file,))
@@ -138,7 +138,7 @@ async def test_a_file_is_named_first_and_fetched_within_a_bound(
     [OutboundFile("dot.png", "image/png", PNG), OutboundFile("a.txt", "text/plain", b"1,2\n")],
     ids=["picture", "text"],
 )
-async def test_a_file_of_ours_arrives_byte_by_byte(stage: Stage, file: OutboundFile) -> None:
+async def test_a_sent_file_arrives_unchanged(stage: Stage, file: OutboundFile) -> None:
     place = (await stage.hear()).place
     await stage.adapter.send(stage.file(file, place))
     (seen,) = await stage.shown(stage.room, bool)
@@ -146,7 +146,7 @@ async def test_a_file_of_ours_arrives_byte_by_byte(stage: Stage, file: OutboundF
 
 
 @lacks("files_out")
-async def test_without_files_sending_one_is_refused_for_good(stage: Stage) -> None:
+async def test_without_files_sending_one_is_permanent(stage: Stage) -> None:
     place = (await stage.hear()).place
     with pytest.raises(Permanent):
         await stage.adapter.send(stage.file(OutboundFile("a.txt", "text/plain", b"1"), place))

@@ -50,7 +50,7 @@ async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[Base
     return [result if isinstance(result, BaseException) else None for result in results]
 
 
-async def test_before_connecting_everything_is_refused_and_nothing_hangs(variant: Variant) -> None:
+async def test_everything_is_refused_before_connect(variant: Variant) -> None:
     platform, listener = variant.platform("main"), WebhookListener()
     await platform.start()
     adapter = make_adapter(variant, platform, listener, Counter())
@@ -64,7 +64,7 @@ async def test_before_connecting_everything_is_refused_and_nothing_hangs(variant
         await platform.stop()
 
 
-async def test_after_disconnecting_as_well(stage: Stage) -> None:
+async def test_everything_is_refused_after_disconnect(stage: Stage) -> None:
     place = (await stage.hear()).place
     await stage.adapter.disconnect()
     await stage.adapter.disconnect()
@@ -74,7 +74,7 @@ async def test_after_disconnecting_as_well(stage: Stage) -> None:
     assert len(stage.platform.calls) == asked
 
 
-async def test_connecting_twice_leaves_one_connection(stage: Stage) -> None:
+async def test_connect_twice_leaves_one_connection(stage: Stage) -> None:
     await stage.adapter.connect(stage.sink)
     await again(stage)
     await stage.hear("once")
@@ -83,7 +83,7 @@ async def test_connecting_twice_leaves_one_connection(stage: Stage) -> None:
     assert len({event.event_id for event in stage.sink.events}) == len(stage.sink.events)
 
 
-async def test_after_disconnecting_one_can_connect_again(stage: Stage) -> None:
+async def test_an_adapter_connects_again_after_disconnect(stage: Stage) -> None:
     for number in range(2):
         await stage.adapter.disconnect()
         await stage.adapter.connect(stage.sink)
@@ -101,7 +101,7 @@ async def again(stage: Stage) -> None:
     await stage.platform.wait_connected()
 
 
-async def test_waiting_for_the_end_ends_with_disconnect(stage: Stage) -> None:
+async def test_wait_closed_returns_after_disconnect(stage: Stage) -> None:
     waiting = asyncio.create_task(stage.adapter.wait_closed())
     await asyncio.sleep(0)
     assert not waiting.done()
@@ -116,7 +116,7 @@ def _keeps_a_line_open(variant: Variant) -> bool:
 
 
 @pytest.mark.where.with_args(_keeps_a_line_open)
-async def test_a_connection_says_whether_it_is_alive_and_can_be_revived(stage: Stage) -> None:
+async def test_a_connection_reports_its_liveness_and_can_be_revived(stage: Stage) -> None:
     adapter = stage.adapter
     assert isinstance(adapter, CanCheckLiveness)
     await stage.hear("before")
@@ -132,7 +132,7 @@ async def test_a_connection_says_whether_it_is_alive_and_can_be_revived(stage: S
 
 
 @pytest.mark.where.with_args(lambda variant: variant.methods.get("send"))
-async def test_a_platform_that_is_not_there_is_a_start_error(variant: Variant) -> None:
+async def test_an_unreachable_platform_is_a_start_error(variant: Variant) -> None:
     platform, listener = variant.platform("main"), WebhookListener()
     await platform.start()
     adapter = make_adapter(variant, platform, listener, Counter())
@@ -145,7 +145,7 @@ async def test_a_platform_that_is_not_there_is_a_start_error(variant: Variant) -
 
 
 @pytest.mark.where.with_args(lambda variant: variant.accounts)
-async def test_two_accounts_side_by_side_do_not_mix(variant: Variant) -> None:
+async def test_two_accounts_at_the_same_time_are_separate(variant: Variant) -> None:
     listener = WebhookListener()
     await listener.start()
     try:

@@ -20,7 +20,7 @@ def view(place: Place, said: str, added: str, handle: str = "") -> LiveView:
 
 
 @proves("rooms")
-async def test_in_a_room_everybody_sees_one_message_grow(stage: Stage) -> None:
+async def test_a_live_answer_in_a_room_is_one_message_for_everybody(stage: Stage) -> None:
     room = stage.platform.room("general")
     place = (await stage.hear("tell me", room, mention=True)).place
     assert isinstance(stage.adapter, CanShowLive)
@@ -33,7 +33,7 @@ async def test_in_a_room_everybody_sees_one_message_grow(stage: Stage) -> None:
     assert {receipt.message_id for receipt in receipts} == {last.id} == {seen.id}
 
 
-async def test_a_process_without_the_connection_knows_the_same_style(stage: Stage) -> None:
+async def test_a_process_without_the_connection_has_the_same_style(stage: Stage) -> None:
     place = (await stage.hear()).place
     assert isinstance(stage.adapter, CanShowLive)
     elsewhere = stage.variant.manifest.live
@@ -42,7 +42,7 @@ async def test_a_process_without_the_connection_knows_the_same_style(stage: Stag
 
 
 @proves("max_buttons")
-async def test_an_answer_that_grew_can_have_buttons(stage: Stage) -> None:
+async def test_a_live_answer_can_have_buttons(stage: Stage) -> None:
     place = (await stage.hear()).place
     assert isinstance(stage.adapter, CanShowLive)
     receipt = await stage.send("one", place)
@@ -53,7 +53,7 @@ async def test_an_answer_that_grew_can_have_buttons(stage: Stage) -> None:
 
 
 @proves("deletes")
-async def test_an_answer_whose_beginning_is_gone_is_refused_for_good(stage: Stage) -> None:
+async def test_a_live_answer_whose_message_is_deleted_is_permanent(stage: Stage) -> None:
     place = (await stage.hear()).place
     receipt = await stage.send("one", place)
     await stage.shown(stage.room, bool)
@@ -64,7 +64,7 @@ async def test_an_answer_whose_beginning_is_gone_is_refused_for_good(stage: Stag
         await stage.adapter.end_live(stage.outbound("one", place, replaces=receipt.message_id))
 
 
-async def test_without_a_connection_nothing_is_shown_and_nothing_hangs(stage: Stage) -> None:
+async def test_without_a_connection_a_live_answer_fails_immediately(stage: Stage) -> None:
     place = (await stage.hear()).place
     await stage.adapter.disconnect()
     assert isinstance(stage.adapter, CanShowLive)

@@ -39,7 +39,7 @@ ONE_OF_EACH: Final = list({v.manifest.platform: v for v in VARIANTS.values()}.va
 each = pytest.mark.parametrize("known", ONE_OF_EACH, ids=lambda v: str(v.manifest.platform))
 
 
-def test_manifests_and_parsers_load_no_platforms_library() -> None:
+def test_manifests_and_parsers_import_no_platform_library() -> None:
     program = (
         "import importlib, json, sys\n"
         f"for name in {LIGHT!r}: importlib.import_module(name)\n"
@@ -76,7 +76,7 @@ def test_a_manifest_names_its_adapter_and_its_renderer(known: Variant) -> None:
     assert render_with(renderer_of(manifest), "**hi**")[0].text
 
 
-async def test_an_adapter_is_what_its_manifest_says(stage: Stage) -> None:
+async def test_an_adapter_matches_its_manifest(stage: Stage) -> None:
     manifest = stage.variant.manifest
     assert isinstance(stage.adapter, PlatformAdapter)
     assert stage.adapter.platform == manifest.platform
@@ -84,7 +84,7 @@ async def test_an_adapter_is_what_its_manifest_says(stage: Stage) -> None:
     assert stage.adapter.capabilities == manifest.capabilities
 
 
-async def test_secrets_stay_out_of_what_is_printed_and_logged(
+async def test_secrets_are_neither_printed_nor_logged(
     stage: Stage, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A whole life with failures in it, at the program's own level of detail."""

@@ -11,7 +11,7 @@ from tests.contract.stage import Stage, by_bot
 
 
 @proves("ephemeral")
-async def test_what_is_for_one_person_is_seen_by_nobody_else(stage: Stage) -> None:
+async def test_a_private_message_is_seen_by_one_person(stage: Stage) -> None:
     room = stage.platform.room("general")
     await stage.platform.command(stage.person, room, "context")
     asked = await stage.sink.first(CommandInvoked)
@@ -23,7 +23,7 @@ async def test_what_is_for_one_person_is_seen_by_nobody_else(stage: Stage) -> No
 
 
 @proves("ephemeral")
-async def test_without_a_command_to_answer_it_stays_private_as_well(stage: Stage) -> None:
+async def test_a_private_message_without_a_command_is_private_too(stage: Stage) -> None:
     room = stage.platform.room("general")
     asked = await stage.hear("psst", room, mention=True)
     await stage.send("for Ada", asked.place, private_to=asked.author.id)
@@ -35,7 +35,7 @@ async def test_without_a_command_to_answer_it_stays_private_as_well(stage: Stage
 
 @lacks("ephemeral")
 @proves("rooms")
-async def test_where_everybody_would_read_along_it_is_refused(stage: Stage) -> None:
+async def test_a_private_message_is_refused_where_everybody_would_read_it(stage: Stage) -> None:
     room = stage.platform.room("general")
     asked = await stage.hear("psst", room, mention=True)
     with pytest.raises(Permanent):
@@ -44,14 +44,14 @@ async def test_where_everybody_would_read_along_it_is_refused(stage: Stage) -> N
 
 
 @lacks("ephemeral")
-async def test_in_a_direct_conversation_everything_is_for_one_person(stage: Stage) -> None:
+async def test_everything_in_a_direct_message_is_for_one_person(stage: Stage) -> None:
     asked = await stage.hear()
     await stage.send("for Ada", asked.place, private_to=asked.author.id)
     assert [seen.text for seen in await stage.shown(stage.room, bool)] == ["for Ada"]
 
 
 @proves("further_ids")
-async def test_a_person_with_several_ids_is_named_by_all_of_them(stage: Stage) -> None:
+async def test_a_person_with_several_ids_has_all_of_them(stage: Stage) -> None:
     author = (await stage.hear()).author
     assert author.aliases
     assert author.id not in author.aliases

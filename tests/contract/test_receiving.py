@@ -65,7 +65,7 @@ def _tells_of_deletions(variant: Variant) -> bool:
 
 
 @pytest.mark.usefixtures("unhurried")
-async def test_a_burst_in_one_channel_arrives_in_order(stage: Stage) -> None:
+async def test_many_messages_of_one_channel_arrive_in_order(stage: Stage) -> None:
     said = [f"number {number}" for number in range(BURST)]
     for text in said:
         await stage.platform.say(stage.person, stage.room, text)
@@ -100,7 +100,7 @@ async def test_the_same_event_twice_has_the_same_id(stage: Stage) -> None:
 
 
 @where(_repeats)
-async def test_what_could_not_be_stored_comes_again_in_order(stage: Stage) -> None:
+async def test_an_event_that_was_not_stored_is_delivered_again_in_order(stage: Stage) -> None:
     stage.sink.failures = [StoreUnavailable("the disk is full"), StoreUnavailable("still full")]
     await stage.platform.say(stage.person, stage.room, "first")
     await stage.sink.message("first")
@@ -110,7 +110,7 @@ async def test_what_could_not_be_stored_comes_again_in_order(stage: Stage) -> No
 
 
 @where(_tells_the_person)
-async def test_or_the_person_is_told_and_writes_it_again(stage: Stage) -> None:
+async def test_without_redelivery_the_person_is_asked_to_write_again(stage: Stage) -> None:
     stage.sink.failures = [StoreUnavailable("the disk is full")]
     people = stage.platform
     assert isinstance(people, DirectPeople)
@@ -120,7 +120,7 @@ async def test_or_the_person_is_told_and_writes_it_again(stage: Stage) -> None:
     assert len(stage.sink.messages()) == 1
 
 
-async def test_a_bug_behind_the_sink_does_not_make_the_adapter_deaf(stage: Stage) -> None:
+async def test_an_exception_in_the_sink_does_not_stop_the_adapter(stage: Stage) -> None:
     stage.sink.failures = [ValueError("a bug")]
     await stage.platform.say(stage.person, stage.room, "first")
     await stage.sink.until(lambda: stage.sink.failures == [])
@@ -145,7 +145,7 @@ def ignored(stage: Stage) -> int:
 # --- who, where, to whom ------------------------------------------------------------------------
 
 
-async def test_people_are_known_by_ids_that_do_not_change(stage: Stage) -> None:
+async def test_people_have_immutable_ids(stage: Stage) -> None:
     first, second = await stage.hear("one"), await stage.hear("two")
     assert first.person == second.person
     assert (first.person.platform, first.person.account) == (stage.adapter.platform, "main")
@@ -154,7 +154,7 @@ async def test_people_are_known_by_ids_that_do_not_change(stage: Stage) -> None:
     assert not first.author.is_bot
 
 
-async def test_a_direct_message_is_read_by_nobody_else(stage: Stage) -> None:
+async def test_a_direct_message_has_one_reader(stage: Stage) -> None:
     message = await stage.hear()
     assert message.is_direct_message
     assert message.place.audience is Audience.DIRECT
@@ -163,7 +163,7 @@ async def test_a_direct_message_is_read_by_nobody_else(stage: Stage) -> None:
 
 
 @pytest.mark.proves("rooms")
-async def test_a_room_is_private_only_if_it_is_known_to_be(stage: Stage) -> None:
+async def test_a_room_is_private_only_if_the_platform_says_so(stage: Stage) -> None:
     heard = {}
     for kind in ("public", "private"):
         room = stage.platform.room(f"a {kind} one", kind)
@@ -171,7 +171,7 @@ async def test_a_room_is_private_only_if_it_is_known_to_be(stage: Stage) -> None
     assert heard == {"public": Audience.PUBLIC_ROOM, "private": Audience.PRIVATE_ROOM}
 
 
-async def test_own_messages_do_not_come_back(stage: Stage) -> None:
+async def test_own_messages_are_not_received(stage: Stage) -> None:
     place = (await stage.hear("one")).place
     await stage.send("mine", place)
     await stage.hear("two")
@@ -180,7 +180,7 @@ async def test_own_messages_do_not_come_back(stage: Stage) -> None:
 
 
 @where(_has_bots)
-async def test_another_bot_is_flagged(stage: Stage) -> None:
+async def test_another_bot_is_marked(stage: Stage) -> None:
     assert stage.variant.another_bot is not None
     bot = stage.variant.another_bot(stage.platform)
     await stage.platform.say(bot, stage.platform.room("general"), "beep", mention=True)
@@ -190,7 +190,7 @@ async def test_another_bot_is_flagged(stage: Stage) -> None:
 
 
 @pytest.mark.proves("rooms")
-async def test_a_mention_is_flagged_and_does_not_reach_the_model(stage: Stage) -> None:
+async def test_a_mention_is_marked_and_removed_from_the_text(stage: Stage) -> None:
     message = await stage.hear("the time, please", stage.platform.room("general"), mention=True)
     assert message.mentions_bot
     assert not message.mentions_others
@@ -198,7 +198,7 @@ async def test_a_mention_is_flagged_and_does_not_reach_the_model(stage: Stage) -
 
 
 @where(_mentions)
-async def test_mentioning_others_is_flagged_and_is_no_invocation(stage: Stage) -> None:
+async def test_a_mention_of_others_is_marked_and_is_no_invocation(stage: Stage) -> None:
     assert stage.variant.mention is not None
     ben = stage.platform.person("Ben")
     await stage.platform.say(
@@ -212,7 +212,7 @@ async def test_mentioning_others_is_flagged_and_is_no_invocation(stage: Stage) -
 
 
 @where(_replies)
-async def test_a_reply_says_what_it_replies_to(stage: Stage) -> None:
+async def test_a_reply_names_the_message_it_replies_to(stage: Stage) -> None:
     place = (await stage.hear("a question")).place
     receipt = await stage.send("my answer", place)
     await stage.shown(stage.room, bool)
@@ -224,7 +224,7 @@ async def test_a_reply_says_what_it_replies_to(stage: Stage) -> None:
 
 
 @where(_replies)
-async def test_a_reply_to_somebody_else_is_not_taken_for_one_to_the_bot(stage: Stage) -> None:
+async def test_a_reply_to_another_person_is_not_a_reply_to_the_bot(stage: Stage) -> None:
     first = await stage.hear("a remark")
     await stage.platform.say(stage.person, stage.room, "a correction", reply_to=first.id)
     message = await stage.sink.message("a correction")
@@ -232,7 +232,7 @@ async def test_a_reply_to_somebody_else_is_not_taken_for_one_to_the_bot(stage: S
     assert message.quote is None or not message.quote.by_this_bot
 
 
-async def test_every_event_names_this_platform_and_account(stage: Stage) -> None:
+async def test_every_event_has_its_platform_and_account(stage: Stage) -> None:
     await stage.hear("one")
     await stage.platform.command(stage.person, stage.room, "context")
     await stage.sink.until(lambda: len(stage.sink.events) >= 2)
@@ -245,7 +245,7 @@ async def test_every_event_names_this_platform_and_account(stage: Stage) -> None
 @pytest.mark.parametrize(
     "text", ["ünï çødé 🎉 ", "  spaced  ", "a < b && c > d", "*not bold* _nor this_ `nor that`"]
 )
-async def test_what_people_write_arrives_as_they_wrote_it(stage: Stage, text: str) -> None:
+async def test_text_arrives_as_people_wrote_it(stage: Stage, text: str) -> None:
     await stage.platform.say(stage.person, stage.room, stage.variant.typed(text))
     message = (await stage.sink.first(MessageReceived)).message
     assert message.content.strip() == text.strip()
@@ -264,7 +264,7 @@ async def test_an_edited_message_keeps_its_id(stage: Stage) -> None:
 
 
 @where(_tells_of_deletions)
-async def test_a_deleted_message_is_named_by_its_id(stage: Stage) -> None:
+async def test_a_deleted_message_has_the_same_id(stage: Stage) -> None:
     message = await stage.hear("never mind")
     await stage.platform.delete(stage.person, stage.room, message.id)
     event = await stage.sink.first(MessageDeleted)

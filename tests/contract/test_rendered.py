@@ -40,7 +40,7 @@ BUTTONS: Final = (Button("Delete", "confirm:x:yes"), Button("Keep", "confirm:x:n
 
 
 @pytest.mark.parametrize("markdown", TEXTS.values(), ids=list(TEXTS))
-async def test_every_part_is_taken_unchanged_and_no_word_is_lost(
+async def test_the_platform_accepts_every_part_unchanged_and_no_word_is_lost(
     stage: Stage, markdown: str
 ) -> None:
     place = (await stage.hear()).place
@@ -65,7 +65,7 @@ async def said_in_full(stage: Stage, parts: Sequence[Part]) -> list[Shown]:
     return seen
 
 
-async def test_an_answer_has_its_buttons_under_the_last_part(stage: Stage) -> None:
+async def test_the_last_part_of_an_answer_has_its_buttons(stage: Stage) -> None:
     place = (await stage.hear()).place
     parts = render_with(renderer_of(stage.variant.manifest), "Forget **everything**?")
     outbound = stage.outbound("", place, part=parts[-1], buttons=BUTTONS)

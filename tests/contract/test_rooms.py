@@ -12,7 +12,7 @@ from tests.contract.stage import Stage, by_bot
 
 
 @proves("rooms")
-async def test_a_room_is_heard_and_answered(stage: Stage) -> None:
+async def test_a_mention_in_a_room_is_received_and_answered(stage: Stage) -> None:
     room = stage.platform.room("general")
     message = await stage.hear("anybody there?", room, mention=True)
     assert message.mentions_bot
@@ -22,7 +22,7 @@ async def test_a_room_is_heard_and_answered(stage: Stage) -> None:
 
 
 @lacks("rooms")
-async def test_without_rooms_everything_said_is_direct(stage: Stage) -> None:
+async def test_without_rooms_every_message_is_direct(stage: Stage) -> None:
     with pytest.raises(NotSupported):
         stage.platform.room("general")
     await stage.hear()
@@ -30,7 +30,7 @@ async def test_without_rooms_everything_said_is_direct(stage: Stage) -> None:
 
 
 @proves("threads")
-async def test_a_thread_has_an_id_of_its_own_and_is_answered_inside(stage: Stage) -> None:
+async def test_a_thread_has_its_own_id_and_is_answered_inside(stage: Stage) -> None:
     room = stage.platform.room("general")
     one = await stage.platform.open_thread(stage.person, room, "one")
     two = await stage.platform.open_thread(stage.person, room, "two")
@@ -46,7 +46,7 @@ async def test_a_thread_has_an_id_of_its_own_and_is_answered_inside(stage: Stage
 
 
 @lacks("threads")
-async def test_without_threads_no_message_is_in_one(stage: Stage) -> None:
+async def test_without_threads_no_message_has_a_thread(stage: Stage) -> None:
     message = await stage.hear()
     assert message.place.thread_id == ""
     with pytest.raises(NotSupported):
@@ -54,7 +54,7 @@ async def test_without_threads_no_message_is_in_one(stage: Stage) -> None:
 
 
 @proves("answers_open_threads")
-async def test_an_answer_in_a_room_opens_a_thread_under_the_question(stage: Stage) -> None:
+async def test_an_answer_in_a_room_opens_a_thread_at_the_question(stage: Stage) -> None:
     room = stage.platform.room("general")
     message = await stage.hear("a question", room, mention=True)
     await stage.send("an answer", message.place, reply_to_id=message.id)
@@ -64,7 +64,7 @@ async def test_an_answer_in_a_room_opens_a_thread_under_the_question(stage: Stag
 
 @lacks("answers_open_threads")
 @proves("rooms")
-async def test_elsewhere_an_answer_in_a_room_stays_in_the_room(stage: Stage) -> None:
+async def test_without_that_feature_an_answer_in_a_room_stays_in_the_room(stage: Stage) -> None:
     room = stage.platform.room("general")
     message = await stage.hear("a question", room, mention=True)
     await stage.send("an answer", message.place, reply_to_id=message.id)
@@ -73,7 +73,7 @@ async def test_elsewhere_an_answer_in_a_room_stays_in_the_room(stage: Stage) -> 
 
 
 @proves("joins_threads")
-async def test_a_thread_can_be_followed_without_being_mentioned_in_it(stage: Stage) -> None:
+async def test_a_thread_can_be_followed_without_a_mention(stage: Stage) -> None:
     thread = await stage.platform.open_thread(
         stage.person, stage.platform.room("general"), "the plan"
     )

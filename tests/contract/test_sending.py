@@ -37,7 +37,7 @@ async def broken(stage: Stage, kind: FaultKind, **more: float) -> int:
 
 
 @served
-async def test_a_rate_limit_is_transient_for_exactly_as_long_as_the_platform_says(
+async def test_a_rate_limit_is_transient_with_the_wait_that_the_platform_states(
     stage: Stage,
 ) -> None:
     place = (await stage.hear()).place
@@ -52,7 +52,7 @@ async def test_a_rate_limit_is_transient_for_exactly_as_long_as_the_platform_say
 
 
 @served
-async def test_a_server_error_is_not_repeated_by_the_adapter(stage: Stage) -> None:
+async def test_a_server_error_is_not_retried_by_the_adapter(stage: Stage) -> None:
     place = (await stage.hear()).place
     before = await broken(stage, "server_error")
     with pytest.raises((Transient, Ambiguous)):
@@ -62,7 +62,7 @@ async def test_a_server_error_is_not_repeated_by_the_adapter(stage: Stage) -> No
 
 
 @served
-async def test_a_connection_cut_before_anything_happened_delivered_nothing(stage: Stage) -> None:
+async def test_a_connection_cut_before_the_send_delivers_nothing(stage: Stage) -> None:
     place = (await stage.hear()).place
     before = await broken(stage, "drop_before")
     with pytest.raises((Transient, Ambiguous)):
@@ -75,7 +75,7 @@ async def test_a_connection_cut_before_anything_happened_delivered_nothing(stage
 
 @served
 @pytest.mark.parametrize("kind", ["drop_after", "drop_within"])
-async def test_a_connection_cut_before_the_answer_or_in_it_leaves_it_open(
+async def test_a_connection_cut_before_or_in_the_response_is_ambiguous(
     stage: Stage, kind: FaultKind
 ) -> None:
     place = (await stage.hear()).place
@@ -91,7 +91,7 @@ async def test_a_connection_cut_before_the_answer_or_in_it_leaves_it_open(
 
 
 @served
-async def test_a_platform_that_is_gone_is_transient(stage: Stage) -> None:
+async def test_an_unreachable_platform_is_transient(stage: Stage) -> None:
     place = (await stage.hear()).place
     await stage.platform.stop()
     async with asyncio.timeout(PATIENCE):
@@ -115,13 +115,13 @@ async def test_refused_markup_can_be_sent_again_as_plain_text(stage: Stage) -> N
 
 
 @pytest.mark.where.with_args(_knows_its_chats)
-async def test_a_chat_that_does_not_exist_is_permanent(stage: Stage) -> None:
+async def test_a_missing_chat_is_permanent(stage: Stage) -> None:
     place = replace((await stage.hear()).place, channel_id=stage.variant.unknown_chat)
     with pytest.raises(Permanent):
         await stage.send("hello", place)
 
 
-async def test_a_part_of_another_platform_is_never_sent_as_it_is(stage: Stage) -> None:
+async def test_a_part_rendered_for_another_platform_is_not_sent(stage: Stage) -> None:
     """Blocks are Slack's; elsewhere they are refused, or their plain text is sent."""
     place = (await stage.hear()).place
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "*hi*"}}]
@@ -135,13 +135,13 @@ async def test_a_part_of_another_platform_is_never_sent_as_it_is(stage: Stage) -
         assert seen.text.strip("*") == "hi"
 
 
-async def test_nothing_to_send_is_permanent(stage: Stage) -> None:
+async def test_an_empty_part_is_permanent(stage: Stage) -> None:
     place = (await stage.hear()).place
     with pytest.raises(Permanent):
         await stage.adapter.send(stage.outbound("", place, part=None))
 
 
-async def test_what_was_sent_has_an_id_and_an_aware_time(stage: Stage) -> None:
+async def test_a_receipt_has_an_id_and_an_aware_time(stage: Stage) -> None:
     place = (await stage.hear()).place
     one, two = await stage.send("one", place), await stage.send("two", place)
     assert one.message_id != two.message_id
@@ -150,7 +150,7 @@ async def test_what_was_sent_has_an_id_and_an_aware_time(stage: Stage) -> None:
         assert receipt.timestamp is None or receipt.timestamp.tzinfo is not None
 
 
-async def test_sends_of_many_at_once_all_arrive(stage: Stage) -> None:
+async def test_concurrent_sends_all_arrive(stage: Stage) -> None:
     place = (await stage.hear()).place
     async with asyncio.TaskGroup() as tasks:
         for number in range(20):

@@ -42,7 +42,7 @@ def is_known(arguments: list[str]) -> bool:
     return arguments[0] == "run" and named <= OPTIONS and set(roles) <= {"adapter", "worker"}
 
 
-def test_the_unit_of_systemd_is_hardened_and_starts_parley() -> None:
+def test_the_systemd_unit_is_hardened_and_starts_parley() -> None:
     unit = configparser.RawConfigParser(strict=False)
     unit.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
     unit.read_string(block("ini"))
@@ -57,7 +57,7 @@ def test_the_unit_of_systemd_is_hardened_and_starts_parley() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
-def test_systemd_understands_every_line_of_the_unit(tmp_path: Path) -> None:
+def test_systemd_accepts_every_line_of_the_unit(tmp_path: Path) -> None:
     path = tmp_path / "parley.service"
     text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", block("ini"), flags=re.MULTILINE)
     path.write_text(text)
@@ -70,7 +70,7 @@ def test_systemd_understands_every_line_of_the_unit(tmp_path: Path) -> None:
     assert [line for line in told.stderr.splitlines() if "parley.service" in line] == []
 
 
-def test_the_manifests_of_kubernetes_are_closed() -> None:
+def test_the_kubernetes_manifests_are_restricted() -> None:
     assert {m["kind"] for m in yaml.safe_load_all(block("yaml"))} == {
         "ConfigMap",
         "Secret",
@@ -108,7 +108,7 @@ def test_the_configuration_in_the_manifests_loads(tmp_path: Path) -> None:
         assert {account.platform for account in settings.accounts()} == {"slack"}
 
 
-def test_the_services_of_docker_compose_are_closed_and_known() -> None:
+def test_the_services_of_docker_compose_are_restricted_and_known() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
     assert set(services) == {"adapter", "worker", "redis", "postgres"}
     for name, service in services.items():
@@ -123,7 +123,7 @@ def test_the_services_of_docker_compose_are_closed_and_known() -> None:
     assert "USER 10001" in (ROOT / "Dockerfile").read_text("utf-8")
 
 
-def test_proxies_pass_the_webhooks_and_nothing_else() -> None:
+def test_the_proxies_forward_the_webhooks_only() -> None:
     caddy, nginx = (text for kind, text in BLOCK.findall(PAGE) if not kind)
     for text in (caddy, nginx):
         assert text.count("{") == text.count("}")

@@ -22,7 +22,7 @@ def table(text: str) -> set[str]:
     return {name for row in rows for name in METRIC.findall(row.split("|")[1])}
 
 
-def test_every_figure_is_described_and_every_described_one_exists() -> None:
+def test_every_metric_is_documented_and_every_documented_one_exists() -> None:
     metrics = Metrics({"slack"})
     metrics.registry.register(Gauges(GaugeReadings))
     families = text_string_to_metric_families(metrics.page().decode())
@@ -41,7 +41,7 @@ def kept(text: str, column: int) -> set[str]:
     return {name for row in rows for name in re.findall(r"`(\w+)`", row[column])}
 
 
-def test_everything_that_is_stored_is_listed_with_its_end() -> None:
+def test_every_table_and_key_is_listed_with_its_retention() -> None:
     text = PAGE.read_text("utf-8")
     made = " ".join(statement for step in SCHEMA.steps for statement in step)
     assert kept(text, 1) == set(CREATED.findall(made))

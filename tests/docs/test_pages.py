@@ -48,14 +48,14 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 @by_name
-def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
+def test_every_relative_link_has_a_target(page: Path) -> None:
     links = [path or source for path, source in LINK.findall(prose(page))]
     within = [link for link in links if "://" not in link and not link.startswith("mailto:")]
     assert [link for link in within if not leads_somewhere(page, link)] == []
 
 
 @by_name
-def test_every_file_of_the_program_that_is_named_exists(page: Path) -> None:
+def test_every_named_file_exists(page: Path) -> None:
     named = [text for text in CODE.findall(page.read_text("utf-8")) if FILE.fullmatch(text)]
     assert [text for text in named if not (ROOT / text).exists()] == []
 
@@ -64,7 +64,7 @@ Commands = Iterator[tuple[tuple[str, ...], TyperCommand]]
 
 
 @pytest.mark.parametrize("platform", sorted(own_platforms().manifests))
-def test_every_setting_of_a_platform_stands_in_a_table_of_its_page(platform: str) -> None:
+def test_every_setting_of_a_platform_is_in_a_table_of_its_page(platform: str) -> None:
     page = (ROOT / "docs" / "platforms" / f"{platform}.md").read_text("utf-8")
     told = {
         key for row in re.findall(r"^\| (.*?) \|", page, re.MULTILINE) for key in CODE.findall(row)
@@ -114,7 +114,7 @@ def wrong_in(call: str) -> str:
 
 
 @by_name
-def test_every_command_and_option_of_the_documentation_exists(page: Path) -> None:
+def test_every_documented_command_and_option_exists(page: Path) -> None:
     assert [wrong for call in calls(page) if (wrong := wrong_in(call))] == []
 
 

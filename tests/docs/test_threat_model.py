@@ -24,18 +24,18 @@ def rows_of(attacker: str) -> set[str]:
     return {name for cell in cells for name in re.findall(r"`([a-z0-9-]+)`", cell)}
 
 
-def test_every_attacker_of_the_suite_has_a_section_with_exactly_their_attacks() -> None:
+def test_every_attacker_has_a_section_with_exactly_their_attacks() -> None:
     for attacker in get_args(Attacker):
         known = {attack.id for attack in ATTACKS if attack.attacker == attacker}
         assert rows_of(attacker) == known, attacker
 
 
-def test_every_path_that_the_page_names_exists() -> None:
+def test_every_named_path_exists() -> None:
     named = PATH.findall(PAGE)
     assert len(named) > 50
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-def test_the_page_is_linked_from_the_first_page_and_from_safety() -> None:
+def test_the_readme_and_the_safety_page_link_to_the_page() -> None:
     assert "docs/threat-model.md" in (ROOT / "README.md").read_text("utf-8")
     assert "threat-model.md" in (ROOT / "docs" / "safety.md").read_text("utf-8")

@@ -104,7 +104,7 @@ def taken_port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
-async def test_it_answers_and_leaves_nothing_behind(app: App) -> None:
+async def test_it_answers_and_leaves_no_resources_behind(app: App) -> None:
     before = asyncio.all_tasks()
     await app.start()
     await Account.made.ask()
@@ -115,7 +115,7 @@ async def test_it_answers_and_leaves_nothing_behind(app: App) -> None:
     await app.stop()
 
 
-async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings: Settings) -> None:
+async def test_the_token_calibration_survives_a_restart(app: App, settings: Settings) -> None:
     await app.start()
     for n in range(3):
         await Account.made.ask(f"m{n}")
@@ -128,7 +128,7 @@ async def test_what_it_learned_of_counting_tokens_outlives_it(app: App, settings
         assert again.services.calibrations.latest("offline") == learned
 
 
-async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> None:
+async def test_an_embedding_program_can_observe_each_answer(settings: Settings) -> None:
     class Watcher(CombinedObserver):
         sent: ClassVar[list[SendAttempt]] = []
 
@@ -141,11 +141,11 @@ async def test_whoever_embeds_it_may_watch_each_answer(settings: Settings) -> No
     assert [attempt.outbound.place for attempt in Watcher.sent] == [ROOM]
 
 
-async def test_it_may_be_stopped_before_it_was_started(app: App) -> None:
+async def test_stop_works_before_start(app: App) -> None:
     await app.stop()
 
 
-async def test_ready_is_said_only_while_messages_are_taken(app: App) -> None:
+async def test_ready_is_reported_only_while_messages_are_accepted(app: App) -> None:
     assert not app.readiness().ready
     await app.start()
     assert app.readiness().ready
@@ -160,7 +160,7 @@ async def test_ready_is_said_only_while_messages_are_taken(app: App) -> None:
     assert not app.readiness().ready
 
 
-async def test_the_end_finishes_what_runs(app: App) -> None:
+async def test_shutdown_finishes_running_turns(app: App) -> None:
     await app.start()
     model = Model()
     object.__setattr__(app.services, "provider", model)
@@ -173,7 +173,7 @@ async def test_the_end_finishes_what_runs(app: App) -> None:
     assert Account.made.texts == ["answer"]
 
 
-async def test_the_end_comes_in_time_and_the_next_start_goes_on(
+async def test_shutdown_ends_in_time_and_the_next_start_continues(
     app: App, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.outbound.deliverer.SEND_SECONDS", 0.05)
@@ -194,12 +194,12 @@ async def test_the_end_comes_in_time_and_the_next_start_goes_on(
     await again.stop()
 
 
-def test_a_start_takes_up_all_that_one_run_can_have_accepted() -> None:
+def test_a_start_resumes_everything_that_one_run_can_have_accepted() -> None:
     at_work = 1_000 * MAX_COLLECTED + MAX_CONTROL_TASKS  # with the most workers.concurrency
     assert MAX_WAITING + at_work < MAX_UNFINISHED
 
 
-async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: App) -> None:
+async def test_events_of_a_removed_account_are_kept_and_reported(app: App) -> None:
     await app.storage.start()
     for number, platform in enumerate(("elsewhere", "web")):
         said = message(message_id="m1", at=place("C1", Audience.DIRECT, platform=platform))
@@ -219,7 +219,7 @@ async def test_what_came_through_an_account_that_is_gone_is_kept_and_said(app: A
 
 
 @pytest.mark.parametrize("failure", ["raises", "hangs"])
-async def test_a_part_that_does_not_close_leaves_the_others_to_close(
+async def test_a_part_that_fails_to_close_does_not_keep_the_others_open(
     settings: Settings, failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def close(supervisor: Supervisor) -> None:
@@ -276,7 +276,7 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
     assert closed[-1] == app.storage.stop
 
 
-async def test_a_signal_ends_it_also_while_an_account_hangs(
+async def test_a_signal_ends_the_program_also_while_an_account_hangs(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Hanging(Account):
@@ -293,7 +293,7 @@ async def test_a_signal_ends_it_also_while_an_account_hangs(
     assert "ready" not in capsys.readouterr().out
 
 
-async def test_a_signal_ends_it_once_it_is_ready(
+async def test_a_signal_after_ready_ends_the_program(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
     serving = asyncio.create_task(serve(settings))
@@ -307,7 +307,7 @@ async def test_a_signal_ends_it_once_it_is_ready(
     assert out.split() == ["ready", "web", "ready", "gateway"]
 
 
-async def test_what_keeps_it_from_starting_is_raised_and_everything_closed(
+async def test_a_start_error_is_raised_and_everything_is_closed(
     settings: Settings, taken_port: int
 ) -> None:
     taken = settings.model_copy(

@@ -57,7 +57,7 @@ def test_the_configuration_of_the_readme_loads(tmp_path: Path, text: str) -> Non
 
 
 @pytest.mark.parametrize("language", ["python", "toml"])
-def test_the_pieces_of_the_adapter_page_are_the_example_s(language: str) -> None:
+def test_the_code_of_the_adapter_page_matches_the_example(language: str) -> None:
     code = "\n".join(
         path.read_text("utf-8")
         for pattern in ("parley_lines/*.py", "pyproject.toml")
@@ -80,7 +80,7 @@ def test_every_dependency_has_its_reason() -> None:
     assert {name for name in names if not re.search(rf"\b{re.escape(name)}\b", told)} == set()
 
 
-def test_the_reference_can_be_written_as_the_page_says(tmp_path: Path) -> None:
+def test_the_documented_command_writes_the_reference(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     copy = tmp_path / "configuration.md"
     copy.write_text(re.sub(r"^\| `.*$", "| stale |", page, flags=re.MULTILINE), "utf-8")

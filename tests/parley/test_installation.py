@@ -9,11 +9,11 @@ from parley.installation import PACKAGES, misplaced_package
 from tests.support.patience import LAUNCH
 
 
-def test_all_packages_of_this_installation_are_its_own() -> None:
+def test_all_packages_of_this_installation_belong_to_parley() -> None:
     assert misplaced_package() == ""
 
 
-def test_a_foreign_package_of_the_same_name_is_named_with_advice(tmp_path: Path) -> None:
+def test_a_foreign_package_of_the_same_name_is_reported_with_advice(tmp_path: Path) -> None:
     foreign = tmp_path / "db" / "__init__.py"
     foreign.parent.mkdir()
     foreign.write_text("")

@@ -41,7 +41,7 @@ def changed(file: Path, *statements: str) -> None:
         db.commit()
 
 
-async def test_a_sound_chain_is_told_with_its_last_entry(tmp_path: Path) -> None:
+async def test_an_intact_chain_is_reported_with_its_last_entry(tmp_path: Path) -> None:
     await noted(tmp_path, 7)
     ended = await parley_alone("audit", "verify", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
@@ -53,7 +53,7 @@ async def test_a_sound_chain_is_told_with_its_last_entry(tmp_path: Path) -> None
     assert (missing.status, "no entry 8" in missing.err) == (1, True)
 
 
-async def test_the_first_entry_that_was_changed_is_named(tmp_path: Path) -> None:
+async def test_the_first_changed_entry_is_reported(tmp_path: Path) -> None:
     file = await noted(tmp_path, 7)
     changed(file, "UPDATE memory_audit SET person = 'x' WHERE number = 4")
     ended = await parley("audit", "verify", cwd=tmp_path)
@@ -64,7 +64,7 @@ async def test_the_first_entry_that_was_changed_is_named(tmp_path: Path) -> None
     assert behind.status == 0
 
 
-async def test_an_entry_that_was_taken_out_is_found_whichever_page_it_was_on(
+async def test_a_removed_entry_is_detected_on_every_page(
     tmp_path: Path,
 ) -> None:
     file = await noted(tmp_path, 12)
@@ -79,7 +79,7 @@ async def test_an_entry_that_was_taken_out_is_found_whichever_page_it_was_on(
         assert (walked.broken, walked.entries, walked.last) == (9, 8, 8)
 
 
-async def test_without_its_key_nothing_is_said_of_it(tmp_path: Path) -> None:
+async def test_without_the_key_nothing_is_verified(tmp_path: Path) -> None:
     await noted(tmp_path, 2)
     (tmp_path / "data" / "audit.key").unlink()
     ended = await parley("audit", "verify", cwd=tmp_path)
@@ -87,7 +87,7 @@ async def test_without_its_key_nothing_is_said_of_it(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "audit.key").exists()
 
 
-async def test_the_latest_of_one_person_are_shown(tmp_path: Path) -> None:
+async def test_the_latest_entries_of_one_person_are_shown(tmp_path: Path) -> None:
     await noted(tmp_path, 7)
     shown = await parley("audit", "show", "--person", ADA, "--limit", "2", "--json", cwd=tmp_path)
     lines = [json.loads(line) for line in shown.out.splitlines()]

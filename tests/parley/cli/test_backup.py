@@ -28,7 +28,7 @@ async def telegram() -> AsyncIterator[TelegramSimulator]:
     await simulator.stop()
 
 
-async def test_a_conversation_outlives_the_database_it_was_in(
+async def test_a_conversation_survives_the_loss_of_its_database(
     tmp_path: Path, telegram: TelegramSimulator
 ) -> None:
     (tmp_path / "config").mkdir()
@@ -82,12 +82,12 @@ async def test_a_conversation_outlives_the_database_it_was_in(
     assert (why.status, "answered" in why.out) == (0, True)
 
 
-async def test_without_a_database_it_says_so(tmp_path: Path) -> None:
+async def test_a_missing_database_is_reported(tmp_path: Path) -> None:
     ended = await parley("backup", "copy.db", cwd=tmp_path)
     assert (ended.status, ended.err) == (1, "there is no database at data/parley.db yet\n")
 
 
-def test_waiting_work_in_a_file_of_its_own_is_copied_first() -> None:
+def test_waiting_work_in_a_separate_file_is_copied_first() -> None:
     settings = from_mapping(
         {"database": {"url": "sqlite:///a.db"}, "storage": {"url": "sqlite:///b.db"}}
     )
@@ -107,12 +107,12 @@ def test_one_file_under_two_addresses_is_copied_once() -> None:
     assert pairs(settings, Path("copy.db")) == [(Path("a.db"), Path("copy.db"))]
 
 
-def test_what_only_lives_in_memory_cannot_be_kept() -> None:
+def test_an_in_memory_database_cannot_be_backed_up() -> None:
     with pytest.raises(BadInput, match="in memory"):
         pairs(from_mapping({"database": {"url": "memory://"}}), Path("copy.db"))
 
 
-async def test_another_key_of_the_audit_is_not_replaced_unasked(tmp_path: Path) -> None:
+async def test_another_audit_key_is_not_replaced_without_confirmation(tmp_path: Path) -> None:
     data = tmp_path / "data"
     storage = Storage(from_mapping({"database": {"url": f"sqlite:///{data}/parley.db"}}), CLOCK)
     await storage.start()
@@ -128,7 +128,7 @@ async def test_another_key_of_the_audit_is_not_replaced_unasked(tmp_path: Path) 
     assert (data / "audit.key").read_text().strip() == "ab" * 32
 
 
-async def test_a_copy_without_its_key_is_restored_and_told_about(tmp_path: Path) -> None:
+async def test_a_copy_without_its_key_is_restored_with_a_notice(tmp_path: Path) -> None:
     data = tmp_path / "data"
     storage = Storage(from_mapping({"database": {"url": f"sqlite:///{data}/parley.db"}}), CLOCK)
     await storage.start()

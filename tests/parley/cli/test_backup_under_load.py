@@ -122,7 +122,7 @@ async def town() -> AsyncIterator[Town]:
     await made.model.stop()
 
 
-async def test_what_was_open_in_a_copy_is_answered_after_it_is_restored_and_nothing_else_again(
+async def test_open_messages_of_a_restored_backup_are_answered_and_no_others_again(
     tmp_path: Path, town: Town
 ) -> None:
     first, second, copy = tmp_path / "first", tmp_path / "second", tmp_path / "copy.db"

@@ -28,7 +28,7 @@ async def test_help_names_every_command(tmp_path: Path) -> None:
     assert "..." not in ended.out.partition("Commands:")[2]
 
 
-async def test_it_says_which_version_it_is(tmp_path: Path) -> None:
+async def test_the_version_is_printed(tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     ended = await parley("--version", cwd=tmp_path)
     assert (ended.status, ended.out) == (0, f"parley {project['version']}\n")
@@ -63,7 +63,7 @@ def test_help_loads_neither_settings_nor_platforms() -> None:
         (("why", "1"), 1, "There is no database"),
     ],
 )
-async def test_an_error_is_one_message_and_a_status(
+async def test_an_error_is_one_message_and_an_exit_status(
     tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
 ) -> None:
     (tmp_path / "wrong.yaml").write_text("limit: {}\n")
@@ -73,7 +73,7 @@ async def test_an_error_is_one_message_and_a_status(
     assert clean(ended)
 
 
-async def test_check_config_says_what_is_switched_on_and_no_secret(tmp_path: Path) -> None:
+async def test_check_config_lists_the_enabled_parts_and_no_secret(tmp_path: Path) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "parley.yaml").write_text(
         "platforms: {telegram: {bot_token: '${TOKEN}', accounts: {sales: {bot_token: hush}}}}\n"
@@ -90,13 +90,13 @@ async def test_check_config_says_what_is_switched_on_and_no_secret(tmp_path: Pat
     assert "hush" not in ended.out
 
 
-async def test_the_config_can_be_named_by_a_variable(tmp_path: Path) -> None:
+async def test_the_path_of_the_configuration_can_be_a_variable(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("assistant: {name: Ada}\n")
     ended = await parley("check-config", cwd=tmp_path, env={"PARLEY_CONFIG": "own.yaml"})
     assert "assistant  Ada\n" in ended.out
 
 
-async def test_render_prints_exactly_what_is_sent(tmp_path: Path) -> None:
+async def test_render_prints_exactly_the_sent_text(tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text(MARKDOWN)
     slack = await parley_alone("render", "--platform", "slack", "plan.md", cwd=tmp_path)
     assert json.loads(slack.out) == render(MARKDOWN, "slack")[0].payload
@@ -113,14 +113,14 @@ async def test_render_counts_the_messages_of_a_long_text(tmp_path: Path) -> None
     assert ended.out.split() == ["word"] * 1_000
 
 
-async def test_render_refuses_what_is_no_text(tmp_path: Path) -> None:
+async def test_render_refuses_a_file_that_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "binary.md").write_bytes(b"\xff\xfe")
     (tmp_path / "huge.md").write_bytes(b"a" * (1024 * 1024 + 1))
     assert "not UTF-8" in (await parley("render", "-p", "web", "binary.md", cwd=tmp_path)).err
     assert "larger than 1 MiB" in (await parley("render", "-p", "web", "huge.md", cwd=tmp_path)).err
 
 
-async def test_the_slack_manifest_can_be_pasted(tmp_path: Path) -> None:
+async def test_the_slack_manifest_is_printed_for_pasting(tmp_path: Path) -> None:
     socket = yaml.safe_load((await parley_alone("manifest", "slack", cwd=tmp_path)).out)
     assert socket["settings"]["socket_mode_enabled"] is True
     url = "https://chat.example.org/webhook/slack"

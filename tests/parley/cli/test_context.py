@@ -56,7 +56,7 @@ ANSWERED = Trace(
 )
 
 
-def test_the_blocks_are_shown_with_what_is_missing_and_what_to_look_at() -> None:
+def test_the_blocks_are_shown_with_missing_parts_and_warnings() -> None:
     (figures,) = figures_of(ANSWERED)
 
     assert describe(ANSWERED, figures).splitlines() == [
@@ -85,7 +85,7 @@ def test_the_blocks_are_shown_with_what_is_missing_and_what_to_look_at() -> None
     ]
 
 
-async def test_it_finds_the_figures_in_the_database(tmp_path: Path) -> None:
+async def test_the_figures_are_read_from_the_database(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/data/parley.db"
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()

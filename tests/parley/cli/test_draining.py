@@ -81,7 +81,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     await made.close()
 
 
-async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town) -> None:
+async def test_unfinished_work_continues_at_the_next_start(town: Town) -> None:
     town.model.faults.add(Fault("messages", "slow", times=100_000, delay=0.2))
     arguments = ("run", "--config", "parley.yaml")
     async with started(*arguments, cwd=town.folder) as process:
@@ -106,7 +106,7 @@ async def test_what_is_not_done_at_the_end_is_done_at_the_next_start(town: Town)
     assert town.answers() == [EACH] * CHATS
 
 
-async def test_a_second_signal_ends_it_at_once_and_loses_nothing_either(town: Town) -> None:
+async def test_a_second_signal_ends_the_program_immediately_without_loss(town: Town) -> None:
     town.model.faults.add(Fault("messages", "slow", times=100_000, delay=30.0))
     arguments = ("run", "--config", "parley.yaml")
     async with started(*arguments, cwd=town.folder) as process:

@@ -45,7 +45,7 @@ def pointed_at(simulator: PlatformSimulator) -> tuple[dict[str, str], list[str]]
 
 
 @pytest.mark.parametrize("name", list(PLATFORMS))
-async def test_without_questions_it_takes_credentials_from_the_environment(
+async def test_init_without_questions_uses_credentials_from_the_environment(
     tmp_path: Path, name: str
 ) -> None:
     simulator = PLATFORMS[name]()
@@ -65,7 +65,7 @@ async def test_without_questions_it_takes_credentials_from_the_environment(
             assert str(value) not in config.read_text() + ended.out
 
 
-async def test_without_questions_and_credentials_it_names_what_it_looked_for(
+async def test_init_without_questions_and_credentials_names_the_variables(
     tmp_path: Path,
 ) -> None:
     ended = await parley("init", "--yes", cwd=tmp_path)
@@ -73,7 +73,7 @@ async def test_without_questions_and_credentials_it_names_what_it_looked_for(
     assert ended.status == 0
 
 
-async def test_a_wrong_credential_is_written_but_said_to_be_broken(tmp_path: Path) -> None:
+async def test_a_wrong_credential_is_written_and_reported_as_wrong(tmp_path: Path) -> None:
     simulator = TelegramSimulator()
     await simulator.start()
     _, assign = pointed_at(simulator)
@@ -85,7 +85,7 @@ async def test_a_wrong_credential_is_written_but_said_to_be_broken(tmp_path: Pat
     assert (tmp_path / "config" / "parley.yaml").exists()
 
 
-async def test_the_questions_lead_to_a_configuration_that_works(tmp_path: Path) -> None:
+async def test_the_questions_produce_a_working_configuration(tmp_path: Path) -> None:
     simulator = TelegramSimulator()
     await simulator.start()
     _, assign = pointed_at(simulator)
@@ -117,7 +117,7 @@ async def test_the_questions_lead_to_a_configuration_that_works(tmp_path: Path) 
     assert written["model"]["api_key"] == "${ANTHROPIC_API_KEY}"
 
 
-async def test_a_verify_token_is_made_up_when_none_is_given(tmp_path: Path) -> None:
+async def test_a_missing_verify_token_is_generated(tmp_path: Path) -> None:
     answers = ["EAA-token", "123456789", "secret-of-the-app", "", "Ada", ""]
     ended = await parley(
         "init",
@@ -133,7 +133,7 @@ async def test_a_verify_token_is_made_up_when_none_is_given(tmp_path: Path) -> N
     assert load(tmp_path / "config" / "parley.yaml", {}).accounts()
 
 
-async def test_nothing_is_overwritten_without_being_asked(tmp_path: Path) -> None:
+async def test_an_existing_file_is_not_overwritten_without_a_question(tmp_path: Path) -> None:
     config = tmp_path / "config" / "parley.yaml"
     config.parent.mkdir()
     config.write_text("assistant: {name: Old}\n")
@@ -147,7 +147,7 @@ async def test_nothing_is_overwritten_without_being_asked(tmp_path: Path) -> Non
     assert load(config, {}).assistant.name == "New"
 
 
-async def test_other_lines_of_an_existing_env_file_stay(tmp_path: Path) -> None:
+async def test_other_lines_of_an_existing_env_file_are_kept(tmp_path: Path) -> None:
     secrets = tmp_path / "config" / ".env"
     secrets.parent.mkdir()
     secrets.write_text("OTHER='it stays'\nTELEGRAM_BOT_TOKEN=old\n")
@@ -171,7 +171,7 @@ async def test_other_lines_of_an_existing_env_file_stay(tmp_path: Path) -> None:
         (("--platform", "telegram"), 1, ""),
     ],
 )
-async def test_what_cannot_be_is_refused_and_not_written(
+async def test_an_invalid_answer_is_refused_and_not_written(
     tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
 ) -> None:
     ended = await parley("init", "--yes", *arguments, cwd=tmp_path)
@@ -184,7 +184,7 @@ async def test_what_cannot_be_is_refused_and_not_written(
         assert "Set TELEGRAM_BOT_TOKEN." in ended.out
 
 
-async def test_the_local_page_can_be_switched_on(tmp_path: Path) -> None:
+async def test_the_local_page_can_be_enabled(tmp_path: Path) -> None:
     ended = await parley("init", "--yes", "--no-check", "--platform", "web", cwd=tmp_path)
     assert ended.status == 0
     assert [a.platform for a in load(tmp_path / "config" / "parley.yaml", {}).accounts()] == ["web"]

@@ -137,7 +137,7 @@ async def contents(folder: Path, person: str = ADA) -> list[str]:
     return [line["content"] for line in await lines(folder, "memory", "list", "--person", person)]
 
 
-async def test_what_was_decided_is_listed_without_its_text(folder: Path) -> None:
+async def test_decisions_are_listed_without_their_text(folder: Path) -> None:
     assert await lines(folder, "memory", "review", "--history", *MINE) == []
     (waiting,) = await lines(folder, "memory", "review", *MINE)
     await parley("memory", "review", "--reject", str(waiting["id"]), *MINE, cwd=folder)
@@ -147,7 +147,7 @@ async def test_what_was_decided_is_listed_without_its_text(folder: Path) -> None
     assert await lines(folder, "memory", "review", "--history", "--person", BOB) == []
 
 
-async def test_working_memory_is_listed_and_goes_with_all_of_it(folder: Path) -> None:
+async def test_working_memory_is_listed_and_cleared_with_everything_else(folder: Path) -> None:
     shown = await lines(folder, "memory", "list", "--tier", "working", *MINE)
     assert {(line["content"], line["role"]) for line in shown} == {
         ("ada asks", "user"),
@@ -164,7 +164,7 @@ async def test_working_memory_is_listed_and_goes_with_all_of_it(folder: Path) ->
     assert {line["content"] for line in theirs} == {"bob asks", "answer to bob", "Plan bob's trip"}
 
 
-async def test_what_answers_cost_is_shown_by_person_and_in_all(folder: Path) -> None:
+async def test_costs_are_shown_by_person_and_in_total(folder: Path) -> None:
     (mine,) = await lines(folder, "usage", *MINE)
     assert (mine["micros"], mine["models"][0]["calls"]) == (250_000, 1)
     assert mine["budgets"] == [{"name": "user_per_day", "spent": 250_000, "limit": 1_000_000}]
@@ -180,7 +180,7 @@ async def test_what_answers_cost_is_shown_by_person_and_in_all(folder: Path) -> 
     assert nobody.out.splitlines()[0] == "Nothing was spent in this time."
 
 
-async def test_what_would_become_of_a_text_is_said_and_nothing_is_stored(small: Path) -> None:
+async def test_validate_reports_the_outcome_and_stores_nothing(small: Path) -> None:
     before = await contents(small)
     ended = await parley(
         *("memory", "validate", "ada owns a boat", "--source", "user", *MINE), cwd=small
@@ -201,7 +201,7 @@ async def test_what_would_become_of_a_text_is_said_and_nothing_is_stored(small: 
     assert await contents(small) == before
 
 
-async def test_people_are_listed_with_counts_and_nothing_else(small: Path) -> None:
+async def test_people_are_listed_with_counts_only(small: Path) -> None:
     assert await lines(small, "memory", "people") == [
         {"person": person, "episodic": 2, "semantic": 2, "waiting": 1} for person in (ADA, BOB)
     ]
@@ -209,7 +209,7 @@ async def test_people_are_listed_with_counts_and_nothing_else(small: Path) -> No
     assert shown.out == f"{ADA}  2  2  1\n{BOB}  2  2  1\n"
 
 
-async def test_a_person_sees_searches_and_forgets_their_own(folder: Path) -> None:
+async def test_a_person_lists_searches_and_forgets_their_own_memories(folder: Path) -> None:
     assert len(await contents(folder)) == 4
     assert not [text for text in await contents(folder) if "bob" in text]
     found = await lines(folder, "memory", "search", "dog", *MINE)
@@ -231,7 +231,7 @@ async def test_a_person_sees_searches_and_forgets_their_own(folder: Path) -> Non
     [("episodic", 1, 2, 2), ("semantic", 1, 3, 2), ("all", 2, 5, 0)],
     ids=["episodic", "semantic and what waits", "all and what waits"],
 )
-async def test_clearing_asks_as_often_as_it_must(
+async def test_clearing_asks_once_or_twice_by_scope(
     small: Path, what: str, needed: int, gone: int, left: int
 ) -> None:
     for said in range(needed):
@@ -249,7 +249,7 @@ async def test_clearing_asks_as_often_as_it_must(
         assert (ended.status, "has no memories" in ended.err) == (1, True)
 
 
-async def test_on_a_terminal_it_asks_and_shows_tables(small: Path) -> None:
+async def test_a_terminal_gets_questions_and_tables(small: Path) -> None:
     async with terminal(small, "memory", "list", *MINE) as run:
         shown, status = await run.rest()
     assert status == 0
@@ -273,7 +273,7 @@ async def test_on_a_terminal_it_asks_and_shows_tables(small: Path) -> None:
     assert (status, "5 deleted." in shown) == (0, True)
 
 
-async def test_what_waits_is_decided_by_name(small: Path) -> None:
+async def test_a_pending_memory_is_decided_by_its_id(small: Path) -> None:
     (waits,) = await lines(small, "memory", "review", *MINE)
     assert waits["memory"]["content"] == "ada likes cats a lot"
     theirs = await parley("memory", "review", "--person", BOB, "--approve", waits["id"], cwd=small)
@@ -287,7 +287,7 @@ async def test_what_waits_is_decided_by_name(small: Path) -> None:
     assert await lines(small, "memory", "review", "--person", BOB) == []
 
 
-async def test_given_out_cleared_and_taken_in_again(folder: Path) -> None:
+async def test_memories_are_exported_cleared_and_imported_again(folder: Path) -> None:
     before = await contents(folder)
     (folder / "key").write_text(f"{KEY}\n")
     sealed = ("--key-file", "key")
@@ -307,7 +307,7 @@ async def test_given_out_cleared_and_taken_in_again(folder: Path) -> None:
     assert b"Rex" not in (folder / "sealed").read_bytes()
 
 
-async def test_the_key_of_a_sealed_file_has_to_be_there_and_right(small: Path) -> None:
+async def test_an_encrypted_file_requires_the_right_key(small: Path) -> None:
     env = {"PARLEY_EXPORT_KEY": KEY}
     nobody = await parley("memory", "export", "a", *MINE, "--encrypt", cwd=small)
     assert (nobody.status, "--key-file" in nobody.err) == (1, True)
@@ -324,7 +324,7 @@ async def test_the_key_of_a_sealed_file_has_to_be_there_and_right(small: Path) -
     assert (wrong.status, "does not decrypt the file" in wrong.err) == (1, True)
 
 
-async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: Path) -> None:
+async def test_a_refused_line_is_reported_and_sets_the_exit_status(small: Path) -> None:
     file = small / "a.jsonl"
     file.write_text(
         '{"format":"parley-memory","version":1}\n{"content":"Has a cat"}\n{"content":1}\n'
@@ -348,7 +348,7 @@ async def test_a_line_that_is_not_taken_is_named_and_the_status_says_so(small: P
         (("export", "no/such/folder", *MINE), 1, "cannot write"),
     ],
 )
-async def test_what_cannot_be_done_is_said(
+async def test_impossible_requests_are_reported(
     small: Path, arguments: tuple[str, ...], status: int, told: str
 ) -> None:
     ended = await parley("memory", *arguments, cwd=small)
@@ -357,7 +357,7 @@ async def test_what_cannot_be_done_is_said(
     assert "Traceback" not in ended.err
 
 
-async def test_without_memory_or_a_database_it_says_so(tmp_path: Path) -> None:
+async def test_a_missing_memory_or_database_is_reported(tmp_path: Path) -> None:
     none = await parley("memory", "people", cwd=tmp_path)
     assert (none.status, "no database" in none.err) == (1, True)
     await filled(tmp_path, "sqlite:///data/parley.db")

@@ -82,7 +82,7 @@ def left(models: Path) -> set[str]:
     return {path.name for path in models.rglob("*") if path.is_file()}
 
 
-async def test_every_file_comes_whole_and_only_what_is_missing(hub: Hub, tmp_path: Path) -> None:
+async def test_missing_files_are_downloaded_completely(hub: Hub, tmp_path: Path) -> None:
     names, seen = await fetched(hub, tmp_path)
     assert names == list(EMBEDDING.files)
     assert EMBEDDING.missing(tmp_path) == []
@@ -102,7 +102,7 @@ async def test_every_file_comes_whole_and_only_what_is_missing(hub: Hub, tmp_pat
         (b"", "instead of 800,000"),
     ],
 )
-async def test_what_is_not_what_was_published_is_not_kept(
+async def test_a_file_with_another_checksum_is_deleted(
     hub: Hub, tmp_path: Path, weights: bytes, reason: str
 ) -> None:
     hub.weights = weights
@@ -111,7 +111,7 @@ async def test_what_is_not_what_was_published_is_not_kept(
     assert left(tmp_path) == set()
 
 
-async def test_a_download_that_breaks_off_leaves_nothing_and_is_begun_anew(
+async def test_an_interrupted_download_leaves_nothing_and_starts_again(
     hub: Hub, tmp_path: Path
 ) -> None:
     hub.breaks_off = True
@@ -122,7 +122,7 @@ async def test_a_download_that_breaks_off_leaves_nothing_and_is_begun_anew(
     assert (await fetched(hub, tmp_path))[0] == list(EMBEDDING.files)
 
 
-async def test_what_a_killed_download_left_is_gone_with_the_next_one(
+async def test_the_next_download_deletes_the_leftovers_of_a_killed_one(
     hub: Hub, tmp_path: Path
 ) -> None:
     folder = tmp_path / EMBEDDING.name
@@ -136,26 +136,26 @@ async def test_what_a_killed_download_left_is_gone_with_the_next_one(
     assert left(tmp_path) == {*EMBEDDING.files, running.name}
 
 
-async def test_an_error_of_the_server_is_named(hub: Hub, tmp_path: Path) -> None:
+async def test_an_error_of_the_server_is_reported(hub: Hub, tmp_path: Path) -> None:
     hub.absent = True
     with pytest.raises(DownloadFailed, match=r"127\.0\.0\.1 answers 404 for http"):
         await fetched(hub, tmp_path)
     assert len(hub.asked) == 1
 
 
-async def test_without_a_network_it_says_how_to_do_without(tmp_path: Path) -> None:
+async def test_without_a_network_the_alternative_is_reported(tmp_path: Path) -> None:
     hub = Hub(url="http://127.0.0.1:9")
     with pytest.raises(DownloadFailed, match=r"cannot be reached.*copy the result to"):
         await fetched(hub, tmp_path)
 
 
-async def test_a_folder_that_cannot_be_written_is_named(hub: Hub, tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_written_is_reported(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / EMBEDDING.name).write_text("a file", "utf-8")
     with pytest.raises(DownloadFailed, match="cannot be written"):
         await fetched(hub, tmp_path)
 
 
-async def test_on_a_terminal_every_file_has_a_bar(hub: Hub, tmp_path: Path) -> None:
+async def test_every_file_has_a_progress_bar_on_a_terminal(hub: Hub, tmp_path: Path) -> None:
     terminal, inside = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         *PROGRAM,

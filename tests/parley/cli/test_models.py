@@ -15,7 +15,7 @@ from tests.parley.cli.kit import parley, parley_alone
 from tests.parley.cli.test_memory import filled
 
 
-async def test_what_is_missing_is_listed_and_the_doctor_says_what_to_do(tmp_path: Path) -> None:
+async def test_missing_models_are_listed_and_doctor_gives_advice(tmp_path: Path) -> None:
     listed = await parley_alone("models", "list", cwd=tmp_path)
     assert listed.status == 0
     assert "all-MiniLM-L6-v2          missing, 91 MB" in listed.out
@@ -25,7 +25,7 @@ async def test_what_is_missing_is_listed_and_the_doctor_says_what_to_do(tmp_path
     assert "Run `parley models pull`, or set memory.embedding_provider to none." in asked.out
 
 
-async def test_a_model_that_is_there_is_named(tmp_path: Path) -> None:
+async def test_an_installed_model_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "models" / EMBEDDING.name
     folder.mkdir(parents=True)
     for name in EMBEDDING.files:
@@ -38,7 +38,7 @@ async def test_a_model_that_is_there_is_named(tmp_path: Path) -> None:
     assert "ok      recall: all-MiniLM-L6-v2 is here" in asked.out
 
 
-async def test_after_a_change_of_the_model_it_is_shown_how_far_the_vectors_are(
+async def test_after_a_change_of_the_model_the_progress_of_the_vectors_is_shown(
     tmp_path: Path,
 ) -> None:
     folder = await filled(tmp_path, "sqlite:///parley.db")
@@ -77,7 +77,7 @@ async def test_after_a_change_of_the_model_it_is_shown_how_far_the_vectors_are(
         (("pull", "gpt"), 2, "There is no model gpt."),
     ],
 )
-async def test_what_cannot_be_fetched_is_said(
+async def test_a_failed_download_is_reported(
     tmp_path: Path, arguments: tuple[str, ...], status: int, text: str
 ) -> None:
     ended = await parley("models", *arguments, cwd=tmp_path)

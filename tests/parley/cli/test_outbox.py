@@ -32,7 +32,7 @@ def somewhere(channel: str = "42") -> Place:
     return Place("telegram", "main", channel, Audience.DIRECT)
 
 
-async def test_it_lists_what_was_given_up_without_its_text(tmp_path: Path) -> None:
+async def test_dead_letters_are_listed_without_their_text(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "a:1")
     found = await parley_alone("outbox", "list", cwd=tmp_path)
     assert found.status == 0, found.err
@@ -44,7 +44,7 @@ async def test_it_lists_what_was_given_up_without_its_text(tmp_path: Path) -> No
     assert "\x1b" not in found.out
 
 
-async def test_it_forgets_what_it_is_told_to(tmp_path: Path) -> None:
+async def test_the_named_dead_letters_are_dropped(tmp_path: Path) -> None:
     await given_up(tmp_path, somewhere(), "a:0", "b:0", "c:0")
     one = await parley("outbox", "drop", "a:0", "unknown", cwd=tmp_path)
     assert (one.status, one.out) == (1, "1 deleted.\n")
@@ -55,20 +55,20 @@ async def test_it_forgets_what_it_is_told_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("resend",), ("drop",), ("resend", "a:0", "--all")])
-async def test_keys_or_all_have_to_be_said(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+async def test_keys_or_all_are_required(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     ended = await parley("outbox", *arguments, cwd=tmp_path)
     assert ended.status == 2
     assert "--all" in ended.err
 
 
-async def test_without_a_database_it_says_so(tmp_path: Path) -> None:
+async def test_a_missing_database_is_reported(tmp_path: Path) -> None:
     ended = await parley("outbox", "list", cwd=tmp_path)
     assert ended.status == 1
     assert "no database" in ended.err
     assert not (tmp_path / "data").exists()
 
 
-async def test_the_running_gateway_sends_again_what_is_queued_again(tmp_path: Path) -> None:
+async def test_the_running_gateway_sends_resent_dead_letters(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     await telegram.start()
     ada = telegram.person("Ada")

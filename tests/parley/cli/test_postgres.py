@@ -15,7 +15,7 @@ from tests.support.patience import PATIENCE
 from tests.support.servers import postgres_server
 
 
-async def test_it_answers_and_says_why_from_postgres(tmp_path: Path) -> None:
+async def test_a_message_is_answered_and_explained_from_postgres(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     await telegram.start()
     (tmp_path / "config").mkdir()

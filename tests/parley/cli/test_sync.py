@@ -31,7 +31,7 @@ def configured(folder: Path) -> None:
     (folder / "config/parley.yaml").write_text(yaml.safe_dump({"heartbeat": {"sources": wanted}}))
 
 
-async def test_it_prints_what_the_heartbeat_says(tmp_path: Path) -> None:
+async def test_sync_prints_the_new_status(tmp_path: Path) -> None:
     configured(tmp_path)
     ended = await parley_alone("sync", TEA, cwd=tmp_path)
     assert (ended.status, ended.out) == (0, "2 active members.\n"), ended.err
@@ -44,7 +44,7 @@ async def test_it_prints_what_the_heartbeat_says(tmp_path: Path) -> None:
     assert "0 messages answered" in own.out
 
 
-async def test_what_fails_is_one_message_and_a_status(tmp_path: Path) -> None:
+async def test_a_failure_is_one_message_and_an_exit_status(tmp_path: Path) -> None:
     configured(tmp_path)
     gone = await parley("sync", "slack:main:GONE", cwd=tmp_path)
     assert (gone.status, gone.out) == (1, "")
@@ -54,7 +54,7 @@ async def test_what_fails_is_one_message_and_a_status(tmp_path: Path) -> None:
     assert TEA in unknown.err
 
 
-async def test_the_doctor_asks_every_source(tmp_path: Path) -> None:
+async def test_doctor_tests_every_source(tmp_path: Path) -> None:
     configured(tmp_path)
     ended = await parley("doctor", cwd=tmp_path)
     assert f"heartbeat: {TEA}: 1 figures" in ended.out

@@ -17,7 +17,7 @@ def configured(folder: Path) -> str:
     return str(path)
 
 
-async def test_it_prints_the_token_alone_and_says_whose_it_is(tmp_path: Path) -> None:
+async def test_only_the_token_is_on_standard_output_and_its_person_is_named(tmp_path: Path) -> None:
     config = configured(tmp_path)
     ended = await parley_alone("token", "web:main:ada", "--days", "2", "-c", config, cwd=tmp_path)
     assert ended.status == 0
@@ -28,7 +28,7 @@ async def test_it_prints_the_token_alone_and_says_whose_it_is(tmp_path: Path) ->
     assert "web:main:ada" in ended.err
 
 
-async def test_one_is_listed_and_revoked_by_its_name(tmp_path: Path) -> None:
+async def test_one_token_is_listed_and_revoked_by_its_name(tmp_path: Path) -> None:
     config = configured(tmp_path)
     for name in ("laptop", "phone"):
         made = await parley("token", "web:main:ada", "--name", name, "-c", config, cwd=tmp_path)
@@ -62,7 +62,7 @@ async def test_all_are_revoked_together(tmp_path: Path) -> None:
     assert read_key(tmp_path / "token.key") != before
 
 
-async def test_what_cannot_be_is_refused_with_a_reason(tmp_path: Path) -> None:
+async def test_an_impossible_request_is_refused_with_a_reason(tmp_path: Path) -> None:
     config = configured(tmp_path)
     for arguments, status, said in (
         (("ada",), 1, "PLATFORM:ACCOUNT:ID"),

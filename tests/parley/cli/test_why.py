@@ -29,7 +29,7 @@ REFUSED = Trace(
 )
 
 
-def test_a_trace_reads_from_top_to_bottom() -> None:
+def test_a_trace_lists_the_decisions_in_order() -> None:
     assert describe(REFUSED).splitlines() == [
         "message 4711 on telegram, 2026-11-21 09:30:00 UTC",
         "  conversation default:telegram:main::-100:",
@@ -41,7 +41,7 @@ def test_a_trace_reads_from_top_to_bottom() -> None:
     ]
 
 
-async def test_it_finds_the_trace_of_a_message_in_the_database(tmp_path: Path) -> None:
+async def test_the_trace_of_a_message_is_read_from_the_database(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/data/parley.db"
     storage = Storage(from_mapping({"database": {"url": url}}), SystemClock())
     await storage.start()

@@ -15,14 +15,14 @@ def test_the_built_in_persona_fits_a_window_of_4k() -> None:
     )
 
 
-def test_a_long_one_is_named_with_its_excess() -> None:
+def test_a_persona_that_is_too_long_is_refused_with_the_excess() -> None:
     with pytest.raises(
         ConfigurationError, match=r"assistant\.persona.*\d+ more than the 500.* model\.window"
     ):
         from_mapping({"assistant": {"persona": LONG}, "model": {"window": 8_192}})
 
 
-def test_the_smallest_of_all_models_counts_and_channels_do_too() -> None:
+def test_the_smallest_window_applies_also_to_the_personas_of_channels() -> None:
     fallback = {"provider": "openai", "name": "m", "api_key": "k", "window": 4_096}
     channels = {"telegram:-1": {"persona": LONG}}
     said = (
@@ -34,11 +34,11 @@ def test_the_smallest_of_all_models_counts_and_channels_do_too() -> None:
         )
 
 
-def test_in_a_large_window_there_is_room() -> None:
+def test_a_large_window_accepts_a_long_persona() -> None:
     from_mapping({"assistant": {"persona": LONG}, "model": {"window": 1_000_000}})
 
 
-def test_how_long_a_persona_may_be_is_what_the_documentation_says() -> None:
+def test_the_documentation_states_the_maximum_length_of_a_persona() -> None:
     """About 5,000 letters in the default window, 1,400 in one of 8,192."""
     words = "You are a guide to the harbour, and you know every pier of it. "
     for window, letters in ((200_000, 5_000), (8_192, 1_300)):

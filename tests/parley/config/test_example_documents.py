@@ -57,13 +57,13 @@ def named(value: Value, known: set[str], path: KeyPath = ()) -> Iterator[str]:
         yield from named(below, known, here)
 
 
-def test_the_example_loads_as_it_is_and_says_nothing_but_defaults() -> None:
+def test_the_example_loads_and_contains_only_defaults() -> None:
     platforms = own_platforms()
     example = load(EXAMPLE, {}, platforms)
     assert example.model_dump() == load(None, {}, platforms).model_dump()
 
 
-def test_the_example_loads_with_every_key_switched_on(tmp_path: Path) -> None:
+def test_the_example_loads_with_every_key_enabled(tmp_path: Path) -> None:
     text = switched_on(EXAMPLE.read_text(encoding="utf-8"))
     path = tmp_path / "parley.yaml"
     path.write_text(text, encoding="utf-8")
@@ -83,14 +83,14 @@ def test_the_example_names_every_key() -> None:
     assert known - present == set()
 
 
-def test_the_reference_in_the_documentation_is_the_model_s() -> None:
+def test_the_reference_in_the_documentation_matches_the_settings() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert with_reference(page, own_platforms()) == page, (
         "run: python -m parley.config.reference_page"
     )
 
 
-def test_every_key_of_ours_says_what_it_means() -> None:
+def test_every_key_of_parley_has_a_description() -> None:
     silent = [
         key.path
         for group in groups(PLATFORMS)
@@ -101,7 +101,7 @@ def test_every_key_of_ours_says_what_it_means() -> None:
     assert silent == []
 
 
-def test_the_words_under_a_field_are_its_documentation() -> None:
+def test_the_text_below_a_field_is_its_documentation() -> None:
     assert documented(Limits)["user_per_minute"] == "Questions of one person."
 
 

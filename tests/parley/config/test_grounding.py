@@ -26,14 +26,14 @@ grounding:
 """
 
 
-def test_nothing_configured_looks_nothing_up() -> None:
+def test_without_configuration_nothing_is_requested() -> None:
     grounding = Grounding()
     sources = grounding_sources(grounding)
     assert (sources.hosts, sources.repositories, sources.trackers) == ((), (), ())
     assert (grounding.word_threshold, grounding.meaning_threshold) == (0.92, None)
 
 
-def test_every_place_becomes_what_it_means(tmp_path: Path) -> None:
+def test_every_configured_source_is_converted(tmp_path: Path) -> None:
     settings = load_text(tmp_path, EVERYTHING)
     sources = grounding_sources(settings.grounding)
     assert sources.hosts == (
@@ -67,28 +67,26 @@ def test_every_place_becomes_what_it_means(tmp_path: Path) -> None:
         ("dedup_method: guess", "grounding.dedup_method"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_its_place(
-    tmp_path: Path, line: str, path: str
-) -> None:
+def test_an_invalid_value_is_refused_with_its_path(tmp_path: Path, line: str, path: str) -> None:
     with pytest.raises(SettingsError) as refused:
         load_text(tmp_path, f"grounding:\n  {line}\n")
     assert refused.value.problems[0].path == path
 
 
-def test_a_threshold_of_ones_own_is_for_the_method_that_was_chosen() -> None:
+def test_a_configured_threshold_applies_to_the_chosen_method() -> None:
     words = Grounding(dedup_threshold=0.9)
     assert (words.word_threshold, words.meaning_threshold) == (0.9, None)
     meaning = Grounding(dedup_method="vector", dedup_threshold=0.9)
     assert (meaning.word_threshold, meaning.meaning_threshold) == (0.92, 0.9)
 
 
-def test_a_token_never_travels_in_the_clear(tmp_path: Path) -> None:
+def test_a_token_is_never_sent_over_http(tmp_path: Path) -> None:
     text = "trackers: {a: 'http://x.example/{number}'}\n  tracker_tokens: {a: t}"
     with pytest.raises(SettingsError, match="https"):
         load_text(tmp_path, f"grounding:\n  {text}\n")
 
 
-def test_the_settings_and_the_memory_agree_on_their_figures() -> None:
+def test_the_settings_and_the_memory_package_have_the_same_defaults() -> None:
     assert (WORDS, MEANING) == (JACCARD_THRESHOLD, VECTOR_THRESHOLD)
     assert Grounding.model_fields["dedup_threshold"].metadata[0].ge == LOWEST_THRESHOLD
     assert PLACES == TRACKER_PLACES

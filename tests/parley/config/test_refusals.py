@@ -29,7 +29,7 @@ def test_every_problem_is_reported_at_once_with_its_line(tmp_path: Path) -> None
     assert 'is not a platform known here. Did you mean "pigeon"?' in text
 
 
-def test_a_half_set_account_is_named_beside_other_problems(tmp_path: Path) -> None:
+def test_an_incomplete_account_is_reported_beside_other_problems(tmp_path: Path) -> None:
     text = "limits: {user_per_minut: 3}\nplatforms: {pigeon: {loft: a, accounts: {b: {loft: 5}}}}"
     assert list(refusal(tmp_path, text)) == [
         "limits.user_per_minut",
@@ -90,7 +90,7 @@ def test_a_half_set_account_is_named_beside_other_problems(tmp_path: Path) -> No
         ("budgets: {prices: {m: {input: 1}}}", "budgets.prices.m.output", "is missing."),
     ],
 )
-def test_each_mistake_has_its_own_sentence(
+def test_each_mistake_has_its_own_message(
     tmp_path: Path, text: str, path: str, sentence: str
 ) -> None:
     found = refusal(tmp_path, text)
@@ -98,21 +98,21 @@ def test_each_mistake_has_its_own_sentence(
     assert sentence in found[path]
 
 
-def test_a_reference_that_leads_nowhere_is_found_in_its_own_line(tmp_path: Path) -> None:
+def test_an_unset_reference_is_reported_with_its_own_line(tmp_path: Path) -> None:
     text = "limits:\n  user_per_minute: 3\nmodel:\n  api_key: ${NOWHERE}\n"
     with pytest.raises(SettingsError) as refused:
         load_text(tmp_path, text, {})
     assert [p.origin for p in refused.value.problems] == [f"{tmp_path}/parley.yaml line 4"]
 
 
-def test_a_missing_variable_is_one_problem_also_where_its_section_needs_the_key(
+def test_a_missing_variable_is_one_problem_even_if_its_section_requires_the_key(
     tmp_path: Path,
 ) -> None:
     text = "model: {provider: anthropic, api_key: '${NOWHERE}'}\n"
     assert list(refusal(tmp_path, text)) == ["model.api_key"]
 
 
-def test_a_whole_bound_is_shown_without_a_fraction(tmp_path: Path) -> None:
+def test_an_integer_bound_is_shown_without_a_fraction(tmp_path: Path) -> None:
     found = refusal(tmp_path, "budgets: {user_per_day: -1}")
     assert found == {"budgets.user_per_day": "should be at least 0."}
 
@@ -132,7 +132,7 @@ def test_a_whole_bound_is_shown_without_a_fraction(tmp_path: Path) -> None:
         ({"PARLEY_INVOCATION__IGNORE_BOTS": "maybe"}, "invocation.ignore_bots", "true or false"),
     ],
 )
-def test_variables_are_held_to_the_same_rules(
+def test_environment_variables_are_validated_by_the_same_rules(
     tmp_path: Path, env: dict[str, str], path: str | None, sentence: str
 ) -> None:
     found = refusal(tmp_path, "", env)
@@ -155,9 +155,7 @@ def test_variables_are_held_to_the_same_rules(
         ("${file:binary.txt}", "is not UTF-8"),
     ],
 )
-def test_a_reference_that_leads_nowhere_is_refused(
-    tmp_path: Path, value: str, sentence: str
-) -> None:
+def test_an_unset_reference_is_refused(tmp_path: Path, value: str, sentence: str) -> None:
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "big.txt").write_text("x" * 65_537)
     (tmp_path / "binary.txt").write_bytes(b"\xff\xfe")
@@ -182,14 +180,14 @@ def test_a_reference_that_leads_nowhere_is_refused(
         ("a: \x07", "character that is not allowed"),
     ],
 )
-def test_a_file_that_is_no_configuration_is_refused(
+def test_a_file_that_is_not_a_configuration_is_refused(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
     with pytest.raises(SettingsError, match=sentence):
         load_text(tmp_path, text)
 
 
-def test_files_and_aliases_have_bounds(tmp_path: Path) -> None:
+def test_files_and_aliases_have_limits(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="larger than 256 KiB"):
         load_text(tmp_path, "#" * 300_000)
     bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -207,7 +205,7 @@ def test_files_and_aliases_have_bounds(tmp_path: Path) -> None:
         load_text(tmp_path, "")
 
 
-def test_a_line_of_the_env_file_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_line_of_the_env_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("# fine\nexport RING='a b'\nLOFT = tall house\nTWO WORDS\n")
     with pytest.raises(SettingsError) as refused:
         load_text(tmp_path, "platforms: {}")
@@ -215,14 +213,14 @@ def test_a_line_of_the_env_file_that_is_none_is_refused(tmp_path: Path) -> None:
     assert places == [f"{tmp_path}/.env line 4"]
 
 
-def test_a_missing_file_names_the_wizard(tmp_path: Path) -> None:
+def test_a_missing_file_names_parley_init(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="`parley init` writes one"):
         load(tmp_path / "none.yaml", {}, PLATFORMS)
     with pytest.raises(SettingsError, match="cannot be read"):
         load(tmp_path, {}, PLATFORMS)
 
 
-def test_a_broken_plugin_is_named_where_its_platform_is_configured() -> None:
+def test_a_broken_adapter_package_is_reported_where_its_platform_is_configured() -> None:
     broken = Discovery(PLATFORMS.manifests, ('The adapter plugin "owl" could not be loaded: x.',))
     with pytest.raises(SettingsError, match=r'platforms\.owl: is a platform whose plugin.*"owl"'):
         from_mapping({"platforms": {"owl": {}}}, platforms=broken)
@@ -249,7 +247,7 @@ SECRET = "hush-7f3a"
         "platforms: {pigeon: {loft: bad-hush-7f3a}}",
     ],
 )
-def test_no_value_is_repeated_in_what_is_said(tmp_path: Path, text: str) -> None:
+def test_no_message_repeats_a_value(tmp_path: Path, text: str) -> None:
     with pytest.raises(SettingsError) as refused:
         load_text(tmp_path, text)
     assert SECRET not in str(refused.value)
@@ -267,13 +265,13 @@ SECTIONS = st.sampled_from(
 
 
 @given(st.dictionaries(SECTIONS, YAML_VALUES, max_size=3))
-def test_any_values_are_taken_or_refused_never_a_crash(values: dict[str, object]) -> None:
+def test_any_values_are_accepted_or_refused_without_a_crash(values: dict[str, object]) -> None:
     with suppress(SettingsError):
         from_mapping(values, platforms=PLATFORMS)
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_taken_or_refused_never_a_crash(text: str) -> None:
+def test_any_text_is_accepted_or_refused_without_a_crash(text: str) -> None:
     with suppress(SettingsError):
         parse_yaml(text, "parley.yaml")
 
@@ -299,6 +297,6 @@ TEXTS = st.sampled_from(["1", "a,b", "[1]", "{}", '{"name": 1}', "[", "", "true"
 
 
 @given(st.dictionaries(VARIABLES, TEXTS, max_size=4))
-def test_any_variables_are_taken_or_refused_never_a_crash(env: dict[str, str]) -> None:
+def test_any_variables_are_accepted_or_refused_without_a_crash(env: dict[str, str]) -> None:
     with suppress(SettingsError):
         from_mapping({"model": {"fallbacks": [{"provider": "offline"}]}}, env, PLATFORMS)

@@ -4,7 +4,7 @@ from parley.config import from_mapping
 from parley.config.secrets import secret_values
 
 
-def test_secrets_are_found_wherever_they_stand() -> None:
+def test_secrets_are_found_at_any_depth() -> None:
     settings = from_mapping(
         {
             "model": {

@@ -18,7 +18,7 @@ from parley.config.problems import closest, dotted
 from tests.parley.config.kit import PLATFORMS, load_text
 
 
-def test_nothing_configured_gives_the_source_s_defaults_and_the_offline_model() -> None:
+def test_without_configuration_the_defaults_and_the_offline_model_apply() -> None:
     settings = load(None, {}, PLATFORMS)
     assert settings.model.provider == "offline"
     assert settings.accounts() == ()
@@ -71,7 +71,7 @@ def test_a_file_sets_every_kind_of_value(tmp_path: Path) -> None:
     assert settings.access.owners == ("12345", "slack:U1")
 
 
-def test_a_platform_without_credentials_is_off_and_accounts_stand_side_by_side(
+def test_a_platform_without_credentials_is_off_and_several_accounts_are_possible(
     tmp_path: Path,
 ) -> None:
     settings = load_text(
@@ -96,7 +96,7 @@ def test_a_platform_without_credentials_is_off_and_accounts_stand_side_by_side(
     ]
 
 
-def test_the_environment_wins_over_the_file_and_its_dotenv(tmp_path: Path) -> None:
+def test_the_environment_overrides_the_file_and_its_env_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("PARLEY_LIMITS__USER_PER_MINUTE=2\nLOFT=west\n")
     text = "limits: {user_per_minute: 1, channel_per_minute: 1}\nplatforms: {pigeon: {}}\n"
     from_dotenv = load_text(tmp_path, text)
@@ -121,7 +121,7 @@ def test_the_environment_wins_over_the_file_and_its_dotenv(tmp_path: Path) -> No
         ("PARLEY_ASSISTANT", '{"name": "Ada"}', "assistant.name"),
     ],
 )
-def test_every_value_can_come_from_the_environment(
+def test_every_value_can_be_set_by_the_environment(
     tmp_path: Path, variable: str, value: str, read: str
 ) -> None:
     expected = {
@@ -146,7 +146,7 @@ def test_every_value_can_come_from_the_environment(
         assert plain == expected[read]
 
 
-def test_the_environment_reaches_into_mappings_and_lists(tmp_path: Path) -> None:
+def test_the_environment_sets_values_in_mappings_and_lists(tmp_path: Path) -> None:
     settings = load_text(
         tmp_path,
         "model: {provider: offline, fallbacks: [{provider: offline}]}\n"
@@ -170,11 +170,11 @@ def test_the_environment_reaches_into_mappings_and_lists(tmp_path: Path) -> None
     }
 
 
-def test_variables_that_only_look_related_are_left_alone(tmp_path: Path) -> None:
+def test_variables_that_are_not_keys_are_ignored(tmp_path: Path) -> None:
     load_text(tmp_path, "", {"PARLEY_PORT": "tcp://10.0.0.1", "PARLEY_SERVER_PORT": "tcp://x"})
 
 
-def test_references_take_their_text_from_the_environment_and_from_files(tmp_path: Path) -> None:
+def test_references_are_replaced_from_the_environment_and_from_files(tmp_path: Path) -> None:
     (tmp_path / "ring.txt").write_text("77\n")
     settings = load_text(
         tmp_path,
@@ -222,7 +222,7 @@ def test_the_anthropic_key_of_the_environment_is_enough(tmp_path: Path) -> None:
     assert keys == ["key-of-env", "other"]
 
 
-def test_yaml_words_keep_their_meaning_of_version_1_2(tmp_path: Path) -> None:
+def test_yaml_words_have_the_meaning_of_version_1_2(tmp_path: Path) -> None:
     text = "assistant: {name: no, persona: 12:30}\naccess: {owners: [0123, 1_000]}\n"
     settings = load_text(tmp_path, text)
     assert settings.assistant.name == "no"
@@ -249,7 +249,7 @@ def test_anchors_and_merge_keys_work(tmp_path: Path) -> None:
     assert {v.triggers for v in settings.invocation.channels.values()} == {(Trigger.MENTION,)}
 
 
-def test_settings_cannot_be_changed_and_do_not_show_secrets(tmp_path: Path) -> None:
+def test_settings_are_frozen_and_hide_secrets(tmp_path: Path) -> None:
     settings = load_text(
         tmp_path,
         "model: {api_key: hush-1}\nserver: {token: hush-2-hush-2-hush}\n"
@@ -272,7 +272,7 @@ def test_a_mapping_is_loaded_like_a_file() -> None:
         from_mapping({"platforms": {"pigeon": {"lofft": "a"}}}, platforms=PLATFORMS)
 
 
-def test_the_file_may_be_readable_to_its_owner_only(tmp_path: Path) -> None:
+def test_the_file_may_be_readable_by_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "parley.yaml"
     path.write_text("limits: {user_per_minute: 1}\n")
     path.chmod(stat.S_IRUSR)
@@ -280,12 +280,12 @@ def test_the_file_may_be_readable_to_its_owner_only(tmp_path: Path) -> None:
 
 
 @given(st.text(min_size=1, max_size=40).filter(lambda t: t.strip() and "${" not in t))
-def test_any_text_of_the_environment_arrives_unchanged(text: str) -> None:
+def test_any_text_of_the_environment_is_used_unchanged(text: str) -> None:
     settings = from_mapping({}, {"PARLEY_ASSISTANT__PERSONA": text}, PLATFORMS)
     assert settings.assistant.persona == text
 
 
-def test_paths_read_as_people_write_them() -> None:
+def test_paths_accept_the_usual_spellings() -> None:
     assert dotted(("model", "fallbacks", 0, "name")) == "model.fallbacks[0].name"
     assert closest("Bot_Tokn", ["bot_token", "app_token"]) == "bot_token"
     assert closest("zebra", ["bot_token"]) == ""

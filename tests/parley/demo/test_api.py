@@ -11,7 +11,7 @@ from tests.parley.demo.conftest import Served
 from tests.support.patience import PATIENCE
 
 
-async def test_the_page_takes_nothing_from_elsewhere(served: Served) -> None:
+async def test_the_page_loads_nothing_from_other_hosts(served: Served) -> None:
     async with served.client.get(served.url) as response:
         page = await response.text()
         policy = response.headers["Content-Security-Policy"]
@@ -26,7 +26,7 @@ async def test_the_page_takes_nothing_from_elsewhere(served: Served) -> None:
     ["demo.css", "looks.css", "main.js", "messages.js", "composer.js", "why.js", "dom.js",
      "richtext.js", "icon.svg"],
 )  # fmt: skip
-async def test_assets_are_served_and_need_nothing_else(served: Served, name: str) -> None:
+async def test_assets_are_served_and_load_nothing_else(served: Served, name: str) -> None:
     async with served.client.get(f"{served.url}/demo/assets/{name}") as response:
         assert response.status == 200
         text = (await response.text()).replace("http://www.w3.org/2000/svg", "")
@@ -40,7 +40,7 @@ async def test_other_files_are_not_served(served: Served) -> None:
             assert response.status == 404
 
 
-async def test_the_world_names_platforms_rooms_and_people(served: Served) -> None:
+async def test_the_state_names_platforms_rooms_and_people(served: Served) -> None:
     async with served.client.get(f"{served.url}/demo/api/world") as response:
         world = await response.json()
     rooms = {one["id"]: [room["key"] for room in one["rooms"]] for one in world["platforms"]}
@@ -71,7 +71,7 @@ async def test_a_message_is_answered_and_traced(served: Served) -> None:
     assert room["calls"][0]["method"] == "sendMessage"
 
 
-async def test_what_is_for_one_person_is_not_shown_to_another(served: Served) -> None:
+async def test_a_private_message_is_not_shown_to_others(served: Served) -> None:
     simulator = served.demo.simulators["slack"]
     room = simulator.room("general")
     simulator.post(room, "psst", only_for=simulator.person("Ben").id)
@@ -80,7 +80,7 @@ async def test_what_is_for_one_person_is_not_shown_to_another(served: Served) ->
         assert len(seen["messages"]) == count
 
 
-async def test_a_thread_is_a_room_of_its_own(served: Served) -> None:
+async def test_a_thread_is_a_separate_room(served: Served) -> None:
     place = {"platform": "discord", "room": "general"}
     status, told = await served.act(do="thread", title="Plans", **place)
     assert status == 200
@@ -91,7 +91,7 @@ async def test_a_thread_is_a_room_of_its_own(served: Served) -> None:
     assert above["messages"] == []
 
 
-async def test_a_slack_thread_stands_below_its_message(served: Served) -> None:
+async def test_a_slack_thread_is_shown_below_its_message(served: Served) -> None:
     place = {"platform": "slack", "room": "general"}
     _, told = await served.act(do="say", text="question", mention=True, **place)
     await served.act(do="say", text="more", thread=told["id"], **place)
@@ -104,7 +104,7 @@ async def test_a_slack_thread_stands_below_its_message(served: Served) -> None:
     ]
 
 
-async def test_editing_and_deleting_what_is_ones_own(served: Served) -> None:
+async def test_own_messages_can_be_edited_and_deleted(served: Served) -> None:
     _, told = await served.act(do="say", text="helo")
     assert (await served.act(do="edit", message_id=told["id"], text="hello"))[0] == 200
     assert (await served.act(do="delete", message_id=told["id"]))[0] == 200
@@ -139,16 +139,14 @@ async def test_commands_buttons_and_reactions_reach_the_platform(served: Served)
         {"do": "delete"},
     ],
 )
-async def test_messages_that_are_not_there_are_said(
-    served: Served, action: dict[str, object]
-) -> None:
+async def test_missing_messages_are_reported(served: Served, action: dict[str, object]) -> None:
     assert (await served.act(message_id="nowhere", **action))[0] == 404
     assert (await served.act(do="say", text="x", reply_to="nowhere"))[0] == 404
     place = {"platform": "slack", "room": "general"}
     assert (await served.act(do="say", text="x", thread="nowhere", **place))[0] == 404
 
 
-async def test_trouble_can_be_made(served: Served) -> None:
+async def test_faults_can_be_simulated(served: Served) -> None:
     telegram = served.demo.simulators["telegram"]
     await served.act(do="trouble", kind="rate_limit")
     await served.act(do="trouble", kind="disconnect")
@@ -158,7 +156,7 @@ async def test_trouble_can_be_made(served: Served) -> None:
     assert telegram.log[-1] == ("dropped",)
 
 
-async def test_a_file_is_sent_and_comes_back(served: Served) -> None:
+async def test_a_file_is_sent_and_returned(served: Served) -> None:
     data = base64.b64encode(b"hello").decode()
     upload = {"name": "n.txt", "mime": "text/plain", "data": data}
     _, told = await served.act(do="say", files=[upload])
@@ -193,7 +191,7 @@ async def test_a_file_is_sent_and_comes_back(served: Served) -> None:
         ({}, 422),
     ],
 )
-async def test_what_cannot_be_done_is_told(
+async def test_an_impossible_action_is_reported(
     served: Served, action: dict[str, object], status: int
 ) -> None:
     told = await served.act(**action)
@@ -201,7 +199,7 @@ async def test_what_cannot_be_done_is_told(
     assert told[1]["error"]
 
 
-async def test_only_the_page_itself_may_act(served: Served) -> None:
+async def test_only_the_page_itself_can_act(served: Served) -> None:
     body = {"do": "say", "platform": "telegram", "room": "direct", "person": "Ada", "text": "x"}
     for headers in (
         {"Origin": "http://evil.example"},
@@ -221,7 +219,7 @@ async def test_only_the_page_itself_may_act(served: Served) -> None:
     assert (await served.room("telegram", "direct"))["messages"] == []
 
 
-async def test_the_stream_brings_every_change(served: Served) -> None:
+async def test_the_stream_contains_every_change(served: Served) -> None:
     query = {"platform": "telegram", "room": "direct", "person": "Ada"}
     async with served.client.get(f"{served.url}/demo/api/events", params=query) as stream:
         async with asyncio.timeout(PATIENCE):
@@ -236,19 +234,19 @@ async def test_the_stream_brings_every_change(served: Served) -> None:
     assert texts == ["Hello", "You said: Hello"]
 
 
-async def test_a_stream_of_no_room_is_refused(served: Served) -> None:
+async def test_a_stream_of_a_missing_room_is_refused(served: Served) -> None:
     query = {"platform": "telegram", "room": "cellar", "person": "Ada"}
     async with served.client.get(f"{served.url}/demo/api/events", params=query) as response:
         assert response.status == 404
 
 
-async def test_threads_have_a_bound(served: Served) -> None:
+async def test_the_number_of_threads_is_limited(served: Served) -> None:
     place = {"platform": "discord", "room": "general"}
     statuses = [(await served.act(do="thread", title="t", **place))[0] for _ in range(41)]
     assert statuses == [200] * 40 + [409]
 
 
-async def test_what_a_person_types_on_slack_is_escaped_as_its_app_does(served: Served) -> None:
+async def test_text_for_slack_is_escaped_as_by_its_app(served: Served) -> None:
     for platform, stands in (("slack", "a &lt; b &amp;&amp; c"), ("discord", "a < b && c")):
         await served.act(do="say", text="a < b && c", platform=platform)
         room: dict[str, Any] = await served.room(platform, "direct")

@@ -33,7 +33,7 @@ async def go(opened: Window, url: str) -> Page:
     return opened.page
 
 
-async def test_every_platform_answers_in_its_own_look(demo: Demo) -> None:
+async def test_every_platform_shows_answers_in_its_own_style(demo: Demo) -> None:
     async with window(demo.url) as opened:
         for platform in ("discord", "slack", "telegram", "whatsapp"):
             page = await go(opened, address(demo, platform))
@@ -44,7 +44,7 @@ async def test_every_platform_answers_in_its_own_look(demo: Demo) -> None:
         assert opened.complaints == []
 
 
-async def test_a_mention_decides_whether_a_room_is_answered(demo: Demo) -> None:
+async def test_a_room_is_answered_only_after_a_mention(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "discord", "general", "Ben"))
         await page.uncheck("#mention")
@@ -59,7 +59,7 @@ async def test_a_mention_decides_whether_a_room_is_answered(demo: Demo) -> None:
         assert opened.complaints == []
 
 
-async def test_a_slack_answer_stands_in_the_thread_and_the_thread_goes_on(demo: Demo) -> None:
+async def test_a_slack_answer_opens_a_thread_that_continues(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "slack", "general"))
         await write(page, "show me a list")
@@ -73,7 +73,7 @@ async def test_a_slack_answer_stands_in_the_thread_and_the_thread_goes_on(demo: 
         assert opened.complaints == []
 
 
-async def test_a_command_asks_and_its_button_is_pressed(demo: Demo) -> None:
+async def test_a_command_asks_and_a_button_answers(demo: Demo) -> None:
     for platform in ("discord", "slack", "telegram", "whatsapp"):
         async with window(demo.url) as opened:
             page = await go(opened, address(demo, platform))
@@ -86,7 +86,7 @@ async def test_a_command_asks_and_its_button_is_pressed(demo: Demo) -> None:
             assert opened.complaints == []
 
 
-async def test_what_was_sent_to_the_platform_is_shown(demo: Demo) -> None:
+async def test_the_request_to_the_platform_is_shown(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "whatsapp"))
         await write(page, "show me code")
@@ -98,7 +98,7 @@ async def test_what_was_sent_to_the_platform_is_shown(demo: Demo) -> None:
         assert opened.complaints == []
 
 
-async def test_trouble_is_survived(demo: Demo) -> None:
+async def test_the_page_survives_simulated_faults(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "telegram"))
         for trouble in ("Deliver the next message twice", "Refuse the next answer"):
@@ -114,7 +114,7 @@ async def test_trouble_is_survived(demo: Demo) -> None:
         assert opened.complaints == []
 
 
-async def test_what_a_platform_does_not_take_is_said(demo: Demo) -> None:
+async def test_an_unsupported_action_is_reported(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "discord"))
         await write(page, "/help")
@@ -127,7 +127,7 @@ async def test_what_a_platform_does_not_take_is_said(demo: Demo) -> None:
         await expect(page.locator("#problem")).to_contain_text("WhatsApp takes no such file")
 
 
-async def test_files_edits_and_deletions(demo: Demo) -> None:
+async def test_files_edits_and_deletions_are_shown(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "discord"))
         notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Release on Friday"}
@@ -148,7 +148,7 @@ async def test_files_edits_and_deletions(demo: Demo) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-async def test_it_fits_a_telephone(demo: Demo, dark: bool) -> None:
+async def test_the_page_fits_a_phone(demo: Demo, dark: bool) -> None:
     async with window(demo.url, TELEPHONE, dark=dark) as opened:
         page = await go(opened, address(demo, "telegram"))
         await write(page, "show me everything you can")
@@ -161,7 +161,7 @@ async def test_it_fits_a_telephone(demo: Demo, dark: bool) -> None:
         assert opened.complaints == []
 
 
-async def test_it_can_be_used_with_the_keyboard_alone(demo: Demo) -> None:
+async def test_the_page_works_with_the_keyboard_alone(demo: Demo) -> None:
     async with window(demo.url, DESKTOP) as opened:
         page = await go(opened, address(demo, "slack"))
         await page.wait_for_selector("#platforms [aria-current=page]")
@@ -181,7 +181,7 @@ async def test_it_can_be_used_with_the_keyboard_alone(demo: Demo) -> None:
         assert any("Direct message" in str(name) for name in reached)
 
 
-async def test_html_of_people_stays_text(demo: Demo) -> None:
+async def test_html_in_messages_is_shown_as_text(demo: Demo) -> None:
     nasty = '<img src=x onerror="document.title=1"><script>document.title=2</script><b>bold</b>'
     async with window(demo.url) as opened:
         for platform in ("discord", "slack", "telegram", "whatsapp"):

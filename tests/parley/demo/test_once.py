@@ -59,7 +59,7 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-async def test_once_plays_the_story_on_all_platforms_and_succeeds() -> None:
+async def test_once_plays_the_story_on_all_platforms_and_exits_with_0() -> None:
     process = await start("--once")
     output, errors = await process.communicate()
     told = output.decode()
@@ -72,7 +72,7 @@ async def test_once_plays_the_story_on_all_platforms_and_succeeds() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_the_page_is_served_until_a_signal_ends_it_cleanly(number: signal.Signals) -> None:
+async def test_the_page_is_served_until_a_signal(number: signal.Signals) -> None:
     async with forked("--port", "0") as process, asyncio.timeout(2 * PATIENCE):
         assert process.stdout is not None
         assert process.stderr is not None
@@ -105,7 +105,7 @@ async def test_a_signal_during_the_story_ends_it_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_port_that_is_taken_is_said() -> None:
+async def test_a_used_port_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -119,7 +119,7 @@ async def test_a_port_that_is_taken_is_said() -> None:
     assert b"server.port" not in output
 
 
-def test_the_next_free_port_is_taken() -> None:
+def test_the_next_free_port_is_used() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -128,7 +128,7 @@ def test_the_next_free_port_is_taken() -> None:
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http", "8 0"])
-def test_a_port_is_a_number(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_must_be_a_number(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([f"--port={port}"])
     assert ended.value.code == 2

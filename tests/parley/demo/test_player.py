@@ -26,7 +26,7 @@ async def played(paper: PaperDemo) -> list[Outcome]:
     return [outcome async for outcome in Player(paper.world, paper.gateway).play(STORY)]
 
 
-async def test_every_scene_of_the_story_goes_as_expected(paper: PaperDemo) -> None:
+async def test_every_scene_of_the_story_succeeds(paper: PaperDemo) -> None:
     outcomes = await played(paper)
     assert [outcome.scene.name for outcome in outcomes if not outcome.ok] == []
     assert {outcome.where.platform for outcome in outcomes} == set(TITLES)
@@ -39,7 +39,7 @@ async def test_an_answer_in_a_thread_is_found_below_its_message(paper: PaperDemo
     assert outcomes["slack-thread"].where.thread == first.root
 
 
-async def test_a_deaf_gateway_fails_the_scene_and_not_the_story(
+async def test_a_gateway_without_answers_fails_the_scene_and_not_the_story(
     paper: PaperDemo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.demo.player.ANSWER_SECONDS", 2.0)
@@ -49,7 +49,7 @@ async def test_a_deaf_gateway_fails_the_scene_and_not_the_story(
     assert [outcome.ok for outcome in outcomes] == [False, True, True]
 
 
-async def test_a_missing_button_is_said(paper: PaperDemo) -> None:
+async def test_a_missing_button_is_reported(paper: PaperDemo) -> None:
     press = Scene("p", "about", Where("telegram", "direct", "Ada"), press="Delete")
     with pytest.raises(Refused, match="Delete"):
         async for _ in Player(paper.world, paper.gateway).play([press]):
@@ -71,17 +71,19 @@ async def test_a_missing_button_is_said(paper: PaperDemo) -> None:
         (Expect.LIMIT, ["a", "Rate limit exceeded.", "Rate limit exceeded."], False),
     ],
 )
-def test_what_counts_as_expected(expect: Expect, answers: list[str], good: bool) -> None:
+def test_the_expectation_of_a_scene_is_checked(
+    expect: Expect, answers: list[str], good: bool
+) -> None:
     assert as_expected(scene(expect), [answer(text) for text in answers], 1) is good
 
 
-def test_two_turns_about_one_message_are_not_one_answer() -> None:
+def test_two_answers_about_one_message_are_distinguished() -> None:
     answers = [answer("hello"), answer("good day")]
     assert as_expected(scene(Expect.ONCE), answers, 1)
     assert not as_expected(scene(Expect.ONCE), answers, 2)
 
 
-async def test_the_terminal_shows_what_was_written_decided_and_received(paper: PaperDemo) -> None:
+async def test_the_terminal_shows_messages_decisions_and_answers(paper: PaperDemo) -> None:
     console = Console(file=io.StringIO(), width=120, record=True)
     outcomes = await played(paper)
     for outcome in outcomes:
@@ -103,7 +105,7 @@ async def test_the_terminal_shows_what_was_written_decided_and_received(paper: P
     assert "is not." not in shown
 
 
-def test_long_texts_are_clipped_with_a_note() -> None:
+def test_long_texts_are_shortened_with_a_note() -> None:
     clipped = clip("\n".join(["x" * 500] * 40))
     assert clipped.endswith("26 more lines")
     assert max(len(line) for line in clipped.splitlines()) <= 300

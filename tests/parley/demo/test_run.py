@@ -11,25 +11,25 @@ from parley.demo.run import demo_settings, model_label, running
 from tests.support.patience import PATIENCE
 
 
-def test_without_a_key_no_model_is_called() -> None:
+def test_without_a_key_no_model_service_is_called() -> None:
     settings = demo_settings({}, 0, Path("folder"), {"OPENAI_API_KEY": "sk-other"})
     assert settings.model.provider == "offline"
     assert "no key" in model_label(settings)
 
 
-def test_with_anthropics_key_its_model_answers() -> None:
+def test_with_an_anthropic_key_its_model_answers() -> None:
     settings = demo_settings({}, 0, Path("folder"), {"ANTHROPIC_API_KEY": "sk-ant-1"})
     assert settings.model.provider == "anthropic"
     assert model_label(settings).startswith("anthropic")
     assert "sk-ant-1" not in repr(settings)
 
 
-def test_nothing_listens_beyond_this_machine() -> None:
+def test_nothing_listens_beyond_loopback() -> None:
     settings = demo_settings({}, 0, Path("folder"), {})
     assert (settings.server.host, settings.webhooks.host) == ("127.0.0.1", "127.0.0.1")
 
 
-async def test_it_stops_whole_and_leaves_no_file(
+async def test_stop_ends_everything_and_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -41,7 +41,7 @@ async def test_it_stops_whole_and_leaves_no_file(
         assert list(tmp_path.iterdir()) == []
 
 
-async def test_the_web_page_is_a_platform_of_the_whole_program() -> None:
+async def test_the_web_page_is_a_platform_of_the_program() -> None:
     """Asked twice under one id, as a browser does that missed the first reply: answered once."""
     async with running(0, {}) as demo, aiohttp.ClientSession(cookie_jar=loopback_jar()) as client:
         chat = f"{demo.url}/chat"

@@ -36,7 +36,7 @@ def asked(method: str = "GET", cookie: str = "", **headers: str) -> RequestFacts
          TOKEN, "cookie"),
     ],
 )  # fmt: skip
-def test_these_may(facts: RequestFacts, token: str, reason: str) -> None:
+def test_valid_requests_are_admitted(facts: RequestFacts, token: str, reason: str) -> None:
     assert authorize(facts, token) == AccessDecision(True, reason)  # type: ignore[arg-type] # parametrised
 
 
@@ -73,7 +73,9 @@ def test_these_may(facts: RequestFacts, token: str, reason: str) -> None:
          TOKEN, "strange_origin", 403),
     ],
 )  # fmt: skip
-def test_these_may_not(facts: RequestFacts, token: str, reason: str, status: int) -> None:
+def test_invalid_requests_are_refused(
+    facts: RequestFacts, token: str, reason: str, status: int
+) -> None:
     assert authorize(facts, token) == AccessDecision(False, reason, status)  # type: ignore[arg-type] # parametrised
 
 
@@ -85,7 +87,7 @@ def test_these_may_not(facts: RequestFacts, token: str, reason: str, status: int
     ),
     st.text(max_size=40),
 )
-def test_whatever_is_sent_nobody_enters_without_the_token(
+def test_no_request_is_admitted_without_the_token(
     method: str, headers: dict[str, str], cookie: str
 ) -> None:
     entry = authorize(RequestFacts(method, headers, cookie), TOKEN)
@@ -93,7 +95,7 @@ def test_whatever_is_sent_nobody_enters_without_the_token(
     assert entry.status in (401, 403)
 
 
-def test_an_empty_secret_equals_nothing() -> None:
+def test_an_empty_secret_never_matches() -> None:
     assert not same_secret("", "")
     assert same_secret("ä", "ä")
     assert TOKEN not in session_value(TOKEN)

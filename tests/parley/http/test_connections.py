@@ -164,7 +164,7 @@ def much_later(connections: Connections, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("source", ["127.0.0.1", "127.0.0.2"], ids=["through the proxy", "direct"])
-async def test_genuine_webhooks_are_answered_while_halves_of_requests_are_held(
+async def test_signed_webhooks_are_answered_while_many_unfinished_requests_are_open(
     behind_proxy: WebhookListener, source: str
 ) -> None:
     port, sockets = behind_proxy.port, list[socket.socket]()
@@ -186,7 +186,7 @@ async def test_genuine_webhooks_are_answered_while_halves_of_requests_are_held(
             assert len(behind_proxy.connections) <= ConnectionBounds().per_address
 
 
-async def test_one_byte_after_another_gains_no_time(brief: WebhookListener) -> None:
+async def test_one_byte_at_a_time_does_not_extend_the_time_limit(brief: WebhookListener) -> None:
     for start in (HALF_HEAD, HALF_BODY):
         reader, writer = await asyncio.open_connection("127.0.0.1", brief.port)
         writer.write(start)
@@ -217,7 +217,7 @@ async def test_one_byte_after_another_gains_no_time(brief: WebhookListener) -> N
     ],
     ids=["head", "body", "chunks", "pipelined", "kept alive", "HTTP/1.0", "silent"],
 )
-async def test_every_kind_of_unfinished_connection_is_ended(
+async def test_every_kind_of_unfinished_connection_is_closed(
     brief: WebhookListener, data: bytes
 ) -> None:
     with closing([connected(brief.port, data)]):
@@ -225,7 +225,9 @@ async def test_every_kind_of_unfinished_connection_is_ended(
         await eventually(lambda: not len(brief.connections))
 
 
-async def test_the_oldest_is_ended_when_there_is_no_room(small: WebhookListener) -> None:
+async def test_the_oldest_unfinished_connection_is_closed_when_the_limit_is_reached(
+    small: WebhookListener,
+) -> None:
     with closing([connected(small.port, HALF_HEAD) for _ in range(8)]) as sockets:
         await eventually(lambda: len(small.connections) >= 8)
         sockets.append(connected(small.port, HALF_HEAD))
@@ -239,7 +241,7 @@ async def test_the_oldest_is_ended_when_there_is_no_room(small: WebhookListener)
             sockets[8].recv(10)
 
 
-async def test_an_address_ends_its_own_connections_and_no_others(small: WebhookListener) -> None:
+async def test_one_address_can_only_close_its_own_connections(small: WebhookListener) -> None:
     with closing([connected(small.port, HALF_HEAD, "127.0.0.3")]) as sockets:
         sockets += [connected(small.port, HALF_HEAD, "127.0.0.2") for _ in range(6)]
         await eventually(lambda: small.connections.ended >= 3)
@@ -249,7 +251,7 @@ async def test_an_address_ends_its_own_connections_and_no_others(small: WebhookL
             sockets[0].recv(10)
 
 
-async def test_a_sender_whom_the_proxy_names_has_a_share_of_requests(
+async def test_a_sender_behind_the_proxy_has_its_own_limit_of_requests(
     small: WebhookListener,
 ) -> None:
     def half(sender: str) -> bytes:
@@ -262,14 +264,16 @@ async def test_a_sender_whom_the_proxy_names_has_a_share_of_requests(
         assert small.connections.count(Phase.BODY) == 4
 
 
-async def test_bytes_of_unfinished_requests_are_bounded_together(small: WebhookListener) -> None:
+async def test_the_bytes_of_unfinished_requests_have_a_common_limit(small: WebhookListener) -> None:
     large = HALF_BODY.replace(b"1000", b"90000") + b"x" * 60_000
     with closing([connected(small.port, large) for _ in range(2)]):
         await eventually(lambda: small.connections.ended)
         assert len(small.connections) == 1
 
 
-async def test_what_is_being_answered_is_never_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_that_is_being_answered_is_never_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     opened = asyncio.Event()
 
     async def slow(request: WebhookRequest) -> WebhookResponse:
@@ -289,12 +293,14 @@ async def test_what_is_being_answered_is_never_ended(monkeypatch: pytest.MonkeyP
     await listener.stop()
 
 
-async def test_a_post_without_its_proof_is_refused_before_its_body(small: WebhookListener) -> None:
+async def test_a_post_without_its_signature_is_refused_before_its_body(
+    small: WebhookListener,
+) -> None:
     unsigned = b"POST /webhook/slack HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n"
     assert (await asked(small.port, unsigned))[0] == b"HTTP/1.1 401"
 
 
-async def test_a_body_that_is_waited_for_is_asked_for(small: WebhookListener) -> None:
+async def test_a_body_announced_with_expect_continue_is_requested(small: WebhookListener) -> None:
     head, _, body = genuine("telegram").partition(b"\r\n\r\n")
     reader, writer = await asyncio.open_connection("127.0.0.1", small.port)
     writer.write(head + b"\r\nExpect: 100-continue\r\n\r\n")
@@ -311,7 +317,7 @@ async def test_too_many_headers_are_refused(small: WebhookListener) -> None:
     assert (await asked(small.port, many))[0].endswith(b" 400")
 
 
-async def test_the_local_listener_has_the_same_bounds_and_long_streams(
+async def test_the_local_listener_has_the_same_limits_and_allows_long_streams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     streaming, go_on = asyncio.Event(), asyncio.Event()
@@ -365,7 +371,7 @@ class Transport(asyncio.Transport):
 
 
 @given(st.lists(st.sampled_from(["203.0.113.1", "203.0.113.2", "127.0.0.1"]), max_size=80))
-async def test_counts_stay_within_bounds_whoever_connects(hosts: list[str]) -> None:
+async def test_counts_stay_within_their_limits_for_any_clients(hosts: list[str]) -> None:
     from parley.http.connections import _Guarded  # noqa: PLC0415 - its only other user
 
     now = 0.0
@@ -389,7 +395,7 @@ async def test_counts_stay_within_bounds_whoever_connects(hosts: list[str]) -> N
     connections.close()
 
 
-async def test_connections_leave_files_to_the_rest_of_the_program(
+async def test_connections_leave_file_descriptors_for_the_rest_of_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("parley.http.connections.openable_files", lambda: 16)
@@ -402,7 +408,7 @@ async def test_connections_leave_files_to_the_rest_of_the_program(
     await listener.stop()
 
 
-def test_only_a_trusted_proxy_s_rightmost_unknown_hop_is_the_sender() -> None:
+def test_the_sender_is_the_rightmost_address_that_is_not_a_trusted_proxy() -> None:
     trusted = networks(("10.0.0.0/8", "::1"))
     assert forwarded_for(("1.1.1.1, 203.0.113.9, 10.1.1.1",), trusted) == "203.0.113.9"
     assert forwarded_for(("1.1.1.1", "203.0.113.9:5123"), trusted) == "203.0.113.9"
@@ -414,7 +420,7 @@ def test_only_a_trusted_proxy_s_rightmost_unknown_hop_is_the_sender() -> None:
     assert forwarded_for((",".join(["10.0.0.1"] * 5000),), trusted) == ""
 
 
-def test_addresses_are_counted_as_one_sender_has_them() -> None:
+def test_addresses_are_reduced_to_one_key_per_sender() -> None:
     assert rate_limit_key("::ffff:203.0.113.9") == rate_limit_key("203.0.113.9") == "203.0.113.9"
     assert rate_limit_key("2001:db8:1:2::1") == rate_limit_key("2001:db8:1:2:ffff::2")
     assert rate_limit_key("") == UNKNOWN

@@ -78,17 +78,17 @@ PLAIN = [
 
 
 @for_each("text", MALFORMED)
-def test_what_could_be_read_in_two_ways_is_no_host(text: str) -> None:
+def test_an_ambiguous_host_is_refused(text: str) -> None:
     assert read_host(text) is None
 
 
 @pytest.mark.parametrize(("text", "host"), PLAIN)
-def test_a_host_has_a_name_and_perhaps_a_port(text: str, host: Host) -> None:
+def test_a_host_is_a_name_with_an_optional_port(text: str, host: Host) -> None:
     assert read_host(text) == host
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     found = read_host(text)
     assert found is None or (found.name == found.name.lower() and "@" not in found.name)
 
@@ -155,7 +155,7 @@ async def ask(request: pytest.FixtureRequest) -> AsyncIterator[Ask]:
         yield status_of
 
 
-async def test_both_listeners_answer_a_well_addressed_request(ask: Ask) -> None:
+async def test_both_listeners_answer_a_request_with_a_valid_host(ask: Ask) -> None:
     for host in (b"localhost", b"127.0.0.1:8081", b"[::1]"):
         assert await ask(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\n\r\n") == 200
 
@@ -182,5 +182,7 @@ async def test_both_listeners_refuse_a_malformed_host(ask: Ask, host: str) -> No
         b"GET / HTTP/1.0\r\nHost: evil@127.0.0.1\r\n\r\n",
     ],
 )
-async def test_both_listeners_refuse_what_names_no_single_host(ask: Ask, head: bytes) -> None:
+async def test_both_listeners_refuse_a_request_without_exactly_one_host(
+    ask: Ask, head: bytes
+) -> None:
     assert await ask(head) == 400

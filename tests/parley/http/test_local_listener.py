@@ -52,7 +52,7 @@ async def guarded() -> AsyncIterator[LocalListener]:
     await made.stop()
 
 
-async def test_health_is_always_there_and_every_answer_is_protected(
+async def test_health_is_always_available_and_every_response_has_security_headers(
     plain: LocalListener, http: aiohttp.ClientSession
 ) -> None:
     for path, status in (("/healthz", 200), ("/readyz", 200), ("/", 200), ("/nothing", 404)):
@@ -63,7 +63,7 @@ async def test_health_is_always_there_and_every_answer_is_protected(
             assert "Server" not in answer.headers
 
 
-async def test_readiness_tells_the_truth_and_details_only_inside(
+async def test_readiness_is_public_and_its_details_require_admission(
     http: aiohttp.ClientSession,
 ) -> None:
     parts = {"slack": "deaf", "telegram": "ready"}
@@ -78,7 +78,7 @@ async def test_readiness_tells_the_truth_and_details_only_inside(
     await made.stop()
 
 
-async def test_health_answers_through_a_proxy_too(
+async def test_health_is_available_through_a_proxy(
     guarded: LocalListener, http: aiohttp.ClientSession
 ) -> None:
     through = {"X-Forwarded-For": "9.9.9.9", "Host": "parley.example"}
@@ -96,7 +96,7 @@ async def test_health_answers_through_a_proxy_too(
         ("GET", {}, 200),
     ],
 )
-async def test_strangers_are_turned_away(
+async def test_requests_from_elsewhere_are_refused(
     plain: LocalListener,
     http: aiohttp.ClientSession,
     method: str,
@@ -107,7 +107,7 @@ async def test_strangers_are_turned_away(
         assert answer.status == status
 
 
-async def test_a_page_elsewhere_gets_no_websocket(
+async def test_a_page_of_another_site_gets_no_websocket(
     plain: LocalListener, http: aiohttp.ClientSession
 ) -> None:
     with pytest.raises(aiohttp.WSServerHandshakeError) as error:
@@ -118,7 +118,7 @@ async def test_a_page_elsewhere_gets_no_websocket(
     assert error.value.status == 200, "let in; no page here answers as a WebSocket"
 
 
-async def test_without_the_token_nothing_but_health(
+async def test_without_the_token_only_health_is_available(
     guarded: LocalListener, http: aiohttp.ClientSession
 ) -> None:
     async with http.get(guarded.base_url + "/") as answer:
@@ -131,7 +131,7 @@ async def test_without_the_token_nothing_but_health(
         assert await answer.text() == "hello"
 
 
-async def test_a_login_link_works_once_and_leaves_a_cookie(
+async def test_a_login_link_works_once_and_sets_a_cookie(
     guarded: LocalListener, http: aiohttp.ClientSession
 ) -> None:
     link = guarded.login_link()
@@ -147,7 +147,7 @@ async def test_a_login_link_works_once_and_leaves_a_cookie(
         assert answer.status == 401
 
 
-async def test_the_token_itself_is_no_login_link(
+async def test_the_token_is_not_accepted_as_a_login_link(
     guarded: LocalListener, http: aiohttp.ClientSession
 ) -> None:
     for guess in (TOKEN, "", "x" * 500):
@@ -155,7 +155,7 @@ async def test_the_token_itself_is_no_login_link(
             assert answer.status == 401
 
 
-async def test_a_login_link_leads_nowhere_else(guarded: LocalListener) -> None:
+async def test_a_login_link_redirects_only_within_the_listener(guarded: LocalListener) -> None:
     code = guarded.login_link().partition("?")[2]
     async with (
         aiohttp.ClientSession() as http,
@@ -164,9 +164,7 @@ async def test_a_login_link_leads_nowhere_else(guarded: LocalListener) -> None:
         assert answer.headers["Location"] == "/evil.example/"
 
 
-async def test_old_login_links_are_forgotten(
-    guarded: LocalListener, http: aiohttp.ClientSession
-) -> None:
+async def test_old_login_links_expire(guarded: LocalListener, http: aiohttp.ClientSession) -> None:
     first = guarded.login_link()
     for _ in range(MAX_LINKS):
         guarded.login_link()
@@ -175,14 +173,14 @@ async def test_old_login_links_are_forgotten(
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "parley.example", ""])
-async def test_it_does_not_open_beyond_this_machine_without_a_token(host: str) -> None:
+async def test_it_refuses_to_listen_beyond_loopback_without_a_token(host: str) -> None:
     with pytest.raises(ConfigurationError, match=r"server\.token"):
         await LocalListener(host, 0).start()
     with pytest.raises(ConfigurationError, match="too few"):
         await LocalListener(host, 0, "short").start()
 
 
-async def test_with_a_token_it_opens() -> None:
+async def test_it_listens_beyond_loopback_with_a_token() -> None:
     made = LocalListener("0.0.0.0", 0, TOKEN)
     await made.start()
     assert made.base_url == f"http://127.0.0.1:{made.port}"
@@ -199,16 +197,16 @@ async def test_a_taken_port_is_a_clear_error(plain: LocalListener) -> None:
     )
 
 
-async def test_routes_come_before_the_start(plain: LocalListener) -> None:
+async def test_routes_are_added_before_the_start(plain: LocalListener) -> None:
     with pytest.raises(RuntimeError):
         plain.add_routes([LocalRoute("GET", "/late", greet)])
 
 
-async def test_without_a_token_the_link_is_the_page(plain: LocalListener) -> None:
+async def test_without_a_token_the_login_link_is_the_page_itself(plain: LocalListener) -> None:
     assert plain.login_link("/chat") == plain.base_url + "/chat"
 
 
-async def test_an_authorization_that_is_no_text_is_refused_like_any_other(
+async def test_an_authorization_header_that_is_not_text_is_refused(
     guarded: LocalListener,
 ) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", guarded.port)
@@ -218,7 +216,7 @@ async def test_an_authorization_that_is_no_text_is_refused_like_any_other(
     await writer.wait_closed()
 
 
-async def test_a_part_with_tokens_of_its_own_is_asked_without_the_listeners(
+async def test_a_part_with_its_own_tokens_does_not_require_the_listener_token(
     http: aiohttp.ClientSession,
 ) -> None:
     def part() -> web.Application:

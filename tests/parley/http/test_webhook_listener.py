@@ -82,12 +82,12 @@ async def raw(listener: WebhookListener, data: bytes) -> bytes:
         writer.close()
 
 
-def test_it_is_the_port(listener: WebhookListener) -> None:
+def test_it_implements_the_port(listener: WebhookListener) -> None:
     routes: WebhookRoutes = listener
     assert routes is listener
 
 
-async def test_who_hangs_up_in_the_middle_is_no_error_of_ours(
+async def test_a_client_that_disconnects_is_not_logged_as_an_error(
     listener: WebhookListener, handler: Handler
 ) -> None:
     _, writer = await asyncio.open_connection("127.0.0.1", listener.port)
@@ -104,7 +104,7 @@ async def test_who_hangs_up_in_the_middle_is_no_error_of_ours(
     assert said == []
 
 
-async def test_the_body_passes_untouched(
+async def test_the_body_is_passed_unchanged(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     body = b'{"a": 1 ,"\\u00e4":"\xff\x00"}\r\n '
@@ -119,7 +119,7 @@ async def test_the_body_passes_untouched(
     assert all(name == name.lower() for name in request.headers)
 
 
-async def test_a_compressed_body_is_not_unpacked(
+async def test_a_compressed_body_is_not_decompressed(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     packed = gzip.compress(b"0" * 1_000_000)[:900]
@@ -130,7 +130,7 @@ async def test_a_compressed_body_is_not_unpacked(
 
 
 @pytest.mark.parametrize("path", ["/", "/webhook", PATH + "/", PATH + "x", "/healthz", "/console"])
-async def test_nothing_else_is_served(
+async def test_other_paths_are_not_served(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler, path: str
 ) -> None:
     async with http.post(listener.base_url + path, data=b"x") as answer:
@@ -149,7 +149,7 @@ async def test_other_methods_are_refused(
     assert handler.got == []
 
 
-async def test_a_large_body_is_refused_announced_or_not(
+async def test_a_large_body_is_refused_with_and_without_a_declared_length(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     async def trickle() -> AsyncIterator[bytes]:
@@ -166,20 +166,18 @@ async def test_a_large_body_is_refused_announced_or_not(
     assert listener.refused[413] == 2
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(
-    impatient: WebhookListener, handler: Handler
-) -> None:
+async def test_a_missing_body_times_out(impatient: WebhookListener, handler: Handler) -> None:
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nonly this".encode()
     assert b"408" in await raw(impatient, head)
     assert handler.got == []
 
 
-async def test_a_head_that_does_not_come_is_not_waited_for(impatient: WebhookListener) -> None:
+async def test_missing_headers_time_out(impatient: WebhookListener) -> None:
     assert await raw(impatient, b"") == b""
     assert await raw(impatient, f"POST {PATH} HTTP/1.1\r\nHost:".encode()) == b""
 
 
-async def test_headers_and_queries_are_bounded(
+async def test_headers_and_queries_have_limits(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     many = {f"p{n}": "1" for n in range(MAX_QUERY + 1)}
@@ -196,14 +194,14 @@ async def test_headers_and_queries_are_bounded(
     assert handler.got == []
 
 
-async def test_what_is_no_http_gets_no_explanation(listener: WebhookListener) -> None:
+async def test_a_request_that_is_not_http_gets_no_explanation(listener: WebhookListener) -> None:
     answer = await raw(listener, b"\x16\x03\x01 hello\r\n\r\n")
     assert b" 400 " in answer[:15]
     assert answer.endswith(b"\r\n\r\n"), "no body"
     assert b"ython" not in answer
 
 
-async def test_an_error_inside_does_not_show(
+async def test_an_internal_error_is_not_shown(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     handler.error = RuntimeError("the database password is hunter2")
@@ -216,7 +214,7 @@ async def test_an_error_inside_does_not_show(
         assert answer.status == 200
 
 
-async def test_too_many_at_once_are_answered_503(
+async def test_too_many_concurrent_requests_are_answered_with_503(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     handler.wait = asyncio.Event()
@@ -229,7 +227,7 @@ async def test_too_many_at_once_are_answered_503(
     assert await status_of(http, listener) == 200
 
 
-async def test_a_slow_handler_is_answered_503(
+async def test_a_slow_handler_is_answered_with_503(
     impatient: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     handler.wait = asyncio.Event()
@@ -245,7 +243,7 @@ async def status_of(http: aiohttp.ClientSession, listener: WebhookListener) -> i
         return answer.status
 
 
-async def test_a_second_signature_header_does_not_count(
+async def test_a_second_signature_header_is_ignored(
     listener: WebhookListener, handler: Handler
 ) -> None:
     head = (
@@ -255,7 +253,7 @@ async def test_a_second_signature_header_does_not_count(
     assert handler.got[0].headers["x-sig"] == "good, bad"
 
 
-async def test_paths_come_and_go_while_it_runs(
+async def test_paths_can_be_added_and_removed_while_it_runs(
     listener: WebhookListener, http: aiohttp.ClientSession, handler: Handler
 ) -> None:
     with pytest.raises(ConfigurationError, match="two accounts"):
@@ -271,7 +269,7 @@ async def test_paths_come_and_go_while_it_runs(
         assert answer.status == 200
 
 
-async def test_it_starts_only_when_somebody_needs_it(handler: Handler) -> None:
+async def test_it_starts_only_when_a_path_is_registered(handler: Handler) -> None:
     idle = WebhookListener()
     assert not await idle.start_if_needed()
     idle.add(PATH, handler)
@@ -289,7 +287,7 @@ async def test_a_taken_port_is_a_clear_error(listener: WebhookListener) -> None:
     await second.stop()
 
 
-async def test_two_accounts_that_are_ready_at_once_share_the_port() -> None:
+async def test_two_accounts_that_connect_at_once_share_the_port() -> None:
     listener = WebhookListener()
     await asyncio.gather(listener.start(), listener.start())
     port = listener.port
@@ -300,7 +298,7 @@ async def test_two_accounts_that_are_ready_at_once_share_the_port() -> None:
         await asyncio.open_connection("127.0.0.1", port)
 
 
-async def test_a_body_that_processes_died_of_is_acknowledged_unread(
+async def test_a_quarantined_body_is_acknowledged_without_parsing(
     handler: Handler, http: aiohttp.ClientSession
 ) -> None:
     guard = deadly("payload", hashlib.blake2b(b"deadly", digest_size=16).hexdigest())

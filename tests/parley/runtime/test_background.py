@@ -44,7 +44,7 @@ class Busy(FakeClock):
         await super().sleep(seconds + (2 * LATE if self.rush else 0))
 
 
-async def test_what_waits_is_taken_up_step_by_step_and_looked_for_again() -> None:
+async def test_waiting_work_is_done_in_steps_and_then_polled() -> None:
     clock, waiting = FakeClock(), Waiting(3)
     work = Background(waiting.step, clock, "some work")
     work.start()
@@ -58,7 +58,7 @@ async def test_what_waits_is_taken_up_step_by_step_and_looked_for_again() -> Non
     assert waiting.asked == 6
 
 
-async def test_while_many_messages_wait_for_their_turn_it_waits_too() -> None:
+async def test_background_work_waits_while_many_messages_are_queued() -> None:
     clock, waiting, queued = FakeClock(), Waiting(1_000), QUEUE
     work = Background(waiting.step, clock, "some work", lambda: queued)
     work.start()
@@ -70,7 +70,7 @@ async def test_while_many_messages_wait_for_their_turn_it_waits_too() -> None:
     await work.stop()
 
 
-async def test_it_looks_for_a_moment_in_which_nobody_is_answered_but_not_for_long() -> None:
+async def test_a_step_waits_for_an_idle_moment_for_a_limited_time() -> None:
     clock, waiting, answering = FakeClock(), Waiting(1_000), 1
     work = Background(waiting.step, clock, "some work", answering=lambda: answering)
     work.start()
@@ -87,7 +87,7 @@ async def test_it_looks_for_a_moment_in_which_nobody_is_answered_but_not_for_lon
     await work.stop()
 
 
-async def test_in_a_rush_it_waits_and_not_without_end() -> None:
+async def test_under_load_a_step_is_delayed_but_not_forever() -> None:
     clock, waiting = Busy(), Waiting(1_000)
     work = Background(waiting.step, clock, "some work")
     work.start()
@@ -102,7 +102,7 @@ async def test_in_a_rush_it_waits_and_not_without_end() -> None:
     await work.stop()
 
 
-async def test_a_step_that_fails_is_tried_again_later() -> None:
+async def test_a_failed_step_is_retried_later() -> None:
     for failure in (StoreUnavailable("the disk is full"), ValueError("a bug")):
         clock, waiting = FakeClock(), Waiting(1, failure)
         work = Background(waiting.step, clock, "some work")

@@ -35,16 +35,16 @@ def left(how: str) -> int:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these thresholds")
-def test_what_was_needed_for_a_moment_goes_back() -> None:
+def test_freed_memory_returns_to_the_system() -> None:
     assert left("not told") - left("told") > 10_000
 
 
-def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_c_library_is_not_configured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parley.runtime.gc_and_heap.ctypes.CDLL", lambda _: object())
     assert not gc_and_heap.return_large_blocks()
 
 
-def test_collections_come_after_more_objects_than_pythons_own() -> None:
+def test_collections_run_after_more_objects_than_by_default() -> None:
     thresholds = gc.get_threshold()
     try:
         gc_and_heap.collect_rarely()
@@ -53,7 +53,7 @@ def test_collections_come_after_more_objects_than_pythons_own() -> None:
         gc.set_threshold(*thresholds)
 
 
-def test_what_exists_is_set_aside_and_what_comes_later_is_still_collected() -> None:
+def test_existing_objects_are_frozen_and_later_ones_are_still_collected() -> None:
     thresholds = gc.get_threshold()
     try:
         gc_and_heap.freeze_startup_objects()

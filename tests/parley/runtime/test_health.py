@@ -67,7 +67,7 @@ async def figures(http: aiohttp.ClientSession, app: App) -> dict[str, float]:
     }
 
 
-async def test_a_conversation_is_in_the_figures(
+async def test_the_metrics_contain_a_conversation(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
     platforms: dict[str, PlatformSimulator] = {
@@ -92,7 +92,7 @@ async def test_a_conversation_is_in_the_figures(
     assert found["parley_up{storage}"] == found["parley_up{webhooks}"] == 1
 
 
-async def test_recall_is_in_the_figures_step_by_step(
+async def test_the_metrics_contain_each_step_of_recall(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
     telegram = TelegramSimulator()
@@ -113,7 +113,7 @@ async def test_recall_is_in_the_figures_step_by_step(
     assert found["parley_recall_notes_total{no_model}"] >= 1
 
 
-async def test_two_programs_in_one_process_count_for_themselves(
+async def test_two_programs_in_one_process_have_separate_metrics(
     tmp_path: Path, http: aiohttp.ClientSession
 ) -> None:
     (tmp_path / "a").mkdir()
@@ -130,9 +130,7 @@ async def test_two_programs_in_one_process_count_for_themselves(
         assert "parley_events_total{message,telegram}" not in await figures(http, two)
 
 
-async def test_the_figures_are_for_those_who_may_enter(
-    tmp_path: Path, http: aiohttp.ClientSession
-) -> None:
+async def test_metrics_require_admission(tmp_path: Path, http: aiohttp.ClientSession) -> None:
     overrides = {"server": {"port": 0, "token": TOKEN}}
     async with running({"telegram": TelegramSimulator()}, tmp_path, overrides) as app:
         address = app.local.base_url + "/metrics"
@@ -145,7 +143,7 @@ async def test_the_figures_are_for_those_who_may_enter(
             assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
 
 
-async def test_a_deaf_socket_is_not_ready_and_says_so(
+async def test_a_deaf_socket_is_reported_as_not_ready(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.runtime.supervisor.CHECK_EVERY", 0.05)
@@ -168,7 +166,7 @@ async def test_a_deaf_socket_is_not_ready_and_says_so(
         await becomes(http, app, ready=True)
 
 
-async def test_a_store_that_is_gone_is_not_ready(
+async def test_an_unavailable_store_is_not_ready(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.runtime.health.EVERY", 0.02)
@@ -185,7 +183,7 @@ async def gone() -> None:
 
 
 @pytest.mark.parametrize("engine", ["redis", "postgres"])
-async def test_a_server_that_goes_and_comes_back_is_told_in_time(
+async def test_the_outage_and_return_of_a_server_are_reported_in_time(
     engine: str, tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.runtime.health.EVERY", 0.05)
@@ -206,7 +204,7 @@ async def test_a_server_that_goes_and_comes_back_is_told_in_time(
             await becomes(http, app, ready=True)
 
 
-async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) -> None:
+async def test_a_closed_webhook_listener_is_not_ready(tmp_path: Path) -> None:
     async with running({"slack": SlackSimulator(mode="http")}, tmp_path) as app:
         assert app.readiness().parts["webhooks"] == "ready"
         await app.webhooks.stop()
@@ -215,7 +213,7 @@ async def test_a_webhook_listener_that_is_closed_is_not_ready(tmp_path: Path) ->
         assert state.parts["webhooks"] == "unavailable"
 
 
-async def test_quarantined_work_is_told_and_is_no_reason_to_be_unready(tmp_path: Path) -> None:
+async def test_quarantined_work_is_reported_and_the_program_stays_ready(tmp_path: Path) -> None:
     async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
         assert app.readiness().problems == {}
         await app.guard.quarantine(WorkItem("chore", "memories"))
@@ -225,7 +223,7 @@ async def test_quarantined_work_is_told_and_is_no_reason_to_be_unready(tmp_path:
         assert b"parley_quarantined 1.0" in app.health.metrics.page()
 
 
-async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> None:
+async def test_the_program_is_not_ready_before_start_and_after_stop(tmp_path: Path) -> None:
     async with running({"telegram": TelegramSimulator()}, tmp_path) as app:
         assert app.readiness().ready
     state = app.readiness()
@@ -233,7 +231,7 @@ async def test_it_is_not_ready_before_it_is_and_after_it_was(tmp_path: Path) -> 
     assert state.parts["gateway"] == "stopping"
 
 
-async def test_a_loop_that_hangs_is_noticed(http: aiohttp.ClientSession) -> None:
+async def test_a_blocked_event_loop_is_detected(http: aiohttp.ClientSession) -> None:
     watch = EventLoopMonitor()
     watch.start()
     await eventually(lambda: watch._lags)
@@ -245,7 +243,7 @@ async def test_a_loop_that_hangs_is_noticed(http: aiohttp.ClientSession) -> None
 
 
 @pytest.mark.parametrize(("well", "status"), [(True, 200), (False, 503)])
-async def test_health_tells_whether_the_loop_hangs(
+async def test_health_reports_if_the_event_loop_is_blocked(
     http: aiohttp.ClientSession, well: bool, status: int
 ) -> None:
     made = LocalListener(health=lambda: Health(well, 7.25))
@@ -270,7 +268,7 @@ class Store:
             raise self.failure
 
 
-async def test_a_store_that_fails_is_named_until_it_is_back() -> None:
+async def test_a_failing_store_is_reported_until_it_recovers() -> None:
     store, other, clock = Store(), Store(), FakeClock()
     watch = StoreMonitor({"storage": store.probe, "database": other.probe}, clock)
     watch.start()
@@ -290,7 +288,7 @@ async def test_a_store_that_fails_is_named_until_it_is_back() -> None:
     await watch.stop()
 
 
-async def test_a_store_that_does_not_answer_is_not_waited_for(
+async def test_a_store_without_an_answer_is_reported_after_the_time_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("parley.runtime.health.ANSWER_SECONDS", 0.01)
@@ -300,7 +298,7 @@ async def test_a_store_that_does_not_answer_is_not_waited_for(
     assert "no answer" in watch.problems["storage"]
 
 
-async def test_an_outage_is_told_before_the_driver_has_given_up(
+async def test_an_outage_is_reported_before_the_driver_times_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("parley.runtime.health.ANSWER_SECONDS", 0.01)
@@ -322,7 +320,7 @@ async def test_an_outage_is_told_before_the_driver_has_given_up(
     await asking
 
 
-async def test_whatever_a_store_raises_it_is_not_available() -> None:
+async def test_any_exception_of_a_store_means_unavailable() -> None:
     store = Store()
     store.failure = KeyError("a bug")
     watch = StoreMonitor({"storage": store.probe}, FakeClock())
@@ -331,7 +329,7 @@ async def test_whatever_a_store_raises_it_is_not_available() -> None:
     assert set(watch.problems) == {"storage"}
 
 
-async def test_the_probes_work_on_a_real_file_and_leave_little_behind(tmp_path: Path) -> None:
+async def test_the_probes_work_on_a_real_file_and_leave_few_rows(tmp_path: Path) -> None:
     clock = FakeClock()
     database = sqlite_database(tmp_path / "parley.db")
     await database.start()

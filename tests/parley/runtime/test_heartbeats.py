@@ -79,7 +79,7 @@ async def test_a_project_is_synced_when_it_is_due() -> None:
         assert tea.asked == 2
 
 
-async def test_it_goes_on_by_itself_until_it_is_stopped() -> None:
+async def test_syncs_repeat_until_stop() -> None:
     async with shop() as (rig, database):
         tea, milk = Source(), Source()
         running = heartbeats(rig, database, tea=tea, milk=milk)
@@ -90,7 +90,7 @@ async def test_it_goes_on_by_itself_until_it_is_stopped() -> None:
         assert rig.clock.slept == [ROUND.total_seconds()] * 2
 
 
-async def test_one_of_several_processes_syncs() -> None:
+async def test_one_of_several_processes_syncs_a_project() -> None:
     async with shop() as (rig, database):
         tea = Source()
         processes = [heartbeats(rig, database, tea=tea) for _ in range(4)]
@@ -102,7 +102,7 @@ async def test_one_of_several_processes_syncs() -> None:
 
 
 @pytest.mark.parametrize("broken", [SourceFailed("away"), RuntimeError("a bug"), KeyError("x")])
-async def test_a_source_that_fails_is_tried_again_and_stops_no_other(broken: Exception) -> None:
+async def test_a_failing_source_is_retried_and_does_not_stop_the_others(broken: Exception) -> None:
     async with shop() as (rig, database):
         tea, milk = Source(broken), Source()
         running = heartbeats(rig, database, tea=tea, milk=milk)
@@ -116,7 +116,7 @@ async def test_a_source_that_fails_is_tried_again_and_stops_no_other(broken: Exc
         assert await rig.brain.synced_at("default", MILK) is not None
 
 
-async def test_a_store_that_is_away_breaks_nothing_off() -> None:
+async def test_an_unavailable_store_does_not_stop_the_syncs() -> None:
     async with shop() as (rig, database):
         tea = Source()
         running = heartbeats(rig, database, tea=tea)
@@ -125,7 +125,7 @@ async def test_a_store_that_is_away_breaks_nothing_off() -> None:
         assert tea.asked == 0
 
 
-async def test_a_sync_by_hand_counts_too_and_needs_a_source() -> None:
+async def test_a_manual_sync_counts_and_requires_a_source() -> None:
     async with shop() as (rig, database):
         tea = Source()
         running = heartbeats(rig, database, tea=tea)
@@ -136,7 +136,7 @@ async def test_a_sync_by_hand_counts_too_and_needs_a_source() -> None:
             await running.sync_site(MILK)
 
 
-def test_a_claim_ends_before_the_next_round() -> None:
+def test_a_claim_expires_before_the_next_round() -> None:
     assert timedelta(0) < EARLY < ROUND
 
 
@@ -179,12 +179,12 @@ def test_the_configuration_names_the_sources() -> None:
         ({f"slack:main:T{n}": {} for n in range(101)}, "100"),
     ],
 )
-def test_sources_that_cannot_work_are_refused(sources: dict[str, object], words: str) -> None:
+def test_invalid_sources_are_refused(sources: dict[str, object], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         from_mapping({"heartbeat": {"sources": sources}})
 
 
-def test_a_host_in_an_odd_spelling_is_refused_at_the_start() -> None:
+def test_an_unusual_spelling_of_a_host_is_refused_at_start() -> None:
     settings = from_mapping(
         {
             "database": {"url": "memory://"},
@@ -196,7 +196,7 @@ def test_a_host_in_an_odd_spelling_is_refused_at_the_start() -> None:
         sites_of(settings, Storage(settings, clock).activity, ExtensionRegistry(), clock)
 
 
-async def test_the_program_syncs_by_itself(tmp_path: Path) -> None:
+async def test_the_program_syncs_automatically(tmp_path: Path) -> None:
     app = App(
         from_mapping(
             {
@@ -226,7 +226,7 @@ def test_without_memory_nothing_is_synced(tmp_path: Path) -> None:
     assert app.jobs.heartbeats is None
 
 
-async def test_a_project_that_processes_died_of_is_left_out_and_the_others_are_marked() -> None:
+async def test_a_quarantined_project_is_skipped_and_the_others_are_recorded_as_work() -> None:
     async with shop() as (rig, database):
         tea, milk = Source(), Source()
         guard = deadly("heartbeat", TEA)

@@ -27,13 +27,13 @@ class Chore:
         return self.portions.pop(0) if self.portions else 0
 
 
-async def test_a_round_runs_each_chore_until_nothing_is_left() -> None:
+async def test_a_round_repeats_each_task_until_nothing_is_left() -> None:
     much, little = Chore(500, 500, 3), Chore(1)
     assert await Housekeeping({"much": much, "little": little}, FakeClock()).round() == 1004
     assert (much.runs, little.runs) == (4, 2)
 
 
-async def test_a_chore_without_end_ends() -> None:
+async def test_a_task_that_never_finishes_is_ended() -> None:
     class Endless(Chore):
         async def __call__(self) -> int:
             self.runs += 1
@@ -45,7 +45,7 @@ async def test_a_chore_without_end_ends() -> None:
     assert next_one.runs == 2
 
 
-async def test_a_chore_that_fails_leaves_the_others_alone_and_is_tried_again() -> None:
+async def test_a_failing_task_is_retried_and_does_not_affect_the_others() -> None:
     clock = FakeClock()
     for failure in (StoreUnavailable("disk full"), ValueError("a bug")):
         broken, other = Chore(7, failure=failure), Chore(1)
@@ -60,7 +60,7 @@ async def test_a_chore_that_fails_leaves_the_others_alone_and_is_tried_again() -
         await housekeeping.stop()
 
 
-async def test_it_ends_when_told_also_before_it_began() -> None:
+async def test_stop_works_also_before_start() -> None:
     housekeeping = Housekeeping({"chore": Chore()}, FakeClock())
     await housekeeping.stop()
     housekeeping.start()
@@ -69,7 +69,7 @@ async def test_it_ends_when_told_also_before_it_began() -> None:
     assert [task for task in asyncio.all_tasks() if task.get_name() == "housekeeping"] == []
 
 
-async def test_a_chore_that_processes_died_of_is_left_out_and_the_others_are_marked() -> None:
+async def test_a_quarantined_task_is_skipped_and_the_others_are_recorded_as_work() -> None:
     guard = deadly("chore", "deadly")
     bad, good = Chore(1), Chore(1)
     await Housekeeping({"deadly": bad, "good": good}, FakeClock(), guard).round()

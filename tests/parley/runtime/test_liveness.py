@@ -97,7 +97,7 @@ class Watch:
         return self.supervisor.states["slack"]
 
 
-async def test_a_quiet_workspace_is_never_restarted() -> None:
+async def test_a_workspace_without_messages_is_not_restarted() -> None:
     async with Watch() as watch:
         for _ in range(6):
             await watch.clock.advance(HOUR)
@@ -107,7 +107,7 @@ async def test_a_quiet_workspace_is_never_restarted() -> None:
         assert watch.supervisor.reconnects == {"slack": 0, "web": 0}
 
 
-async def test_a_deaf_connection_is_told_within_seconds_and_made_anew() -> None:
+async def test_a_deaf_connection_is_reported_within_seconds_and_restored() -> None:
     async with Watch() as watch:
         await watch.clock.advance(HOUR)
         watch.socket.hears = False
@@ -127,7 +127,7 @@ async def test_a_deaf_connection_is_told_within_seconds_and_made_anew() -> None:
         assert watch.supervisor.states["web"] == "ready"
 
 
-async def test_one_that_recovers_by_itself_is_not_restarted() -> None:
+async def test_a_connection_that_recovers_by_itself_is_not_restarted() -> None:
     async with Watch() as watch:
         for _ in range(20):
             watch.socket.hears = False
@@ -140,7 +140,7 @@ async def test_one_that_recovers_by_itself_is_not_restarted() -> None:
         assert len(watch.socket.connects) == 1
 
 
-async def test_one_that_can_resume_is_cut_once_instead_of_restarted() -> None:
+async def test_a_connection_that_can_resume_is_cut_once_and_not_restarted() -> None:
     async with Watch(Reviving) as watch:
         watch.socket.recovers = True
         watch.socket.hears = False
@@ -149,7 +149,7 @@ async def test_one_that_can_resume_is_cut_once_instead_of_restarted() -> None:
 
 
 @pytest.mark.parametrize("uncuttable", [False, True])
-async def test_one_that_stays_deaf_after_the_cut_is_restarted(uncuttable: bool) -> None:
+async def test_a_connection_that_stays_deaf_after_the_cut_is_restarted(uncuttable: bool) -> None:
     async with Watch(Reviving) as watch:
         watch.socket.hears, watch.socket.uncuttable = False, uncuttable
         await watch.clock.advance(CHECK_EVERY)
@@ -158,7 +158,7 @@ async def test_one_that_stays_deaf_after_the_cut_is_restarted(uncuttable: bool) 
         assert "lost slack" in watch.told
 
 
-async def test_a_cut_that_hangs_does_not_stop_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_cut_does_not_stop_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parley.runtime.supervisor.REVIVE_SECONDS", 0.01)
 
     class Hanging(Reviving):
@@ -174,7 +174,7 @@ async def test_a_cut_that_hangs_does_not_stop_the_watch(monkeypatch: pytest.Monk
                 await asyncio.sleep(0.005)
 
 
-async def test_an_adapter_that_cannot_say_how_it_is_is_taken_to_be_well() -> None:
+async def test_an_adapter_without_a_liveness_report_counts_as_connected() -> None:
     async with Watch() as watch:
         watch.socket.broken = True
         with capture_logs() as logs:
@@ -183,7 +183,7 @@ async def test_an_adapter_that_cannot_say_how_it_is_is_taken_to_be_well() -> Non
         assert {line["event"] for line in logs} == {"liveness_check_failed"}
 
 
-async def test_pauses_are_spread_and_never_longer_than_without() -> None:
+async def test_pauses_have_jitter_and_never_exceed_the_pause_without_it() -> None:
     chances = iter([0.0, 1.0, 0.5])
     clock = FakeClock()
     socket = Socket()

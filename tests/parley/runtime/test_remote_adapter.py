@@ -56,12 +56,12 @@ class Desk:
         return await shown(view, self.connected, self.deliverer)
 
 
-async def test_it_is_shown_where_there_is_room() -> None:
+async def test_a_live_answer_is_shown_while_the_rate_allows() -> None:
     desk = Desk(SendPace())
     assert await desk.show() == "handle"
 
 
-async def test_all_workers_together_keep_within_the_chats_budget() -> None:
+async def test_all_workers_together_keep_the_rate_of_a_chat() -> None:
     desk = Desk(SendPace(chat_per_second=1))
     assert await desk.show() == "handle"
     with pytest.raises(Busy):
@@ -70,7 +70,7 @@ async def test_all_workers_together_keep_within_the_chats_budget() -> None:
     assert await desk.show() == "handle"
 
 
-async def test_nothing_is_shown_while_something_is_to_be_sent_or_nothing_can_be() -> None:
+async def test_no_live_answer_is_shown_while_disconnected_or_while_a_send_waits() -> None:
     desk = Desk(SendPace())
     desk.line.connected.clear()
     with pytest.raises(Busy):
@@ -83,7 +83,7 @@ async def test_nothing_is_shown_while_something_is_to_be_sent_or_nothing_can_be(
     await desk.deliverer.stop()
 
 
-async def test_a_limit_that_the_platform_names_binds_the_answer_as_well() -> None:
+async def test_a_rate_limit_of_the_platform_also_applies_to_the_answer() -> None:
     desk = Desk(SendPace())
     desk.shower.failure = Transient("429", 30.0)
     with pytest.raises(Transient):
@@ -94,7 +94,7 @@ async def test_a_limit_that_the_platform_names_binds_the_answer_as_well() -> Non
     assert len(desk.shower.views) == 1
 
 
-async def test_nor_does_anybody_type_while_it_binds() -> None:
+async def test_typing_is_not_shown_during_a_rate_limit() -> None:
     desk, typed = Desk(SendPace()), list[str]()
 
     class Typing:
@@ -112,7 +112,7 @@ async def test_nor_does_anybody_type_while_it_binds() -> None:
     assert typed == ["m1"]
 
 
-async def test_an_account_that_is_not_held_here_shows_nothing() -> None:
+async def test_an_account_without_a_connected_process_shows_nothing() -> None:
     desk = Desk(SendPace())
     view = LiveView("live:1", direct(platform="other"), Part("a", "a"), "a")
     with pytest.raises(Permanent):

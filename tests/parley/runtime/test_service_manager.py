@@ -16,7 +16,7 @@ from parley.runtime.service_manager import ServiceManager
         (lambda folder: f"\0{folder}", lambda address: f"@{address[1:]}"),
     ],
 )
-def test_it_is_told_of_the_start_of_life_and_of_the_end(
+def test_the_service_manager_gets_ready_watchdog_and_stopping_messages(
     address: Callable[[Path], str], variable: Callable[[str], str], tmp_path: Path
 ) -> None:
     where = address(tmp_path)
@@ -43,7 +43,7 @@ def test_without_a_socket_nothing_is_sent(env: dict[str, str]) -> None:
     assert manager._socket is None
 
 
-def test_a_socket_that_is_gone_stops_nothing(tmp_path: Path) -> None:
+def test_a_missing_socket_does_not_stop_the_program(tmp_path: Path) -> None:
     manager = ServiceManager.of({"NOTIFY_SOCKET": str(tmp_path / "gone")})
     manager.ready()
     manager.close()

@@ -72,7 +72,7 @@ class Watch:
         self.told.append(f"lost {name}")
 
 
-async def test_each_account_is_told_ready_or_why_not() -> None:
+async def test_each_account_reports_ready_or_its_problem() -> None:
     watch = Watch(good=Line(), bad=Line(StartError("token refused.", "Get a new one.")))
     await watch.start()
     assert watch.told == ["ready good", "lost bad"]
@@ -82,7 +82,7 @@ async def test_each_account_is_told_ready_or_why_not() -> None:
     assert set(watch.supervisor.states.values()) == {"stopped"}
 
 
-async def test_pauses_grow_to_a_limit_and_end_with_success() -> None:
+async def test_pauses_grow_up_to_a_limit_and_reset_after_success() -> None:
     line = Line(*(StartError("no network") for _ in range(9)))
     watch = Watch(line=line)
     await watch.start()
@@ -94,7 +94,7 @@ async def test_pauses_grow_to_a_limit_and_end_with_success() -> None:
     await watch.supervisor.stop()
 
 
-async def test_what_can_never_succeed_is_not_tried_again() -> None:
+async def test_a_permanent_start_error_is_not_retried() -> None:
     line = Line(StartError("token revoked.", permanent=True))
     watch = Watch(line=line)
     await watch.start()
@@ -104,7 +104,7 @@ async def test_what_can_never_succeed_is_not_tried_again() -> None:
     await watch.supervisor.stop()
 
 
-async def test_a_connection_that_dies_is_made_again_and_sends_wait_meanwhile() -> None:
+async def test_a_lost_connection_is_restored_and_sends_wait_meanwhile() -> None:
     line = Line()
     watch = Watch(line=line)
     await watch.start()
@@ -116,7 +116,7 @@ async def test_a_connection_that_dies_is_made_again_and_sends_wait_meanwhile() -
     await watch.supervisor.stop()
 
 
-async def test_a_connection_that_dies_at_once_again_and_again_is_not_made_every_second() -> None:
+async def test_a_connection_that_fails_repeatedly_is_not_retried_every_second() -> None:
     line = Line()
     watch = Watch(line=line)
     await watch.start()
@@ -129,7 +129,7 @@ async def test_a_connection_that_dies_at_once_again_and_again_is_not_made_every_
     await watch.supervisor.stop()
 
 
-async def test_a_connection_that_held_for_a_while_begins_anew() -> None:
+async def test_the_pause_resets_after_a_stable_connection() -> None:
     line = Line(*(StartError("no network") for _ in range(5)))
     watch = Watch(line=line)
     await watch.start()
@@ -142,7 +142,7 @@ async def test_a_connection_that_held_for_a_while_begins_anew() -> None:
     await watch.supervisor.stop()
 
 
-async def test_an_account_that_hangs_holds_up_neither_the_start_nor_the_others(
+async def test_a_hanging_account_delays_neither_the_start_nor_other_accounts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("parley.runtime.supervisor.START_SECONDS", 0.05)
@@ -164,7 +164,7 @@ async def test_an_account_that_hangs_holds_up_neither_the_start_nor_the_others(
 
 
 @pytest.mark.parametrize("where", ["connect", "afterwards"])
-async def test_a_bug_in_an_adapter_is_one_account_s_trouble(where: str) -> None:
+async def test_an_exception_in_an_adapter_affects_only_its_account(where: str) -> None:
     bug = KeyError("bug")
     line = Line(bug) if where == "connect" else Line()
     watch = Watch(line=line, good=Line())
@@ -191,7 +191,7 @@ class Clinging(Line):
 
 
 @pytest.mark.parametrize("failure", [None, OSError("cannot close")])
-async def test_an_adapter_that_does_not_let_go_is_connected_again_and_the_end_comes(
+async def test_an_adapter_that_does_not_disconnect_is_reconnected_and_stop_returns(
     failure: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.runtime.supervisor.DISCONNECT_SECONDS", 0.01)
@@ -204,7 +204,7 @@ async def test_an_adapter_that_does_not_let_go_is_connected_again_and_the_end_co
     assert watch.supervisor.states == {"line": "stopped"}
 
 
-async def test_an_account_is_ready_only_when_everything_for_it_is() -> None:
+async def test_an_account_is_ready_only_when_all_its_parts_are_ready() -> None:
     line, states = Line(), list[str]()
 
     async def on_ready(name: str) -> None:
@@ -222,7 +222,7 @@ async def test_an_account_is_ready_only_when_everything_for_it_is() -> None:
     await watch.supervisor.stop()
 
 
-async def test_it_may_be_stopped_before_it_was_started_and_twice() -> None:
+async def test_stop_works_before_start_and_twice() -> None:
     line = Line()
     watch = Watch(line=line)
     await watch.supervisor.stop()

@@ -10,14 +10,14 @@ from parley.runtime.watchdog import record_location, work_record
 REDIS = {"storage": {"url": "redis://h:1/0"}, "database": {"url": "postgresql://u:p@h/d"}}
 
 
-def test_it_is_beside_the_database(tmp_path: Path) -> None:
+def test_the_record_is_in_the_folder_of_the_database(tmp_path: Path) -> None:
     settings = from_mapping(
         {"database": {"url": f"sqlite:///{tmp_path}/parley.db?synchronous=full"}}
     )
     assert record_location(settings) == (tmp_path, "parley.db")
 
 
-def test_programs_on_other_servers_have_other_records() -> None:
+def test_programs_with_other_servers_have_separate_records() -> None:
     folder, name = record_location(from_mapping(REDIS))
     assert folder == Path()
     assert (folder, name) == record_location(from_mapping(REDIS))
@@ -34,7 +34,7 @@ def test_the_folder_can_be_chosen(tmp_path: Path) -> None:
         assert (record.path.stat().st_mode & 0o777, deaths) == (0o600, [])
 
 
-def test_without_a_folder_to_write_to_it_is_kept_in_memory(tmp_path: Path) -> None:
+def test_without_a_writable_folder_the_record_is_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings = from_mapping({**REDIS, "watchdog": {"folder": str(tmp_path / "file")}})
     with capture_logs() as logs:

@@ -127,7 +127,7 @@ def loaded(*functions: str, **section: object) -> ExtensionRegistry:
     return load_extensions(from_mapping({"extensions": section}), installed)
 
 
-def test_without_extensions_everything_is_open() -> None:
+def test_without_extensions_nothing_is_restricted() -> None:
     registry = loaded()
     assert isinstance(registry.tenant_provider, SingleTenant)
     assert isinstance(registry.usage_tracker, NoTracking)
@@ -136,7 +136,7 @@ def test_without_extensions_everything_is_open() -> None:
     assert registry.tenant_of(HERE, ADA) == "default"
 
 
-def test_an_entry_point_and_a_setting_load_the_same() -> None:
+def test_an_entry_point_and_a_setting_load_the_same_extension() -> None:
     by_entry = loaded("tenants", options={"tenants": {"name": "zeta"}})
     load = {"own": f"{__name__}:tenants"}
     by_setting = loaded(load=load, options={"own": {"name": "zeta"}})
@@ -144,7 +144,7 @@ def test_an_entry_point_and_a_setting_load_the_same() -> None:
     assert (by_entry.names, by_setting.names) == (("tenants",), ("own",))
 
 
-def test_what_is_skipped_is_not_loaded() -> None:
+def test_a_skipped_extension_is_not_loaded() -> None:
     assert loaded("breaks", skip=["breaks"]).names == ()
 
 
@@ -164,7 +164,7 @@ def test_what_is_skipped_is_not_loaded() -> None:
         (("tenants",), {"load": {"tenants": "x:y"}}, "several have the name tenants"),
     ],
 )
-def test_what_cannot_work_is_refused_with_its_reason(
+def test_an_invalid_extension_is_refused_with_the_reason(
     functions: tuple[str, ...], section: dict[str, object], told: str
 ) -> None:
     with pytest.raises(SettingsError) as refused:
@@ -173,14 +173,14 @@ def test_what_cannot_work_is_refused_with_its_reason(
     assert refused.value.problems[0].advice or "extensions" in refused.value.problems[0].path
 
 
-def test_an_option_is_not_repeated_in_an_error() -> None:
+def test_an_error_does_not_repeat_an_option() -> None:
     with pytest.raises(SettingsError) as refused:
         loaded("breaks", options={"breaks": {"key": "s3cret-key"}})
     assert "ValueError: cannot log in with (not shown)" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a b", "-a", "x" * 65, 7, None, "é", "a\n"])
-def test_a_value_that_cannot_be_a_tenant_is_none(name: object) -> None:
+def test_an_invalid_tenant_id_means_no_tenant(name: object) -> None:
     registry = ExtensionRegistry(tenant_provider=Tenants(name))
     with pytest.raises(TenantUnknown):
         registry.tenant_of(HERE, ADA)
@@ -192,7 +192,9 @@ def test_a_filter_on_another_column_is_refused() -> None:
         ExtensionRegistry(tenant_provider=Tenants("a", "workspace")).tenant_of(HERE, ADA)
 
 
-async def test_several_are_all_told_and_all_have_to_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_several_extensions_all_receive_events_and_all_must_allow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first, second = Told(broken=True), Told(admits=False)
     parts = {"first": first, "second": second}
     for name, part in parts.items():
@@ -224,7 +226,7 @@ def configure(folder: Path, **sections: object) -> None:
     (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(whole))
 
 
-async def test_every_command_says_the_same_of_an_extension_that_fails(
+async def test_every_command_reports_a_failing_extension_in_the_same_way(
     tmp_path: Path, with_example: dict[str, str]
 ) -> None:
     """`run` does not begin, nor do commands that would work on one tenant's rows."""

@@ -39,7 +39,7 @@ async def told(opened: App, text: str, *, says: str = "") -> WriteResult:
     return await (handle.write.infer(draft) if says else handle.write.remember(draft))
 
 
-async def test_where_memory_is_off_nothing_is_kept_and_no_command_is_there(tmp_path: Path) -> None:
+async def test_with_memory_disabled_nothing_is_stored_and_no_command_exists(tmp_path: Path) -> None:
     async with app(tmp_path, memory={"enabled": False}) as opened:
         assert isinstance(opened.memory.remembering, NoMemory)
         assert isinstance(opened.memory.commands, NoCommands)
@@ -47,7 +47,7 @@ async def test_where_memory_is_off_nothing_is_kept_and_no_command_is_there(tmp_p
     assert not (tmp_path / "audit.key").exists()
 
 
-async def test_the_policy_of_the_configuration_decides(tmp_path: Path) -> None:
+async def test_the_configured_write_policy_applies(tmp_path: Path) -> None:
     said = "the server may time out under load"
     outcomes = []
     for policy in ("grounded", "confirm", "open"):
@@ -64,7 +64,7 @@ async def test_the_policy_of_the_configuration_decides(tmp_path: Path) -> None:
     ]
 
 
-async def test_the_plan_of_the_configuration_counts(tmp_path: Path) -> None:
+async def test_the_configured_plan_applies(tmp_path: Path) -> None:
     async with app(tmp_path, plans={"default": "free"}) as opened:
         results = [await told(opened, f"Owns boat number {number}") for number in range(4)]
     assert [result.outcome for result in results] == [Outcome.STORED] * 3 + [Outcome.REFUSED]
@@ -77,7 +77,7 @@ def test_a_person_can_have_a_plan_of_their_own() -> None:
     assert plans.plan_of(("telegram:main:ben",)).memories is None
 
 
-def test_recall_goes_by_what_was_measured_but_for_what_is_configured() -> None:
+def test_recall_uses_the_measured_weights_unless_configured() -> None:
     assert recall_rules(from_mapping({})) == RecallRules()
     wanted = {
         "bm25_weight": 1.0,
@@ -93,6 +93,6 @@ def test_recall_goes_by_what_was_measured_but_for_what_is_configured() -> None:
     assert rules.arms.depth == RecallRules().arms.depth
 
 
-def test_recall_that_goes_by_nothing_is_refused() -> None:
+def test_recall_without_any_weight_is_refused() -> None:
     with pytest.raises(SettingsError, match="bm25_weight or vector_weight"):
         from_mapping({"memory": {"recall": {"bm25_weight": 0, "vector_weight": 0}}})

@@ -38,13 +38,13 @@ ROOT = Path(__file__).parents[3]
         (None, {"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, ""),
     ],
 )
-def test_the_configuration_is_above_the_environment(
+def test_the_configuration_overrides_the_environment(
     configured: str | None, env: dict[str, str], endpoint: str
 ) -> None:
     assert endpoint_of(configured, env) == endpoint
 
 
-def test_without_a_collector_the_library_is_not_even_loaded() -> None:
+def test_without_a_collector_the_library_is_not_loaded() -> None:
     code = (
         "import sys; from parley.app import App; from parley.config import from_mapping; "
         "App(from_mapping({'database': {'url': 'memory://'}})); "
@@ -61,7 +61,9 @@ def test_a_missing_library_is_one_clear_message() -> None:
 
 
 @pytest.mark.skipif(not EXPORTER, reason="the extra otel is not installed")
-async def test_a_real_collector_gets_the_spans_at_the_end_at_the_latest(tmp_path: Path) -> None:
+async def test_a_real_collector_receives_the_spans_at_shutdown_at_the_latest(
+    tmp_path: Path,
+) -> None:
     bodies: list[bytes] = []
 
     async def take(request: web.Request) -> web.Response:

@@ -35,7 +35,7 @@ def put(model: LocalModel, models: Path) -> None:
         path.write_text("{}", "utf-8")
 
 
-async def test_without_files_recall_goes_by_words_and_it_can_be_said_why(tmp_path: Path) -> None:
+async def test_without_model_files_recall_uses_words_and_reports_why(tmp_path: Path) -> None:
     chosen = settings(tmp_path, rerank=True)
     models = recall_models(chosen)
     assert (models.embedder, models.behind, models.reranker) == (None, None, None)
@@ -44,7 +44,7 @@ async def test_without_files_recall_goes_by_words_and_it_can_be_said_why(tmp_pat
     await models.close()
 
 
-async def test_what_is_there_is_used_and_the_reranker_only_when_wanted(tmp_path: Path) -> None:
+async def test_installed_models_are_used_and_the_reranker_only_if_enabled(tmp_path: Path) -> None:
     put(EMBEDDING, tmp_path / "models")
     put(RERANKING, tmp_path / "models")
     models = recall_models(settings(tmp_path))
@@ -59,7 +59,7 @@ async def test_what_is_there_is_used_and_the_reranker_only_when_wanted(tmp_path:
     await models.close()
 
 
-async def test_a_service_is_named_by_its_model(tmp_path: Path) -> None:
+async def test_an_embedding_service_is_identified_by_its_model(tmp_path: Path) -> None:
     service = Embedding(name="nomic", api_key=SecretStr("k"), base_url="http://localhost:1/v1")
     chosen = settings(tmp_path, embedding_provider="openai", embedding=service)
     models = recall_models(chosen)
@@ -68,7 +68,7 @@ async def test_a_service_is_named_by_its_model(tmp_path: Path) -> None:
     await models.close()
 
 
-def test_models_lie_beside_the_database_or_where_it_is_said(
+def test_models_are_in_the_folder_of_the_database_or_in_the_configured_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -88,7 +88,7 @@ class Recalling:
         return await self._answer()
 
 
-async def test_steps_and_candidates_are_handed_on() -> None:
+async def test_steps_and_candidates_are_reported_as_metrics() -> None:
     clock, seen = FakeClock(), list[RecallMeasurement]()
 
     async def answer() -> Recollection:
@@ -107,7 +107,7 @@ async def test_steps_and_candidates_are_handed_on() -> None:
     assert list(one.notes) == ["no_model"]
 
 
-async def test_a_failure_is_told_and_goes_on_to_whoever_asked() -> None:
+async def test_a_failure_is_reported_and_raised_to_the_caller() -> None:
     seen: list[RecallMeasurement] = []
 
     async def fail() -> Recollection:
@@ -119,7 +119,7 @@ async def test_a_failure_is_told_and_goes_on_to_whoever_asked() -> None:
     assert [one.ended for one in seen] == ["StoreUnavailable"]
 
 
-async def test_nobody_waits_any_longer() -> None:
+async def test_a_cancelled_recall_is_reported_as_stopped() -> None:
     seen, begun = list[RecallMeasurement](), asyncio.Event()
 
     async def hang() -> Recollection:

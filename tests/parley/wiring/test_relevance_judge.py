@@ -68,14 +68,14 @@ async def judge(claude: AnthropicSimulator, ledger: SqlUsage) -> AsyncIterator[M
         ("I cannot tell", False),
     ],
 )
-async def test_only_a_plain_yes_is_one(
+async def test_only_a_plain_yes_counts_as_yes(
     claude: AnthropicSimulator, judge: ModelJudge, answer: str, supported: bool
 ) -> None:
     claude.script(answer or " ")
     assert await judge.supports(CLAIM, SAYS) is supported
 
 
-async def test_what_it_is_asked_is_material_and_what_it_costs_is_in_the_books(
+async def test_the_judge_receives_material_and_its_cost_is_recorded(
     claude: AnthropicSimulator, judge: ModelJudge, ledger: SqlUsage
 ) -> None:
     claude.script("NO")
@@ -87,7 +87,7 @@ async def test_what_it_is_asked_is_material_and_what_it_costs_is_in_the_books(
     assert await ledger.totals("default", FakeClock().now() - timedelta(days=1), ("ada",)) == []
 
 
-async def test_a_model_that_fails_supports_nothing(
+async def test_a_failing_model_supports_no_claim(
     claude: AnthropicSimulator, judge: ModelJudge
 ) -> None:
     claude.faults.add(Fault("messages", "server_error", times=10))
@@ -98,7 +98,7 @@ async def test_a_model_that_fails_supports_nothing(
 @pytest.mark.parametrize(
     ("answer", "code"), [("YES", "stored"), ("NO", Code.CITATION_UNVERIFIED.value)]
 )
-async def test_a_citation_that_does_not_support_its_claim_is_not_verified(
+async def test_an_unrelated_citation_is_not_verified(
     claude: AnthropicSimulator, judge: ModelJudge, answer: str, code: str
 ) -> None:
     claude.script(answer)
@@ -110,7 +110,7 @@ async def test_a_citation_that_does_not_support_its_claim_is_not_verified(
         assert len(claude.bodies) == 1
 
 
-def test_the_model_is_asked_only_where_it_is_configured() -> None:
+def test_the_model_is_asked_only_if_configured() -> None:
     from parley.wiring.memory import _grounding  # noqa: PLC0415 - what the setting leads to
 
     class Judge:

@@ -45,7 +45,7 @@ def write(folder: Path, settings: dict[str, object]) -> None:
     (folder / "config" / "parley.yaml").write_text(yaml.safe_dump(settings))
 
 
-def test_the_report_numbers_its_lines_and_advises_only_where_needed() -> None:
+def test_the_report_numbers_its_lines_and_gives_advice_only_for_problems() -> None:
     text = report(
         [
             Finding("ok", "Python", "3.12.1", "nothing"),
@@ -63,7 +63,7 @@ def test_the_report_numbers_its_lines_and_advises_only_where_needed() -> None:
     )
 
 
-async def test_a_fresh_folder_is_not_broken_but_has_things_to_do(tmp_path: Path) -> None:
+async def test_a_new_folder_has_notes_and_no_problems(tmp_path: Path) -> None:
     ended = await parley_alone("doctor", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert "Set ANTHROPIC_API_KEY" in ended.out
@@ -72,7 +72,7 @@ async def test_a_fresh_folder_is_not_broken_but_has_things_to_do(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", list(PLATFORMS))
-async def test_right_credentials_are_fine_and_wrong_ones_are_broken(
+async def test_valid_credentials_pass_and_wrong_ones_are_problems(
     tmp_path: Path, name: str
 ) -> None:
     simulator = PLATFORMS[name]()
@@ -92,7 +92,7 @@ async def test_right_credentials_are_fine_and_wrong_ones_are_broken(
     assert WRONG[name] not in broken.out + broken.err
 
 
-async def test_commands_are_expected_to_be_those_that_run_registers(tmp_path: Path) -> None:
+async def test_the_expected_commands_are_those_that_run_registers(tmp_path: Path) -> None:
     discord = DiscordSimulator()
     await discord.start()
     try:
@@ -110,7 +110,7 @@ async def test_commands_are_expected_to_be_those_that_run_registers(tmp_path: Pa
     assert (before.status, after.status) == (0, 0)
 
 
-async def test_a_platform_that_is_not_there_is_broken_and_named(tmp_path: Path) -> None:
+async def test_an_unavailable_platform_is_a_problem(tmp_path: Path) -> None:
     simulator = TelegramSimulator()
     await simulator.start()
     settings = simulator.settings()
@@ -121,7 +121,7 @@ async def test_a_platform_that_is_not_there_is_broken_and_named(tmp_path: Path) 
     assert "BROKEN  telegram: " in ended.out
 
 
-async def test_every_problem_of_the_configuration_is_a_line(tmp_path: Path) -> None:
+async def test_every_problem_of_the_configuration_is_one_line(tmp_path: Path) -> None:
     write(tmp_path, {"limit": {}, "platforms": {"slack": {"bot_token": "${NOPE}"}}})
     ended = await parley("doctor", cwd=tmp_path)
     assert ended.status == 1
@@ -129,7 +129,7 @@ async def test_every_problem_of_the_configuration_is_a_line(tmp_path: Path) -> N
     assert "refers to ${NOPE}, which is not set." in ended.out
 
 
-async def test_a_listener_for_everybody_without_a_token_is_broken(tmp_path: Path) -> None:
+async def test_a_listener_beyond_loopback_without_a_token_is_a_problem(tmp_path: Path) -> None:
     write(tmp_path, {"server": {"host": "0.0.0.0"}})
     ended = await parley("doctor", cwd=tmp_path)
     assert ended.status == 1
@@ -145,7 +145,7 @@ async def test_a_listener_for_everybody_without_a_token_is_broken(tmp_path: Path
         ("test-key", "claude-of-yesterday", 1, "there is no model claude-of-yesterday"),
     ],
 )
-async def test_the_model_s_key_and_name_are_tried(
+async def test_the_key_and_name_of_the_model_are_tested(
     tmp_path: Path, key: str, name: str, status: int, said: str
 ) -> None:
     model = AnthropicSimulator()
@@ -158,7 +158,7 @@ async def test_the_model_s_key_and_name_are_tried(
     assert key not in ended.out
 
 
-async def test_a_server_of_one_s_own_needs_no_key_and_may_not_list_its_models(
+async def test_a_self_hosted_server_needs_neither_a_key_nor_a_model_list(
     tmp_path: Path,
 ) -> None:
     model = OpenAISimulator()
@@ -171,7 +171,7 @@ async def test_a_server_of_one_s_own_needs_no_key_and_may_not_list_its_models(
     assert ended.status == 0
 
 
-async def test_a_model_that_does_not_answer_is_broken(tmp_path: Path) -> None:
+async def test_a_model_without_an_answer_is_a_problem(tmp_path: Path) -> None:
     url = "http://127.0.0.1:9"
     write(tmp_path, {"model": {"provider": "openai", "name": "m", "base_url": url}})
     ended = await parley("doctor", cwd=tmp_path)
@@ -179,7 +179,7 @@ async def test_a_model_that_does_not_answer_is_broken(tmp_path: Path) -> None:
     assert f"{url} is not reachable" in ended.out
 
 
-async def test_secrets_that_others_can_read_are_noted(tmp_path: Path) -> None:
+async def test_secrets_readable_by_others_are_noted(tmp_path: Path) -> None:
     write(tmp_path, {})
     secrets = tmp_path / "config" / ".env"
     secrets.write_text("A=b\n")
@@ -189,7 +189,7 @@ async def test_secrets_that_others_can_read_are_noted(tmp_path: Path) -> None:
     assert "readable by you alone" in (await parley("doctor", cwd=tmp_path)).out
 
 
-async def test_a_database_that_cannot_be_written_is_broken(tmp_path: Path) -> None:
+async def test_a_database_that_cannot_be_written_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "parley.db").write_text("this is no database, but long enough to be read")
     ended = await parley("doctor", cwd=tmp_path)
@@ -198,7 +198,7 @@ async def test_a_database_that_cannot_be_written_is_broken(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-async def test_a_folder_that_cannot_be_written_is_broken(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_written_is_a_problem(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     ended = await parley("doctor", cwd=tmp_path)
     tmp_path.chmod(0o700)

@@ -26,7 +26,7 @@ async def findings(port: int, token: str | None = None) -> list[Finding]:
     return await asyncio.to_thread(check_running, settings(port, token))
 
 
-async def test_a_running_program_that_is_ready(tmp_path: Path) -> None:
+async def test_a_running_program_that_is_ready_is_reported(tmp_path: Path) -> None:
     port = free_port()
     platforms = {"telegram": TelegramSimulator()}
     async with (
@@ -36,7 +36,7 @@ async def test_a_running_program_that_is_ready(tmp_path: Path) -> None:
         assert await findings(port) == [Finding("ok", "running", "it is ready")]
 
 
-async def test_a_program_that_is_ready_and_has_work_in_quarantine_says_so() -> None:
+async def test_quarantined_work_of_a_ready_program_is_reported() -> None:
     problems = {"quarantine": "1 in quarantine, not begun any more"}
     listener = LocalListener(ready=lambda: Readiness(True, {"gateway": "ready"}, problems))
     await listener.start()
@@ -46,7 +46,7 @@ async def test_a_program_that_is_ready_and_has_work_in_quarantine_says_so() -> N
     await listener.stop()
 
 
-async def test_each_part_that_is_not_ready_is_broken_with_its_reason() -> None:
+async def test_each_part_that_is_not_ready_is_a_problem_with_its_reason() -> None:
     state = Readiness(
         False,
         {"gateway": "ready", "slack": "deaf", "storage": "unavailable"},
@@ -65,14 +65,14 @@ async def test_each_part_that_is_not_ready_is_broken_with_its_reason() -> None:
     await listener.stop()
 
 
-async def test_nothing_runs() -> None:
+async def test_a_program_that_does_not_run_is_reported() -> None:
     (found,) = await findings(free_port())
     assert found.status == "ok"
     assert "no Parley answers" in found.detail
     assert check_running(settings(0)) == []
 
 
-async def test_a_port_that_another_program_has_is_broken() -> None:
+async def test_a_port_used_by_another_program_is_a_problem() -> None:
     async def hello(_: web.BaseRequest) -> web.Response:
         return web.Response(text="hello")
 
@@ -87,7 +87,7 @@ async def test_a_port_that_another_program_has_is_broken() -> None:
     assert "server.port" in found.advice
 
 
-def test_a_port_for_webhooks_that_another_program_has_is_noted() -> None:
+def test_a_webhook_port_used_by_another_program_is_a_note() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         config = {"server": {"port": free_port()}, "webhooks": {"port": port}}

@@ -28,11 +28,11 @@ async def told(**grounding_section: object) -> dict[str, Finding]:
     return {each.name: each for each in await grounding(settings, resolve)}
 
 
-async def test_nothing_is_said_where_nothing_is_listed() -> None:
+async def test_nothing_is_reported_without_entries() -> None:
     assert await told() == {}
 
 
-async def test_a_repository_is_found_and_a_mere_folder_is_not_one(tmp_path: Path) -> None:
+async def test_a_repository_is_recognised_and_a_plain_folder_is_not(tmp_path: Path) -> None:
     repository, folder = tmp_path / "app", tmp_path / "plain"
     folder.mkdir()
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
@@ -53,7 +53,7 @@ async def test_without_git_commits_are_not_found(
     assert "git is not installed" in found[f"grounding: {tmp_path}"].detail
 
 
-async def test_a_host_has_to_have_an_address_that_may_be_asked() -> None:
+async def test_a_host_must_have_an_allowed_address() -> None:
     found = await told(
         hosts=["docs.example.org", "wiki.example.org:8443", "other.example.org", "*.example.net",
                "gone.example.org", "[fd00::1]:8080"],
@@ -72,5 +72,5 @@ async def test_a_host_has_to_have_an_address_that_may_be_asked() -> None:
     assert "grounding.networks" in found["grounding: other.example.org"].advice
 
 
-async def test_this_machine_knows_its_own_name() -> None:
+async def test_this_machine_resolves_its_own_name() -> None:
     assert set(await addresses_of("localhost")) & {"127.0.0.1", "::1"}

@@ -50,7 +50,7 @@ async def report(folder: Path, storage: str, database: str) -> list[str]:
     ]
 
 
-async def test_servers_that_are_well(
+async def test_working_servers_pass(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     lines = await report(tmp_path, redis.url, postgres.url)
@@ -63,7 +63,7 @@ async def test_servers_that_are_well(
     assert "created at the next start" in lines[4]
 
 
-async def test_servers_that_do_not_answer(tmp_path: Path) -> None:
+async def test_unreachable_servers_are_problems(tmp_path: Path) -> None:
     nobody = f"127.0.0.1:{free_port()}"
     lines = await report(tmp_path, f"redis://{nobody}/0", f"postgresql://p:secret@{nobody}/p")
     assert [line.split()[0] for line in lines] == ["BROKEN", "What", "BROKEN", "What"]
@@ -71,7 +71,7 @@ async def test_servers_that_do_not_answer(tmp_path: Path) -> None:
     assert "secret" not in "".join(lines)
 
 
-async def test_a_database_that_can_only_be_read(
+async def test_a_read_only_database_is_a_problem(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     with psycopg.connect(postgres.url, autocommit=True) as connection:
@@ -92,7 +92,7 @@ async def test_a_database_that_can_only_be_read(
         ({"aof_enabled": 1, "redis_version": "5.0.7"}, {}, ["broken", "ok", "ok"]),
     ],
 )
-def test_what_redis_says(
+def test_the_settings_of_redis_are_reported(
     told: dict[str, object], given: dict[str, str], statuses: list[str]
 ) -> None:
     sound = {"redis_version": "7.2.4", "maxmemory_policy": "noeviction"}
@@ -112,7 +112,9 @@ def test_what_redis_says(
         (replace(GOOD, fsync=False), "fsync", "broken"),
     ],
 )
-def test_what_postgresql_says(standing: PostgresStatus, name: str, status: str) -> None:
+def test_the_settings_of_postgresql_are_reported(
+    standing: PostgresStatus, name: str, status: str
+) -> None:
     found = {finding.name: finding for finding in of_postgres(standing)}[f"PostgreSQL: {name}"]
     assert found.status == status
     assert found.status == "ok" or found.advice

@@ -59,7 +59,7 @@ async def test_each_server_is_contacted(tmp_path: Path, web: WebServer) -> None:
     assert ended.status == 1
 
 
-async def test_a_rule_for_a_tool_that_is_not_there_is_broken(tmp_path: Path) -> None:
+async def test_a_rule_for_a_missing_tool_is_a_problem(tmp_path: Path) -> None:
     rules = {"near__wirte_note": {"role": "operator"}, "near__add": {"role": "guest"}}
     write(tmp_path, mcp={"servers": {"near": NEAR}}, tools=rules, server={"port": 0})
     ended = await parley("doctor", cwd=tmp_path)
@@ -79,7 +79,7 @@ async def test_a_rule_for_a_tool_that_is_not_there_is_broken(tmp_path: Path) -> 
         ("near__", "Did you mean"),
     ],
 )
-async def test_every_command_refuses_a_rule_for_nothing(
+async def test_every_command_refuses_a_rule_without_a_target(
     tmp_path: Path, rule: str, advice: str
 ) -> None:
     """A restriction that is not in force would be worse than none that is asked for."""
@@ -94,14 +94,16 @@ async def test_every_command_refuses_a_rule_for_nothing(
         assert advice in end.out + end.err
 
 
-async def test_own_tools_may_be_ruled(tmp_path: Path) -> None:
+async def test_rules_for_built_in_tools_are_accepted(tmp_path: Path) -> None:
     write(tmp_path, tools={"memory_store": {"role": "operator"}, "set_task": {"role": "operator"}})
     ended = await parley("check-config", cwd=tmp_path)
     assert ended.status == 0, ended.err
 
 
 @pytest.mark.parametrize("name", ["a__b", "a" * 25, "a-_-b__c"])
-async def test_a_server_whose_name_run_refuses_is_refused_before(tmp_path: Path, name: str) -> None:
+async def test_a_server_name_that_run_refuses_is_refused_by_doctor(
+    tmp_path: Path, name: str
+) -> None:
     write(tmp_path, mcp={"servers": {name: NEAR}}, server={"port": 0})
     ended = await asyncio.gather(
         parley("run", cwd=tmp_path), parley("check-config", cwd=tmp_path),
@@ -127,7 +129,7 @@ async def test_a_server_whose_name_run_refuses_is_refused_before(tmp_path: Path,
         ),
     ],
 )
-async def test_a_library_that_is_not_installed_is_named(
+async def test_a_missing_library_is_reported(
     missing: str, section: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = from_mapping({"database": {"url": "memory://"}, **section})
@@ -142,7 +144,7 @@ async def test_a_library_that_is_not_installed_is_named(
     assert "pip install" in str(problem)
 
 
-async def test_a_model_that_is_never_asked_is_named() -> None:
+async def test_a_model_that_is_never_used_is_reported() -> None:
     """A budget is set and its price is unknown."""
     model = {"provider": "openai", "name": "own-model", "base_url": "http://127.0.0.1:9/v1"}
     whole = {"database": {"url": "memory://"}, "model": model, "budgets": {"user_per_day": 1}}
@@ -151,7 +153,7 @@ async def test_a_model_that_is_never_asked_is_named() -> None:
     assert "own-model" in problem.text
 
 
-async def test_credentials_that_are_none_are_no_traceback() -> None:
+async def test_invalid_credentials_cause_no_traceback() -> None:
     """An error of a platform's library is a finding: `check-config` makes no connection."""
     platforms: dict[str, dict[str, object]] = {
         "discord": {"token": "x"},
@@ -170,7 +172,7 @@ async def test_credentials_that_are_none_are_no_traceback() -> None:
         assert problem.advice or problem.text
 
 
-async def test_an_adapter_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_adapter_that_fails_to_load_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """`run` would find it when it connects."""
     settings = from_mapping(
         {"database": {"url": "memory://"}, "platforms": {"telegram": {"bot_token": "1:a"}}}

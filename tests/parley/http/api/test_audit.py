@@ -48,7 +48,7 @@ async def entries(program: Program) -> list[AuditEntry]:
     return [link.entry for link in links if link.entry.action == "security_event"]
 
 
-async def test_each_refusal_is_there_once_with_its_reason_and_person(program: Program) -> None:
+async def test_each_refusal_is_audited_once_with_reason_and_person(program: Program) -> None:
     ada, bob = program.api_client("ada"), program.api_client("bob")
     assert (await program.api_client("ada", "")("GET", "/brain")).status == 401
     assert (await program.api_client("ada", ada.token[:-2] + "zz")("GET", "/brain")).status == 401
@@ -72,7 +72,7 @@ async def test_each_refusal_is_there_once_with_its_reason_and_person(program: Pr
     assert ada.token not in written
 
 
-async def test_a_flood_of_wrong_tokens_is_a_few_entries_with_its_number(program: Program) -> None:
+async def test_many_wrong_tokens_are_few_entries_with_their_number(program: Program) -> None:
     sent = 400
     for number in range(sent):
         wrong = f"parley_{number}.x"
@@ -87,7 +87,7 @@ async def test_a_flood_of_wrong_tokens_is_a_few_entries_with_its_number(program:
     assert set(reasons) == {"token_wrong", "others"}
 
 
-async def test_a_webhook_without_the_platforms_signature_is_there(tmp_path: Path) -> None:
+async def test_a_webhook_without_a_valid_signature_is_audited(tmp_path: Path) -> None:
     async with connected({"whatsapp": WhatsAppSimulator()}, tmp_path) as app:
         (path,) = app.webhooks.paths
         async with aiohttp.ClientSession() as http:
@@ -102,7 +102,7 @@ async def test_a_webhook_without_the_platforms_signature_is_there(tmp_path: Path
     assert "secret words" not in str(denied)
 
 
-async def test_with_memory_off_refusals_are_there_all_the_same(tmp_path: Path) -> None:
+async def test_refusals_are_audited_also_with_memory_off(tmp_path: Path) -> None:
     server = {"port": 0, "token": "t" * 20}
     settings = settings_in(tmp_path, server=server, memory={"enabled": False})
     async with running(settings) as program:
@@ -111,7 +111,7 @@ async def test_with_memory_off_refusals_are_there_all_the_same(tmp_path: Path) -
         assert len(await entries(program)) == 1
 
 
-async def test_limits_count_the_human_behind_linked_accounts(
+async def test_limits_count_linked_accounts_as_one_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two tokens of two linked accounts have one limit together."""

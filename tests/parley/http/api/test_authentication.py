@@ -19,22 +19,20 @@ EVERY = sorted({(each.method, each.path.replace("{id}", "mem-1")) for each in OP
 
 
 @pytest.mark.parametrize(("method", "path"), EVERY)
-async def test_nothing_is_answered_without_a_token(
-    program: Program, method: str, path: str
-) -> None:
+async def test_every_endpoint_requires_a_token(program: Program, method: str, path: str) -> None:
     told = await program.api_client("ada", "")(method, path)
     assert (told.status, told.code) == (401, "token_missing")
     assert told.headers["WWW-Authenticate"].startswith("Bearer")
     assert told.where == "header.Authorization"
 
 
-async def test_not_even_that_there_is_nothing(program: Program) -> None:
+async def test_also_an_unknown_path_requires_a_token(program: Program) -> None:
     nobody = program.api_client("ada", "")
     assert (await nobody("GET", "/nothing")).status == 401
     assert (await nobody("PATCH", "/brain")).status == 401
 
 
-async def test_a_token_opens_until_it_expires(program: Program, ada: ApiClient) -> None:
+async def test_a_token_is_valid_until_it_expires(program: Program, ada: ApiClient) -> None:
     assert (await ada("GET", "/brain")).status == 200
     late = await program.api_client("ada", program.token("ada", days=-0.001))("GET", "/brain")
     assert (late.status, late.code) == (401, "token_expired")
@@ -48,7 +46,7 @@ def forged(token: str, **changes: object) -> str:
     return f"parley_{changed}.{signature}"
 
 
-async def test_a_forged_token_opens_nothing(program: Program, ada: ApiClient) -> None:
+async def test_a_forged_token_is_refused(program: Program, ada: ApiClient) -> None:
     good = ada.token
     tokens = (
         forged(good, person="web:main:eve"),
@@ -66,7 +64,7 @@ async def test_a_forged_token_opens_nothing(program: Program, ada: ApiClient) ->
         assert (told.status, told.code) == (401, "token_wrong"), token
 
 
-async def test_a_header_that_is_no_text_opens_nothing(program: Program) -> None:
+async def test_a_header_that_is_not_text_is_refused(program: Program) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", program.app.local.port)
     writer.write(
         b"GET /api/v1/brain HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \xff\xfe\r\n\r\n"
@@ -76,7 +74,7 @@ async def test_a_header_that_is_no_text_opens_nothing(program: Program) -> None:
     await writer.wait_closed()
 
 
-async def test_one_token_is_revoked_and_the_others_open(program: Program) -> None:
+async def test_revoking_one_token_keeps_the_others(program: Program) -> None:
     tokens = program.app.storage.memory.tokens
     now = SystemClock().now()
     callers = {}
@@ -91,7 +89,7 @@ async def test_one_token_is_revoked_and_the_others_open(program: Program) -> Non
     assert (await callers["laptop"]("GET", "/brain")).status == 200
 
 
-async def test_with_its_person_a_token_is_gone(program: Program) -> None:
+async def test_erasing_a_person_revokes_their_tokens(program: Program) -> None:
     now = SystemClock().now()
     stores = program.app.storage.memory
     await stores.tokens.add(ApiToken("i", "n", "default", "web:main:ada", now, now + DAY))
@@ -100,7 +98,7 @@ async def test_with_its_person_a_token_is_gone(program: Program) -> None:
     assert (await ada("GET", "/brain")).code == "token_revoked"
 
 
-async def test_a_revoked_token_opens_nothing_at_once(program: Program, ada: ApiClient) -> None:
+async def test_a_revoked_token_is_refused_immediately(program: Program, ada: ApiClient) -> None:
     assert (await ada("GET", "/brain")).status == 200
     token_key(program.settings).revoke_all()
     told = await ada("GET", "/brain")
@@ -108,14 +106,14 @@ async def test_a_revoked_token_opens_nothing_at_once(program: Program, ada: ApiC
     assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
-async def test_a_key_of_the_configuration_signs_where_there_is_no_file(tmp_path: Path) -> None:
+async def test_the_configured_key_signs_tokens_if_there_is_no_key_file(tmp_path: Path) -> None:
     key = {"port": 0, "token_key": "k" * 32}
     async with running(settings_in(tmp_path, server=key)) as program:
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
         assert not (tmp_path / "token.key").exists()
 
 
-async def test_neither_the_listeners_token_nor_a_cookie_makes_anybody_a_person(
+async def test_the_listener_token_and_its_cookie_authenticate_no_person(
     tmp_path: Path,
 ) -> None:
     server = {"port": 0, "token": "listener-token-0123456789"}
@@ -127,7 +125,7 @@ async def test_neither_the_listeners_token_nor_a_cookie_makes_anybody_a_person(
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
-async def test_a_request_through_a_proxy_needs_the_token_as_well(
+async def test_a_request_through_a_proxy_also_requires_the_listener_token(
     program: Program, ada: ApiClient
 ) -> None:
     forwarded = {"X-Forwarded-For": "198.51.100.7"}
@@ -136,7 +134,7 @@ async def test_a_request_through_a_proxy_needs_the_token_as_well(
     assert (await ada("GET", "/brain", headers=forwarded)).status == 200
 
 
-async def test_the_description_is_for_whoever_may_see_the_local_pages(tmp_path: Path) -> None:
+async def test_the_description_requires_admission_to_the_local_pages(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path)) as program:
         nobody = program.api_client("ada", "")
         assert (await nobody("GET", "/openapi.json")).status == 200
@@ -147,13 +145,13 @@ async def test_the_description_is_for_whoever_may_see_the_local_pages(tmp_path: 
         ).status == 200
 
 
-async def test_another_sites_page_may_not_ask(ada: ApiClient) -> None:
+async def test_a_page_of_another_site_is_refused(ada: ApiClient) -> None:
     body = {"content": "I prefer tabs"}
     origin = {"Origin": "https://elsewhere.example"}
     assert (await ada("POST", "/brain/memories", body, headers=origin)).status == 403
 
 
-async def test_the_role_is_that_of_the_configuration_not_of_the_token(
+async def test_the_role_comes_from_the_configuration_and_not_from_the_token(
     program: Program, ada: ApiClient, olga: ApiClient
 ) -> None:
     await ada.in_room()
@@ -165,14 +163,14 @@ async def test_the_role_is_that_of_the_configuration_not_of_the_token(
     assert (written.status, written.json["outcome"]) == (200, "written")
 
 
-async def test_whom_the_configuration_blocks_is_not_served(tmp_path: Path) -> None:
+async def test_a_blocked_person_is_refused(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, access={"blocked_users": ["web:eve"]})) as program:
         told = await program.api_client("eve")("GET", "/brain")
         assert (told.status, told.code) == (403, "not_served")
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
-async def test_each_person_has_so_many_requests_a_minute(tmp_path: Path) -> None:
+async def test_each_person_has_a_limit_of_requests_per_minute(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, limits={"api_per_minute": 3})) as program:
         ada = program.api_client("ada")
         assert [(await ada("GET", "/brain")).status for _ in range(3)] == [200] * 3
@@ -182,13 +180,13 @@ async def test_each_person_has_so_many_requests_a_minute(tmp_path: Path) -> None
         assert (await program.api_client("eve")("GET", "/brain")).status == 200
 
 
-async def test_a_token_of_another_tenant_opens_nothing(program: Program, ada: ApiClient) -> None:
+async def test_a_token_of_another_tenant_is_refused(program: Program, ada: ApiClient) -> None:
     await ada("PUT", "/brain/soul", {"content": "I fly kites."})
     abroad = program.api_client("ada", program.token("ada", tenant="elsewhere"))
     told = await abroad("GET", "/brain/soul")
     assert (told.status, told.code) == (401, "token_wrong")
 
 
-async def test_without_memory_there_is_no_interface(tmp_path: Path) -> None:
+async def test_without_memory_the_interface_does_not_exist(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, memory={"enabled": False})) as program:
         assert (await program.api_client("ada")("GET", "/brain")).status == 404

@@ -9,7 +9,7 @@ from tests.parley.http.api.kit import PROJECT, ApiClient, Program
 AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
 
 
-async def test_a_soul_is_written_whole_and_read_again(ada: ApiClient) -> None:
+async def test_a_soul_is_replaced_as_a_whole_and_read_back(ada: ApiClient) -> None:
     assert (await ada("GET", "/brain/soul")).status == 404
     written = await ada("PUT", "/brain/soul", {"content": "I fly kites.", "based_on": 0})
     assert (written.status, written.json["outcome"]) == (200, "written")
@@ -19,7 +19,7 @@ async def test_a_soul_is_written_whole_and_read_again(ada: ApiClient) -> None:
     assert (await ada("GET", "/brain")).json["soul"] == read.json
 
 
-async def test_a_rewrite_of_what_was_changed_meanwhile_is_refused(ada: ApiClient) -> None:
+async def test_an_edit_of_an_outdated_version_is_refused(ada: ApiClient) -> None:
     await ada("PUT", "/brain/soul", {"content": "one"})
     await ada("PUT", "/brain/soul", {"content": "two", "based_on": 1})
     told = await ada("PUT", "/brain/soul", {"content": "three", "based_on": 1})
@@ -27,7 +27,7 @@ async def test_a_rewrite_of_what_was_changed_meanwhile_is_refused(ada: ApiClient
     assert (await ada("GET", "/brain/soul")).json["content"] == "two"
 
 
-async def test_a_bad_rewrite_is_undone(ada: ApiClient) -> None:
+async def test_an_edit_can_be_undone(ada: ApiClient) -> None:
     for text in ("one", "two", "three"):
         await ada("PUT", "/brain/soul", {"content": text})
     page = await ada("GET", "/brain/soul/versions?limit=2")
@@ -41,7 +41,7 @@ async def test_a_bad_rewrite_is_undone(ada: ApiClient) -> None:
     assert (await ada("POST", "/brain/soul/restore", {"version": 99})).status == 404
 
 
-async def test_a_secret_does_not_get_into_it(ada: ApiClient) -> None:
+async def test_a_secret_is_not_stored_in_a_document(ada: ApiClient) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     told = await ada("PUT", "/brain/soul", {"content": f"My token is {secret}."})
     assert "[SECRET_REDACTED]" in told.json["document"]["content"]
@@ -49,14 +49,16 @@ async def test_a_secret_does_not_get_into_it(ada: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("document", ["bible", "heartbeat"])
-async def test_what_is_a_projects_needs_one(ada: ApiClient, document: str) -> None:
+async def test_project_documents_require_a_project(ada: ApiClient, document: str) -> None:
     told = await ada("GET", f"/brain/{document}")
     assert (told.status, told.code) == (404, "no_project")
     whole = await ada("GET", "/brain")
     assert (whole.json["project"], whole.json[document]) == (None, None)
 
 
-async def test_a_project_is_one_that_the_person_was_seen_in(ada: ApiClient, eve: ApiClient) -> None:
+async def test_only_projects_in_which_the_person_was_seen_are_available(
+    ada: ApiClient, eve: ApiClient
+) -> None:
     await ada.in_room()
     assert (await ada("GET", f"/brain?project={PROJECT}")).json["project"] == PROJECT
     strange, missing = [
@@ -65,7 +67,7 @@ async def test_a_project_is_one_that_the_person_was_seen_in(ada: ApiClient, eve:
     assert (strange.status, strange.json) == (404, missing.json)
 
 
-async def test_who_left_a_project_reaches_it_no_longer(
+async def test_a_former_member_can_no_longer_use_the_project(
     ada: ApiClient, members: set[tuple[str, str]]
 ) -> None:
     await ada.in_room()
@@ -76,9 +78,7 @@ async def test_who_left_a_project_reaches_it_no_longer(
     assert (await ada("GET", f"/brain?project={PROJECT}")).status == 404
 
 
-async def test_the_chosen_project_is_meant_without_being_named(
-    program: Program, ada: ApiClient
-) -> None:
+async def test_the_chosen_project_is_the_default(program: Program, ada: ApiClient) -> None:
     await ada.in_room()
     commands = program.app.memory.commands
     private = await ada.in_private()
@@ -104,7 +104,7 @@ async def test_a_proposal_waits_for_an_operator(
     assert (read.json["content"], read.json["author"]) == ("A shop for kites.", "other")
 
 
-async def test_the_heartbeat_says_when_it_is_from_and_is_nobodys_to_write(
+async def test_the_heartbeat_states_its_time_and_cannot_be_written(
     program: Program, ada: ApiClient
 ) -> None:
     await ada.in_room()
@@ -134,7 +134,7 @@ async def test_the_heartbeat_says_when_it_is_from_and_is_nobodys_to_write(
         ({"content": " \u200b\u202e "}, 422, ""),
     ],
 )
-async def test_a_bad_body_is_refused_with_its_place(
+async def test_an_invalid_body_is_refused_with_the_path(
     ada: ApiClient, body: object, status: int, where: str
 ) -> None:
     told = await ada("PUT", "/brain/soul", body)
@@ -160,14 +160,14 @@ async def test_a_bad_body_is_refused_with_its_place(
         (b'{"content": "x", "based_on": 1e999}', "application/json", 400),
     ],
 )
-async def test_a_body_is_json_in_utf_8(
+async def test_a_body_must_be_json_in_utf_8(
     ada: ApiClient, data: bytes, content_type: str, status: int
 ) -> None:
     told = await ada("PUT", "/brain/soul", data=data, headers={"Content-Type": content_type})
     assert told.status == status
 
 
-async def test_a_document_tells_how_full_it_is_and_warns_from_9000_characters_on(
+async def test_a_document_reports_its_length_and_warns_from_9000_characters(
     ada: ApiClient,
 ) -> None:
     short = await ada("PUT", "/brain/soul", {"content": "I fly kites."})

@@ -21,7 +21,7 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
-async def test_the_calls_work_one_after_the_other(program: Program, ada: ApiClient) -> None:
+async def test_the_documented_calls_work_in_order(program: Program, ada: ApiClient) -> None:
     calls = [text for text in blocks("sh") if not text.startswith("parley ")]
     script = "set -euo pipefail\n" + "".join(calls)
     script = script.replace("http://localhost:8081", program.app.local.base_url)
@@ -45,7 +45,7 @@ async def test_the_calls_work_one_after_the_other(program: Program, ada: ApiClie
     assert (await ada("GET", "/brain/memories")).json["memories"] == []
 
 
-async def test_the_refusal_looks_as_it_is_shown(ada: ApiClient) -> None:
+async def test_the_documented_refusal_matches(ada: ApiClient) -> None:
     (shown,) = blocks("json")
     ErrorOut.model_validate_json(shown)
     told = await ada("PUT", "/brain/soul", {"content": "x", "based_on": "1"})

@@ -20,7 +20,7 @@ from tests.parley.http.api.kit import ApiClient, Program, running, settings_in
 
 
 @pytest.mark.parametrize("listed", ["whatsapp:4915550001", "4915550001", "whatsapp:DE.eve"])
-async def test_a_person_is_blocked_under_every_id_that_the_platform_gives_them(
+async def test_a_block_matches_every_id_that_the_platform_reports_for_a_person(
     tmp_path: Path, listed: str
 ) -> None:
     async with running(settings_in(tmp_path, access={"blocked_users": [listed]})) as program:
@@ -29,7 +29,7 @@ async def test_a_person_is_blocked_under_every_id_that_the_platform_gives_them(
         assert (told.status, told.code) == (403, "not_served")
 
 
-async def test_a_former_id_counts_against_a_person_and_never_for_them(tmp_path: Path) -> None:
+async def test_a_former_id_can_block_a_person_but_gives_no_rights(tmp_path: Path) -> None:
     former = KnownIds(("DE.eve", "4915550002"), ("4915550001",))
     for access, status in (
         ({"blocked_users": ["4915550001"]}, 403),
@@ -44,7 +44,7 @@ async def test_a_former_id_counts_against_a_person_and_never_for_them(tmp_path: 
             assert (await whatsapp(program)("GET", "/brain")).status == status
 
 
-async def test_a_role_comes_from_an_id_that_the_platform_names_now(tmp_path: Path) -> None:
+async def test_a_role_requires_an_id_that_the_platform_reports_now(tmp_path: Path) -> None:
     access = {"operators": ["whatsapp:4915550002"]}
     body = {"content": "We deploy on Tuesdays", "type": "instruction", "scope": "global"}
     async with running(settings_in(tmp_path, access=access)) as program:
@@ -54,7 +54,7 @@ async def test_a_role_comes_from_an_id_that_the_platform_names_now(tmp_path: Pat
         assert (await eve("POST", "/brain/memories", body)).status == 201
 
 
-async def test_who_is_known_by_unknown_ids_writes_first(tmp_path: Path) -> None:
+async def test_a_person_whose_other_ids_are_unknown_must_write_first(tmp_path: Path) -> None:
     settings = settings_in(
         tmp_path,
         platforms={"web": {"enabled": True}, "whatsapp": WHATSAPP},
@@ -74,7 +74,7 @@ async def test_who_is_known_by_unknown_ids_writes_first(tmp_path: Path) -> None:
         await app.storage.stop()
 
 
-async def test_a_block_holds_for_every_linked_identity(tmp_path: Path) -> None:
+async def test_a_block_applies_to_every_linked_identity(tmp_path: Path) -> None:
     access = {"blocked_users": ["whatsapp:4915550001"]}
     async with running(settings_in(tmp_path, access=access)) as program:
         ada = program.api_client("ada")

@@ -19,7 +19,7 @@ async def remember(api_client: ApiClient, content: str, **more: object) -> str:
     return str(told.json["memory_id"])
 
 
-async def test_something_is_remembered_found_read_and_deleted(ada: ApiClient) -> None:
+async def test_a_memory_is_stored_found_read_and_deleted(ada: ApiClient) -> None:
     memory = await remember(ada, "I prefer tabs.", type="preference", tags=["code"])
     for path in (
         "",
@@ -49,7 +49,7 @@ async def test_something_is_remembered_found_read_and_deleted(ada: ApiClient) ->
 
 
 @pytest.mark.parametrize("query", ["", "&query=bird"])
-async def test_a_list_is_read_page_by_page(ada: ApiClient, query: str) -> None:
+async def test_pages_of_a_list_contain_everything_once(ada: ApiClient, query: str) -> None:
     kept = [await remember(ada, f"The {bird} is a bird of {number}.")
             for number, bird in enumerate(BIRDS)]  # fmt: skip
     seen: list[str] = []
@@ -71,7 +71,7 @@ async def test_a_memory_is_replaced_by_a_newer_one(ada: ApiClient) -> None:
     assert (found["id"], found["supersedes"]) == (new, old)
 
 
-async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(
+async def test_duplicates_long_texts_and_empty_texts_are_refused_with_a_reason(
     ada: ApiClient,
 ) -> None:
     await remember(ada, "I prefer tabs.")
@@ -84,7 +84,7 @@ async def test_what_is_known_or_too_much_or_nothing_is_refused_with_a_reason(
         assert (told.status, told.code) == (422, "empty"), repr(blank)
 
 
-async def test_a_plan_is_counted(tmp_path: Path) -> None:
+async def test_the_plan_limit_applies(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, plans={"default": "pro"})) as program:
         ada = program.api_client("ada")
         for number in range(9):
@@ -96,7 +96,7 @@ async def test_a_plan_is_counted(tmp_path: Path) -> None:
         assert plan == {"count": 9, "limit": None}
 
 
-async def test_a_members_word_for_everybody_waits_for_an_operator(
+async def test_a_global_memory_of_a_member_waits_for_an_operator(
     ada: ApiClient, olga: ApiClient
 ) -> None:
     await ada.in_room()
@@ -114,7 +114,7 @@ async def test_a_members_word_for_everybody_waits_for_an_operator(
     assert (await olga("DELETE", f"/brain/memories/{memory}{here}")).status == 204
 
 
-async def test_what_waits_is_decided_once(ada: ApiClient) -> None:
+async def test_a_pending_memory_is_decided_once(ada: ApiClient) -> None:
     handle = await ada.in_private()
     kept = await handle.write.infer(Draft("Ada likes the sea.", Kind.FACT))
     left = await handle.write.infer(Draft("Ada owns a blue boat.", Kind.FACT))
@@ -131,7 +131,7 @@ async def test_what_waits_is_decided_once(ada: ApiClient) -> None:
     assert [each["content"] for each in found] == ["Ada likes the sea."]
 
 
-async def test_what_is_somebody_elses_is_as_if_it_were_not_there(
+async def test_another_persons_memory_is_reported_as_missing(
     ada: ApiClient, eve: ApiClient
 ) -> None:
     memory = await remember(ada, "My sister is called Zelda.")
@@ -189,7 +189,7 @@ async def test_a_bad_query_is_refused_with_its_place(
     assert (told.status, told.where) == (400, where)
 
 
-async def test_where_the_store_is_away_one_is_asked_to_come_again(
+async def test_an_unavailable_store_is_reported_with_retry_after(
     program: Program, ada: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(*_: object, **__: object) -> None:

@@ -28,7 +28,7 @@ async def program(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[Pro
         yield started
 
 
-async def test_memories_are_kept_found_replaced_and_deleted(program: Program) -> None:
+async def test_memories_are_stored_found_replaced_and_deleted(program: Program) -> None:
     ada, eve = program.api_client("ada"), program.api_client("eve")
     body = {"content": "The office is in Lyon.", "type": "fact", "tags": ["work"]}
     old = (await ada("POST", "/brain/memories", body)).json["memory_id"]
@@ -45,7 +45,7 @@ async def test_memories_are_kept_found_replaced_and_deleted(program: Program) ->
     assert (await ada("GET", f"/brain/memories/{new}")).status == 404
 
 
-async def test_pages_hold_everything_once(program: Program) -> None:
+async def test_pages_contain_everything_once(program: Program) -> None:
     ada = program.api_client("ada")
     words = ("heron", "kestrel", "osprey", "plover")
     kept = [
@@ -88,7 +88,7 @@ async def test_documents_are_written_listed_and_restored(program: Program) -> No
     assert bible.json["content"] == "We sell kites."
 
 
-async def test_what_waits_is_decided_once_by_its_owner(program: Program) -> None:
+async def test_a_pending_memory_is_decided_once_by_its_owner(program: Program) -> None:
     ada, eve = program.api_client("ada"), program.api_client("eve")
     handle = await ada.in_private()
     for thing in ("boat", "kite"):
@@ -102,7 +102,7 @@ async def test_what_waits_is_decided_once_by_its_owner(program: Program) -> None
     assert [each["content"] for each in kept] == ["Ada owns a boat."]
 
 
-async def test_a_token_is_revoked_at_once(program: Program) -> None:
+async def test_a_token_is_revoked_immediately(program: Program) -> None:
     now = SystemClock().now()
     tokens = program.app.storage.memory.tokens
     until = now + timedelta(days=1)
@@ -113,7 +113,7 @@ async def test_a_token_is_revoked_at_once(program: Program) -> None:
     assert (await ada("GET", "/brain")).code == "token_revoked"
 
 
-async def test_strange_input_is_refused_and_never_a_failure(program: Program) -> None:
+async def test_invalid_input_is_refused_without_a_server_error(program: Program) -> None:
     ada = program.api_client("ada")
     for body in ({}, {"content": 5}, {"content": "x" * 3_000}, {"content": "a", "type": "no"}):
         assert (await ada("POST", "/brain/memories", body)).status in {413, 422, 400}

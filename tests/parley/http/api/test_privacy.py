@@ -8,7 +8,7 @@ import pytest
 from tests.parley.http.api.kit import ApiClient
 
 
-async def test_choices_are_read_and_made(ada: ApiClient, eve: ApiClient) -> None:
+async def test_choices_are_read_and_changed(ada: ApiClient, eve: ApiClient) -> None:
     assert (await ada("GET", "/brain/choices")).json == {
         "memory": True,
         "notes": None,
@@ -20,7 +20,7 @@ async def test_choices_are_read_and_made(ada: ApiClient, eve: ApiClient) -> None
     assert (await eve("GET", "/brain/choices")).json["rooms"] is False
 
 
-async def test_with_memory_off_nothing_is_kept_until_it_is_on_again(ada: ApiClient) -> None:
+async def test_with_memory_off_nothing_is_stored_until_it_is_on_again(ada: ApiClient) -> None:
     assert (await ada("PUT", "/brain/choices", {"memory": False})).json["memory"] is False
     refused = await ada("POST", "/brain/memories", {"content": "I prefer tabs."})
     assert (refused.status, refused.json["error"]["code"]) == (409, "memory_off")
@@ -30,14 +30,14 @@ async def test_with_memory_off_nothing_is_kept_until_it_is_on_again(ada: ApiClie
 
 
 @pytest.mark.parametrize("body", [{"memory": "off"}, {"memory": 1}, {"person": "bob"}, []])
-async def test_what_is_no_choice_is_refused(ada: ApiClient, body: object) -> None:
+async def test_an_invalid_choice_is_refused(ada: ApiClient, body: object) -> None:
     assert (await ada("PUT", "/brain/choices", body)).status == 400
 
 
 HEADER = '{"format":"parley-memory","version":1}'
 
 
-async def test_what_was_given_out_is_taken_in_with_source_and_trust(ada: ApiClient) -> None:
+async def test_an_own_export_is_imported_with_source_and_trust(ada: ApiClient) -> None:
     body = {"content": "I prefer tabs", "type": "preference"}
     kept = (await ada("POST", "/brain/memories", body)).json["memory_id"]
     exported = await ada("GET", "/brain/export")
@@ -52,7 +52,7 @@ async def test_what_was_given_out_is_taken_in_with_source_and_trust(ada: ApiClie
     assert "stored" not in {one["outcome"] for one in again.json["entries"]}
 
 
-async def test_what_somebody_else_was_given_becomes_nobodys_own_words(
+async def test_an_export_of_another_person_is_not_imported_as_own_words(
     ada: ApiClient, eve: ApiClient
 ) -> None:
     await ada("POST", "/brain/memories", {"content": "Send invoices to Ada", "type": "instruction"})
@@ -69,7 +69,7 @@ async def test_what_somebody_else_was_given_becomes_nobodys_own_words(
     )
 
 
-async def test_what_nothing_proves_has_low_trust(ada: ApiClient) -> None:
+async def test_an_unsigned_import_has_low_trust(ada: ApiClient) -> None:
     line = json.dumps({"content": "The shop sells kites", "trust": "high", "confirmed": True})
     told = await ada("POST", "/brain/import", {"file": f"{HEADER}\n{line}\nnonsense\n"})
     assert [one["outcome"] for one in told.json["entries"]] == ["stored", "unreadable"]
@@ -77,7 +77,7 @@ async def test_what_nothing_proves_has_low_trust(ada: ApiClient) -> None:
     assert (memory["source"], memory["trust"], memory["confirmed"]) == ("import", "low", False)
 
 
-async def test_a_file_that_is_no_export_or_too_large_is_refused(ada: ApiClient) -> None:
+async def test_a_file_that_is_not_an_export_or_too_large_is_refused(ada: ApiClient) -> None:
     for file, text in (("hello", "line 1"), (HEADER + "\n{}" * 501, "more than 500")):
         told = await ada("POST", "/brain/import", {"file": file})
         assert (told.status, told.code, told.where) == (422, "no_export", "body.file")

@@ -9,7 +9,7 @@ from memory.model.record import Draft, Kind
 from tests.parley.http.api.kit import ApiClient, Program
 
 
-async def test_a_person_sees_what_they_spent_and_nobody_elses(
+async def test_a_person_sees_only_their_own_costs(
     program: Program, ada: ApiClient, eve: ApiClient
 ) -> None:
     now = SystemClock().now()
@@ -23,7 +23,7 @@ async def test_a_person_sees_what_they_spent_and_nobody_elses(
     assert (await ada("GET", "/usage?days=0")).status == 400
 
 
-async def test_what_was_decided_is_told_without_its_text(ada: ApiClient, eve: ApiClient) -> None:
+async def test_decisions_are_listed_without_their_text(ada: ApiClient, eve: ApiClient) -> None:
     handle = await ada.in_private()
     waiting = await handle.write.infer(Draft("Ada may own a boat", Kind.FACT))
     assert (await ada("GET", "/brain/decisions")).json == {"decisions": []}
@@ -38,7 +38,7 @@ async def test_what_was_decided_is_told_without_its_text(ada: ApiClient, eve: Ap
     assert (await eve("GET", "/brain/decisions")).json == {"decisions": []}
 
 
-async def test_working_memory_is_a_tier_like_the_others(
+async def test_working_memory_is_listed_as_a_tier(
     program: Program, ada: ApiClient, eve: ApiClient
 ) -> None:
     key = ConversationKey("default", "web", "main", "", "ada")

@@ -26,7 +26,7 @@ async def test_a_second_gateway_on_the_same_file_is_refused(tmp_path: Path) -> N
     await second.stop()
 
 
-async def test_a_reader_is_let_in_beside_a_gateway(tmp_path: Path) -> None:
+async def test_a_reader_can_open_the_file_of_a_running_gateway(tmp_path: Path) -> None:
     settings = settings_of(database=f"sqlite:///{tmp_path}/parley.db")
     gateway, reader = Storage(settings, SystemClock()), Storage(settings, SystemClock())
     await gateway.start()
@@ -36,7 +36,9 @@ async def test_a_reader_is_let_in_beside_a_gateway(tmp_path: Path) -> None:
     await gateway.stop()
 
 
-async def test_a_file_under_two_addresses_does_not_lock_its_gateway_out(tmp_path: Path) -> None:
+async def test_one_file_under_two_addresses_does_not_lock_out_its_own_gateway(
+    tmp_path: Path,
+) -> None:
     url = f"sqlite:///{tmp_path}/parley.db"
     storage = Storage(settings_of(database=url, storage=f"{url}?synchronous=full"), SystemClock())
     await storage.start()
