@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from parley.cli.help_pages import SectionedGroup, example_of
 from parley.installation import DISTRIBUTION, misplaced_package
 
 REFUSED: Final = 3
@@ -39,7 +40,7 @@ COMMANDS: Final = {
 """By name: the function, in a module of this package, and one line of help."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
     "outbox": (
-        "Answers that could not be delivered.",
+        "Show answers that could not be delivered, and send them again.",
         {
             "list": (
                 "outbox:show",
@@ -50,7 +51,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         },
     ),
     "quarantine": (
-        "Work that stopped the program repeatedly.",
+        "Show work that stopped the program repeatedly, and release it.",
         {
             "list": ("quarantine:show", "List the entries without their content."),
             "show": ("quarantine:explain", "Show one entry, its meaning and the next commands."),
@@ -65,7 +66,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         },
     ),
     "memory": (
-        "The memories of a person.",
+        "Show, search, export and delete the memories of a person.",
         {
             "people": ("memory_actions:people", "List the people with memories; counts only."),
             "list": ("memory_actions:list_newest", "Show the newest memories."),
@@ -88,14 +89,14 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         },
     ),
     "audit": (
-        "The record of changes to memory, without content.",
+        "Show and verify the record of changes to memory.",
         {
             "verify": ("audit:verify", "Check that no entry was changed, removed or added."),
             "show": ("audit:show", "Show the latest entries, oldest first."),
         },
     ),
     "models": (
-        "The models of recall on this machine.",
+        "Show and download the models of recall.",
         {
             "list": ("models:show", "List the models and how many memories have vectors."),
             "pull": ("models:pull_models", "Download the missing files of a model."),
@@ -107,8 +108,8 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
 class LazyCommand(TyperCommand):
     """A command that imports its function when it is called."""
 
-    def __init__(self, name: str, function: str, help_text: str) -> None:
-        super().__init__(name=name, help=help_text, rich_markup_mode=None)
+    def __init__(self, name: str, function: str, help_text: str, example: str | None) -> None:
+        super().__init__(name=name, help=help_text, epilog=example, rich_markup_mode=None)
         self._function = function
 
     def load(self) -> TyperCommand:
@@ -116,7 +117,7 @@ class LazyCommand(TyperCommand):
         module, _, name = self._function.partition(":")
         function = getattr(import_module(f"parley.cli.{module}"), name)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(self.name, help=self.help)(_with_exit_status(function))
+        single.command(self.name, help=self.help, epilog=self.epilog)(_with_exit_status(function))
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)  # noqa: S101 - one command makes no group
         return command
@@ -134,8 +135,11 @@ def _with_exit_status(function: Callable[..., int]) -> Callable[..., None]:
     return command
 
 
-def _lazy(commands: Mapping[str, tuple[str, str]]) -> dict[str, LazyCommand]:
-    return {name: LazyCommand(name, *command) for name, command in commands.items()}
+def _lazy(commands: Mapping[str, tuple[str, str]], group: str = "") -> dict[str, LazyCommand]:
+    return {
+        name: LazyCommand(name, *command, example_of(f"{group} {name}".strip()))
+        for name, command in commands.items()
+    }
 
 
 def _print_version(given: bool) -> None:
@@ -150,6 +154,8 @@ def _program() -> TyperGroup:
     top = typer.Typer(
         name="parley",
         help="One assistant on Discord, Slack, Telegram and WhatsApp.",
+        epilog="`parley COMMAND --help` explains a command, with an example.",
+        cls=SectionedGroup,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -172,7 +178,8 @@ def _program() -> TyperGroup:
         group = TyperGroup(
             name=name,
             help=text,
-            commands=dict(_lazy(commands)),
+            epilog=example_of(name),
+            commands=dict(_lazy(commands, name)),
             no_args_is_help=True,
             rich_markup_mode=None,
         )

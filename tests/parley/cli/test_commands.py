@@ -25,7 +25,7 @@ async def test_help_names_every_command(tmp_path: Path) -> None:
     assert ended.status == 0
     for command in ("run", "init", "doctor", "check-config", "why", "render", "manifest"):
         assert f"  {command} " in ended.out
-    assert "..." not in ended.out.partition("Commands:")[2]
+    assert "..." not in ended.out.partition("Start:")[2]
 
 
 async def test_the_version_is_printed(tmp_path: Path) -> None:
