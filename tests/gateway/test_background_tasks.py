@@ -9,7 +9,7 @@ from gateway.background_tasks import BackgroundTasks
 from tests.support.clock import settle
 
 
-async def test_what_a_task_raises_is_logged_and_stops_nobody() -> None:
+async def test_an_exception_of_a_task_is_logged_and_stops_no_other() -> None:
     async def broken() -> None:
         raise RuntimeError("oops")
 
@@ -22,7 +22,7 @@ async def test_what_a_task_raises_is_logged_and_stops_nobody() -> None:
     assert len(tasks) == 0
 
 
-async def test_stopping_ends_all_also_those_that_have_not_begun_and_those_that_come_last() -> None:
+async def test_stop_ends_all_tasks_also_new_and_unstarted_ones() -> None:
     tasks, ends = BackgroundTasks("failed"), list[str]()
 
     async def last() -> None:
@@ -44,7 +44,7 @@ async def test_stopping_ends_all_also_those_that_have_not_begun_and_those_that_c
     assert len(tasks) == 0
 
 
-async def test_draining_waits_no_longer_than_it_may() -> None:
+async def test_draining_has_a_time_limit() -> None:
     tasks = BackgroundTasks("failed")
     tasks.spawn(asyncio.sleep(30))
     assert not await tasks.drain(0.01)

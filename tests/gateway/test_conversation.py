@@ -12,7 +12,7 @@ from tests.support.messages import direct, place
 SLACK = Capabilities(answers_open_threads=True)
 
 
-def test_every_part_of_the_key_tells_conversations_apart() -> None:
+def test_each_part_of_the_key_distinguishes_conversations() -> None:
     somewhere = place(thread="T1")
     others = [
         replace(somewhere, platform="other"),
@@ -26,7 +26,7 @@ def test_every_part_of_the_key_tells_conversations_apart() -> None:
     assert len(keys) == len(others) + 2
 
 
-def test_ids_cannot_be_made_to_look_like_another_conversation() -> None:
+def test_ids_cannot_imitate_the_key_of_another_conversation() -> None:
     one = key_of("t", replace(place(), workspace_id='a","b', channel_id="c"))
     two = key_of("t", replace(place(), workspace_id="a", channel_id='b","c'))
     assert str(one) != str(two)
@@ -46,15 +46,15 @@ def test_the_room_of_a_thread_is_its_channel() -> None:
         (place(), "", ""),
     ],
 )
-def test_where_answers_open_threads(at, message_id: str, thread: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_room_with_threads_opens_one_at_the_question(at, message_id: str, thread: str) -> None:  # type: ignore[no-untyped-def]
     assert place_to_answer(at, message_id, SLACK).thread_id == thread
 
 
-def test_elsewhere_answers_stay_where_the_question_is() -> None:
+def test_without_threads_an_answer_stays_in_the_place_of_the_question() -> None:
     assert place_to_answer(place(), "m1", Capabilities()) == place()
 
 
-def test_a_key_is_read_back_from_its_text_and_from_no_other() -> None:
+def test_a_key_is_parsed_from_its_text_and_from_no_other() -> None:
     key = key_of("t", place(thread="T1"))
     assert ConversationKey.of(str(key)) == key
     for text in ("", "lane", "{}", '["t", "test"]', '["t", "p", "a", "w", "c", 1]'):
@@ -62,7 +62,7 @@ def test_a_key_is_read_back_from_its_text_and_from_no_other() -> None:
             ConversationKey.of(text)
 
 
-def test_the_answer_goes_into_the_thread_of_the_conversation() -> None:
+def test_an_answer_goes_to_the_thread_of_its_conversation() -> None:
     somewhere = place()
     key = key_of("t", place_to_answer(somewhere, "m1", SLACK))
     assert key.place_in(somewhere) == replace(somewhere, thread_id="m1")

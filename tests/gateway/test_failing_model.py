@@ -49,7 +49,7 @@ def _broken(request: ModelRequest) -> str:
     return _said(request)
 
 
-async def test_a_conversation_whose_model_answers_is_answered_at_once() -> None:
+async def test_a_conversation_with_a_working_model_is_answered_at_once() -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES) as g:
         is_dead(g)
         await g.take(*map(asks, people(PLACES)))
@@ -60,7 +60,7 @@ async def test_a_conversation_whose_model_answers_is_answered_at_once() -> None:
         assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, PLACES)
 
 
-async def test_the_order_within_a_conversation_stays() -> None:
+async def test_the_order_within_a_conversation_is_kept() -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES, overlap="queue") as g:
         is_dead(g)
         await g.take(*map(asks, people(PLACES)))
@@ -74,7 +74,7 @@ async def test_the_order_within_a_conversation_stays() -> None:
         assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, 0)
 
 
-async def test_no_more_than_there_are_places_ask_at_the_same_time() -> None:
+async def test_the_number_of_concurrent_model_calls_is_limited() -> None:
     async with gateway(policies=POLICIES, concurrency=PLACES) as g:
         is_dead(g)
         await g.take(*map(asks, people(2 * PLACES)))
@@ -96,7 +96,7 @@ class Pictures(RecordingAdapter):
         return b"GIF89a".ljust(limit, b".")
 
 
-async def test_questions_with_large_pictures_wait_without_a_place_as_far_as_memory_goes() -> None:
+async def test_questions_with_large_pictures_release_their_slot_within_the_memory_limit() -> None:
     picture = Attachment("image", "x", "x.gif", "image/gif")
     pictures = (picture,) * FILE_LIMITS.images
     most = MAX_BYTES_ASIDE // (FILE_LIMITS.images * FILE_LIMITS.image_bytes)
@@ -113,7 +113,7 @@ async def test_questions_with_large_pictures_wait_without_a_place_as_far_as_memo
         assert (g.dispatcher.queues.running, g.dispatcher.queues.aside) == (0, 0)
 
 
-async def test_a_stopped_question_frees_its_conversation() -> None:
+async def test_stopping_a_waiting_question_releases_its_conversation() -> None:
     async with gateway(policies=POLICIES, concurrency=1) as g:
         is_dead(g)
         await g.take(asks("ada"), asks("ben"))

@@ -31,7 +31,7 @@ class Holding:
         patch.setattr(journal, "complete", late)
 
 
-async def test_a_stop_while_the_answer_is_being_kept_comes_too_late(
+async def test_a_stop_during_the_save_has_no_effect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway() as g:
@@ -46,7 +46,7 @@ async def test_a_stop_while_the_answer_is_being_kept_comes_too_late(
         assert await g.services.stores.inbox.unfinished(10) == []
 
 
-async def test_the_end_while_the_answer_is_being_kept_leaves_it_whole(
+async def test_a_shutdown_during_the_save_leaves_it_complete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway() as g:
@@ -61,7 +61,7 @@ async def test_the_end_while_the_answer_is_being_kept_leaves_it_whole(
         assert await g.services.stores.inbox.unfinished(10) == []
 
 
-async def test_whoever_used_up_the_limit_may_still_stop_what_runs() -> None:
+async def test_a_person_over_the_limit_can_still_stop_a_turn() -> None:
     async with gateway(policies=Policies(limits=RateLimits(1, 20, 100))) as g:
         g.model.open.clear()
         await g.take(received("a long story"))
@@ -70,7 +70,7 @@ async def test_whoever_used_up_the_limit_may_still_stop_what_runs() -> None:
         assert g.outcomes().count("dropped") == 1
 
 
-async def test_stopping_nothing_is_limited_like_everything_else() -> None:
+async def test_a_stop_without_a_turn_counts_towards_the_limits() -> None:
     async with gateway(policies=Policies(limits=RateLimits(1, 20, 100))) as g:
         stops = [
             CommandInvoked(f"stop{n}", direct(), MessageAuthor("ada", "Ada"), "stop")
@@ -83,7 +83,7 @@ async def test_stopping_nothing_is_limited_like_everything_else() -> None:
         ]
 
 
-async def test_the_trace_of_a_stopped_turn_says_so() -> None:
+async def test_the_trace_of_a_stopped_turn_names_the_stop() -> None:
     async with gateway() as g:
         g.model.open.clear()
         await g.take(received("a long story", message_id="m1"))

@@ -25,7 +25,7 @@ from tests.support.messages import direct, place, received
 LIFTED = RateLimits(0, 0, 0)
 
 
-async def test_a_denied_person_hears_nothing_and_the_trace_says_why() -> None:
+async def test_a_denied_person_gets_no_answer_and_the_trace_gives_the_reason() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(policies=policies) as g:
         await g.take(received("let me in"))
@@ -35,7 +35,7 @@ async def test_a_denied_person_hears_nothing_and_the_trace_says_why() -> None:
         assert await g.rows("turns") == 0
 
 
-async def test_a_limit_answers_once_in_its_window_and_takes_nothing() -> None:
+async def test_a_limit_is_announced_once_in_its_window_and_takes_no_token() -> None:
     async with gateway(policies=Policies(limits=RateLimits(1, 20, 100)), overlap="queue") as g:
         await g.take(*(received(f"q{n}", message_id=f"m{n}") for n in range(4)))
         assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
@@ -44,7 +44,7 @@ async def test_a_limit_answers_once_in_its_window_and_takes_nothing() -> None:
         assert g.texts[-1] == "answer"
 
 
-async def test_an_operator_is_limited_like_everybody() -> None:
+async def test_limits_apply_to_operators() -> None:
     policies = Policies(
         limits=RateLimits(1, 20, 100), roles=RolePolicy(operators=frozenset({"ada"}))
     )
@@ -60,7 +60,7 @@ async def test_an_operator_is_limited_like_everybody() -> None:
         (Audience.PRIVATE_ROOM, 'password: "hunter22"'),
     ],
 )
-async def test_secrets_stay_out_of_public_rooms(audience: Audience, said: str) -> None:
+async def test_an_answer_in_a_public_room_contains_no_secret(audience: Audience, said: str) -> None:
     async with gateway() as g:
         g.model.reply = lambda request: 'password: "hunter22"'
         await g.take(received("tell me", at=place(audience=audience), mentions_bot=True))
@@ -80,7 +80,7 @@ class Noting(NoMemory):
         return AnswerFooter()
 
 
-async def test_memory_keeps_what_was_said_and_not_what_was_held_back() -> None:
+async def test_memory_receives_the_replacement_of_a_withheld_answer() -> None:
     noting = Noting()
     async with gateway(memory=noting) as g:
         g.model.reply = lambda request: 'password: "hunter22"'
@@ -88,7 +88,7 @@ async def test_memory_keeps_what_was_said_and_not_what_was_held_back() -> None:
         assert noting.answers == g.texts == [REPLACEMENT]
 
 
-async def test_a_budget_that_is_used_up_refuses_before_the_call() -> None:
+async def test_an_exhausted_budget_refuses_before_the_call() -> None:
     policies = Policies(budgets=Budgets(user_per_day=0.0), limits=LIFTED)
     assistant = Assistant(default_model="claude-sonnet-5-5")
     async with gateway(policies=policies, assistant=assistant) as g:
@@ -99,7 +99,7 @@ async def test_a_budget_that_is_used_up_refuses_before_the_call() -> None:
         assert "budget" in g.texts[0]
 
 
-async def test_a_budget_is_charged_what_the_answer_cost() -> None:
+async def test_the_cost_of_the_answer_is_charged() -> None:
     policies = Policies(budgets=Budgets(user_per_day=1.0))
     assistant = Assistant(default_model="claude-sonnet-5-5")
     async with gateway(policies=policies, assistant=assistant) as g:
@@ -112,7 +112,7 @@ async def test_a_budget_is_charged_what_the_answer_cost() -> None:
         assert await g.rows("reserved") == 0
 
 
-async def test_a_budget_without_a_price_refuses() -> None:
+async def test_a_budget_refuses_a_model_without_a_price() -> None:
     policies = Policies(budgets=Budgets(user_per_day=1.0))
     async with gateway(policies=policies, assistant=Assistant(default_model="unknown")) as g:
         await g.take(received("hi"))
@@ -120,7 +120,7 @@ async def test_a_budget_without_a_price_refuses() -> None:
         assert g.traces[0].decisions[-1].reason == "no_price"
 
 
-async def test_two_bots_do_not_keep_each_other_going() -> None:
+async def test_two_bots_are_stopped() -> None:
     policies = Policies(invocation=InvocationPolicy(ignore_bots=False), limits=LIFTED)
     async with gateway(policies=policies, overlap="queue") as g:
         for n in range(30):
@@ -129,7 +129,7 @@ async def test_two_bots_do_not_keep_each_other_going() -> None:
         assert g.traces[-1].decisions[-1].reason == "bot_loop_paused"
 
 
-async def test_a_bot_gets_no_error_to_answer() -> None:
+async def test_a_bot_gets_no_error_message() -> None:
     policies = Policies(
         invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(1, 20, 100)
     )
@@ -139,7 +139,7 @@ async def test_a_bot_gets_no_error_to_answer() -> None:
         assert g.texts == ["answer"]
 
 
-async def test_a_bug_is_answered_with_a_reference_and_no_details(
+async def test_an_exception_is_answered_with_a_reference_and_no_details(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway() as g:
@@ -181,9 +181,7 @@ class Tracker:
         (direct(), Role.GUEST, False),
     ],
 )
-async def test_tools_depend_on_who_asks_and_who_listens(
-    at: Place, role: Role, offered: bool
-) -> None:
+async def test_tools_depend_on_role_and_audience(at: Place, role: Role, offered: bool) -> None:
     policies = Policies(roles=RolePolicy(default=role))
     async with gateway(policies=policies, tools=(Tracker(),)) as g:
         await g.take(received("close it", at=at, mentions_bot=True))

@@ -45,7 +45,7 @@ def command(name: str, arguments: str = "", at: Place | None = None) -> CommandI
     return CommandInvoked(f"cmd-{name}-{arguments}", at or direct(), ADA, name, arguments)
 
 
-async def test_a_question_is_answered_and_kept() -> None:
+async def test_a_question_is_answered_and_stored() -> None:
     async with gateway() as g:
         await g.take(received("why?"))
         assert g.texts == ["answer"]
@@ -60,7 +60,7 @@ async def test_the_answer_replies_to_the_question() -> None:
         assert g.adapter.sent[0].reply_to_id == "m7"
 
 
-async def test_what_is_not_addressed_leaves_nothing_behind() -> None:
+async def test_a_message_to_others_stores_nothing() -> None:
     async with gateway() as g:
         before = {t: await g.rows(t) for t in ("inbox", "turns", "traces", "outbox")}
         await g.take(received("just talking", at=place()))
@@ -77,7 +77,7 @@ async def test_a_duplicate_is_recognised_before_any_work() -> None:
         assert g.counts["duplicate", "test"] == 1
 
 
-async def test_messages_that_arrive_during_a_turn_become_one() -> None:
+async def test_messages_during_a_turn_become_one_turn() -> None:
     async with gateway(policies=Policies(limits=LIFTED)) as g:
         g.model.open.clear()
         await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
@@ -90,7 +90,7 @@ async def test_messages_that_arrive_during_a_turn_become_one() -> None:
         assert await g.rows("turns") == 5
 
 
-async def test_the_conversation_so_far_reaches_the_model() -> None:
+async def test_the_earlier_conversation_reaches_the_model() -> None:
     async with gateway() as g:
         await g.take(received("first", message_id="m1"))
         await g.take(received("second", message_id="m2"))
@@ -98,7 +98,7 @@ async def test_the_conversation_so_far_reaches_the_model() -> None:
         assert roles == ["user", "assistant", "user"]
 
 
-async def test_after_a_day_the_conversation_is_forgotten() -> None:
+async def test_after_a_day_the_conversation_is_deleted() -> None:
     async with gateway() as g:
         await g.take(received("first", message_id="m1"))
         await g.clock.advance(24 * 3600 + 60)
@@ -106,13 +106,13 @@ async def test_after_a_day_the_conversation_is_forgotten() -> None:
         assert len(g.model.requests[-1].messages) == 1
 
 
-async def test_in_a_room_people_are_told_apart() -> None:
+async def test_people_in_a_room_are_distinguished() -> None:
     async with gateway() as g:
         await g.take(received("hi", at=place(), mentions_bot=True))
         assert g.model.last_words() == "[Ada] hi"
 
 
-async def test_what_is_replied_to_is_shown_as_material() -> None:
+async def test_the_replied_message_is_shown_as_material() -> None:
     async with gateway() as g:
         quoting = replace(message("and this?"), quote=Quote("m0", "buy now!", author_name="Eve"))
         await g.take(MessageReceived("e1", quoting))
@@ -137,7 +137,7 @@ async def test_a_channel_has_its_own_persona_and_model() -> None:
         assert g.model.requests[-1].model == "claude-haiku-4-5"
 
 
-async def test_in_a_thread_it_goes_on_without_a_mention_where_configured() -> None:
+async def test_in_a_thread_messages_without_a_mention_are_answered_if_configured() -> None:
     policies = Policies(
         invocation=InvocationPolicy(triggers=frozenset({Trigger.MENTION, Trigger.THREAD}))
     )
@@ -159,7 +159,7 @@ async def test_on_slack_an_answer_opens_a_thread_that_is_the_conversation() -> N
         assert len(g.model.requests[-1].messages) == 3
 
 
-async def test_an_edit_and_a_deletion_change_what_is_stored() -> None:
+async def test_an_edit_and_a_deletion_change_the_stored_messages() -> None:
     async with gateway() as g:
         await g.take(received("apple", message_id="m1"))
         await g.take(MessageEdited("e2", message("pear", message_id="m1")))
@@ -170,7 +170,7 @@ async def test_an_edit_and_a_deletion_change_what_is_stored() -> None:
         assert await g.rows("turns") == 2
 
 
-async def test_edits_of_what_was_not_addressed_are_forgotten() -> None:
+async def test_edits_of_messages_to_others_are_discarded() -> None:
     async with gateway() as g:
         await g.take(MessageEdited("e1", message("never said to it", at=place())))
         assert await g.rows("inbox") == 0
@@ -189,7 +189,7 @@ async def test_an_edit_during_the_turn_is_applied_after_it() -> None:
         assert rows == [("pear",)]
 
 
-async def test_unknown_commands_are_words_in_private_and_nothing_in_a_room() -> None:
+async def test_unknown_commands_are_text_in_private_and_ignored_in_a_room() -> None:
     async with gateway() as g:
         said = message("/weather Rome")
         await g.take(CommandInvoked("c1", direct(), ADA, "weather", "Rome", said))
@@ -206,14 +206,14 @@ async def test_unknown_commands_are_words_in_private_and_nothing_in_a_room() -> 
         MembershipChanged("x1", place(), ADA, True),
     ],
 )
-async def test_other_events_are_noted_and_nothing_else(event: InboundEvent) -> None:
+async def test_other_events_are_counted_only(event: InboundEvent) -> None:
     async with gateway() as g:
         await g.take(event)
         assert g.texts == []
         assert g.counts["noted", event.kind] == 1
 
 
-async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_path: Path) -> None:
+async def test_messages_during_shutdown_are_answered_by_the_next_process(tmp_path: Path) -> None:
     database = sqlite_database(tmp_path / "kept.db")
     await database.start()
     async with gateway(database=database) as g:
@@ -232,7 +232,9 @@ async def test_what_comes_while_shutting_down_is_answered_by_the_next_run(tmp_pa
     await database.stop()
 
 
-async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path: Path) -> None:
+async def test_messages_that_a_process_did_not_answer_are_answered_by_the_next(
+    tmp_path: Path,
+) -> None:
     database = sqlite_database(tmp_path / "kept.db")
     await database.start()
     async with gateway(database=database) as g:
@@ -246,7 +248,7 @@ async def test_what_a_run_did_not_finish_the_next_one_does(tmp_path: Path) -> No
     await database.stop()
 
 
-async def test_conversations_run_side_by_side() -> None:
+async def test_conversations_run_concurrently() -> None:
     async with gateway(policies=Policies(limits=LIFTED)) as g:
         g.model.open.clear()
         people = [f"p{n}" for n in range(5)]
@@ -281,7 +283,7 @@ async def test_an_outage_of_the_store_delays_the_answer_and_loses_nothing(
         assert await g.services.stores.inbox.unfinished(10) == []
 
 
-async def test_of_what_was_said_nothing_stays_but_the_conversation() -> None:
+async def test_only_the_conversation_contains_the_text_of_a_message() -> None:
     async with gateway() as g:
         g.model.reply = lambda request: "a telling answer"
         await g.take(received("a telling question"))
@@ -293,7 +295,7 @@ async def test_of_what_was_said_nothing_stays_but_the_conversation() -> None:
         assert await g.rows("inbox") == await g.rows("outbox") == 1
 
 
-async def test_what_waited_long_may_have_been_begun_only_where_processes_share_the_work() -> None:
+async def test_a_waiting_message_counts_as_started_only_with_shared_work() -> None:
     async with gateway() as g:
         alone, shared = Pipeline(g.services), Pipeline(g.services, shared=True)
         entry = InboxEntry("e1", "lane", received("hello"), g.clock.now())
@@ -305,7 +307,7 @@ async def test_what_waited_long_may_have_been_begun_only_where_processes_share_t
         assert Pipeline(g.services).may_be_again(entry)  # from before the start
 
 
-async def test_an_unavailable_store_uses_up_no_limit_of_the_person(
+async def test_an_unavailable_store_uses_no_tokens_of_the_person(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fail_first(monkeypatch, SqlConversations, "opened", 12)
@@ -321,7 +323,7 @@ async def test_an_unavailable_store_uses_up_no_limit_of_the_person(
 SHORT = Policies(limits=LIFTED, context=ContextLimits(max_messages=4, max_tokens=500))
 
 
-async def test_a_summary_brings_back_nothing_that_was_cleared_meanwhile() -> None:
+async def test_a_summary_does_not_restore_history_cleared_meanwhile() -> None:
     key = key_of("default", direct())
     async with gateway(policies=SHORT) as g:
         for number in range(2):
@@ -336,7 +338,7 @@ async def test_a_summary_brings_back_nothing_that_was_cleared_meanwhile() -> Non
         assert notes.summary is None
 
 
-async def test_a_turn_of_a_person_who_is_erased_meanwhile_leaves_no_task() -> None:
+async def test_a_turn_of_a_person_erased_meanwhile_stores_no_task() -> None:
     key = key_of("default", direct())
     async with gateway() as g:
         stores = g.services.stores
@@ -357,7 +359,7 @@ async def test_a_turn_of_a_person_who_is_erased_meanwhile_leaves_no_task() -> No
         assert g.texts == []
 
 
-async def test_halves_of_a_secret_are_removed_after_a_failure_of_the_store_too(
+async def test_halves_of_a_secret_are_removed_also_after_a_failure_of_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -373,7 +375,7 @@ async def test_halves_of_a_secret_are_removed_after_a_failure_of_the_store_too(
         assert token[20:] not in stored
 
 
-async def test_messages_of_a_person_who_is_erased_while_they_wait_leave_no_trace() -> None:
+async def test_waiting_messages_of_an_erased_person_leave_no_trace() -> None:
     async with gateway() as g:
         stores, outbox = g.services.stores, SqliteOutbox(g.database, g.clock)
         personal = HotPersonalData(stores.inbox, outbox, outbox, stores.states)

@@ -62,13 +62,13 @@ def entry(name: str, value: str, package: str = "") -> EntryPoint:
     return point
 
 
-def test_our_own_platforms_are_found_without_a_library_being_loaded() -> None:
+def test_the_built_in_platforms_are_found_without_importing_a_library() -> None:
     found = discover()
     assert {"discord", "slack", "telegram", "whatsapp", "web"} <= set(found.manifests)
     assert found.problems == ()
 
 
-def test_a_broken_package_is_reported_and_leaves_the_others_alone(plugin: ModuleType) -> None:
+def test_a_broken_package_is_reported_and_does_not_affect_others(plugin: ModuleType) -> None:
     plugin.__dict__["GOOD"] = a_manifest()
     found = discover(
         [
@@ -83,7 +83,7 @@ def test_a_broken_package_is_reported_and_leaves_the_others_alone(plugin: Module
     assert fox.endswith("The others still work.")
 
 
-def test_a_package_that_raises_anything_at_all_is_survived(
+def test_any_exception_of_a_package_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "angry_plugin.py").write_text("raise RuntimeError('no\\nway')")
@@ -105,16 +105,14 @@ def test_a_package_that_raises_anything_at_all_is_survived(
         (a_manifest(settings=Demanding), 'default for "token"'),
     ],
 )
-def test_a_manifest_that_breaks_a_rule_is_refused(
-    plugin: ModuleType, value: object, reason: str
-) -> None:
+def test_an_invalid_manifest_is_refused(plugin: ModuleType, value: object, reason: str) -> None:
     plugin.__dict__["MANIFEST"] = value
     found = discover([entry("owl", "owl_plugin:MANIFEST")])
     assert found.manifests == {}
     assert reason in found.problems[0]
 
 
-def test_nobody_gets_a_platform_that_two_packages_claim(plugin: ModuleType) -> None:
+def test_a_platform_claimed_by_two_packages_is_unavailable(plugin: ModuleType) -> None:
     plugin.__dict__.update(A=a_manifest(), B=a_manifest())
     found = discover([entry("owl", "owl_plugin:A", "a"), entry("owl", "owl_plugin:B", "b")])
     assert found.manifests == {}
@@ -122,7 +120,7 @@ def test_nobody_gets_a_platform_that_two_packages_claim(plugin: ModuleType) -> N
     assert "(a, b)" in found.problems[0]
 
 
-def test_a_package_cannot_take_a_platform_of_ours_away(plugin: ModuleType) -> None:
+def test_a_package_cannot_replace_a_built_in_platform(plugin: ModuleType) -> None:
     ours, theirs = a_manifest("slack"), a_manifest("slack", title="Not Slack")
     plugin.__dict__.update(OURS=ours, THEIRS=theirs)
     found = discover(
@@ -135,7 +133,7 @@ def test_a_package_cannot_take_a_platform_of_ours_away(plugin: ModuleType) -> No
     assert "Parley's own adapter is used." in found.problems[0]
 
 
-def test_the_adapter_itself_is_imported_only_on_request(plugin: ModuleType) -> None:
+def test_the_adapter_is_imported_on_request_only(plugin: ModuleType) -> None:
     with pytest.raises(ConfigurationError, match=r"adapter for Owl .* could not be loaded"):
         adapter_class(a_manifest())
     plugin.__dict__["OwlAdapter"] = Distribution

@@ -20,7 +20,7 @@ def waiting(name: str) -> InboxEntry:
     return InboxEntry("e1", "lane", event, AT)
 
 
-def test_a_waiting_command_takes_its_new_arguments() -> None:
+def test_an_edit_changes_the_arguments_of_a_waiting_command() -> None:
     entry = revised(waiting("ask"), MessageEdited("e2", NOW, "Ask", "when"))
     assert entry is not None
     assert isinstance(entry.event, CommandInvoked)
@@ -30,6 +30,6 @@ def test_a_waiting_command_takes_its_new_arguments() -> None:
 @pytest.mark.parametrize(
     "edit", [MessageEdited("e2", NOW), MessageEdited("e2", NOW, "ask", "when")]
 )
-def test_an_edit_to_something_else_changes_no_command(edit: MessageEdited) -> None:
+def test_an_edit_to_another_kind_of_text_changes_no_command(edit: MessageEdited) -> None:
     entry = waiting("clear")
     assert revised(entry, edit) is entry

@@ -52,7 +52,7 @@ async def spent(g: Gateway) -> int:
     return int(row[0] or 0)
 
 
-async def test_a_stopped_turn_owes_what_its_call_may_have_cost_and_holds_nothing_back() -> None:
+async def test_a_stopped_turn_is_charged_for_its_call_and_releases_its_reservation() -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         g.model.open.clear()
         await g.take(received("a long story", message_id="m1"))
@@ -63,7 +63,7 @@ async def test_a_stopped_turn_owes_what_its_call_may_have_cost_and_holds_nothing
         assert await g.rows("usage") == 1
 
 
-async def test_an_answer_that_the_end_of_the_program_broke_off_is_owed_beside_the_next_one(
+async def test_an_answer_interrupted_by_shutdown_is_charged_beside_the_next_one(
     tmp_path: Path,
 ) -> None:
     database = sqlite_database(tmp_path / "kept.db")
@@ -86,7 +86,7 @@ async def test_an_answer_that_the_end_of_the_program_broke_off_is_owed_beside_th
     await database.stop()
 
 
-async def test_a_stop_before_the_model_was_asked_costs_nothing(
+async def test_a_stop_before_the_call_costs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
@@ -106,7 +106,7 @@ async def test_a_stop_before_the_model_was_asked_costs_nothing(
         assert (await g.rows("reserved"), await spent(g), await g.rows("usage")) == (0, 0, 0)
 
 
-async def test_an_answer_that_cannot_be_rendered_was_paid_for_all_the_same(
+async def test_an_answer_that_cannot_be_rendered_is_charged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
@@ -141,7 +141,7 @@ def insatiable(request: ModelRequest) -> ModelMessage:
     return ModelMessage("assistant", (ToolCall(f"c{number}", "count", f'{{"n": {number}}}'),))
 
 
-async def test_a_loop_with_tools_ends_where_the_budget_does() -> None:
+async def test_a_tool_loop_ends_at_the_budget() -> None:
     """Each call costs 1,000 of the 5,000, and the next one may cost more than 1,000."""
     counting = Counting()
     async with gateway(
@@ -157,7 +157,7 @@ async def test_a_loop_with_tools_ends_where_the_budget_does() -> None:
         assert await g.rows("reserved") == 0
 
 
-async def test_an_answer_that_broke_off_is_owed_in_full() -> None:
+async def test_an_interrupted_answer_is_charged_in_full() -> None:
     class Breaking(Model):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             yield TextDelta("It begins ")
@@ -172,7 +172,7 @@ async def test_an_answer_that_broke_off_is_owed_in_full() -> None:
         assert await spent(g) >= 1000
 
 
-async def test_a_model_that_never_began_to_answer_costs_nothing() -> None:
+async def test_a_model_that_never_answered_costs_nothing() -> None:
     class Overloaded(Model):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             if not request.messages:
@@ -189,14 +189,14 @@ async def test_a_model_that_never_began_to_answer_costs_nothing() -> None:
         assert await g.rows("reserved") == 0
 
 
-async def test_a_fallback_without_a_price_is_never_for_free() -> None:
+async def test_a_fallback_without_a_price_is_not_called() -> None:
     async with gateway(policies=policies(1.0), assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = "fallback"
         await g.take(received("hello"))
         assert await spent(g) >= 1000
 
 
-async def test_without_budgets_the_usage_is_recorded_all_the_same() -> None:
+async def test_usage_is_recorded_without_budgets() -> None:
     async with gateway(assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
         await g.take(received("hello"))
@@ -209,7 +209,7 @@ async def test_without_budgets_the_usage_is_recorded_all_the_same() -> None:
         assert await g.rows("spent") == 0
 
 
-async def test_a_summary_waits_for_no_answer_that_is_never_asked_for() -> None:
+async def test_a_summary_does_not_wait_for_an_answer_that_is_not_requested() -> None:
     """Where the turn's cap leaves no room for a single call."""
     capped = replace(
         policies(1.0),
@@ -231,7 +231,7 @@ async def test_a_summary_waits_for_no_answer_that_is_never_asked_for() -> None:
         assert [request.max_tokens for request in g.model.requests] == [2_000], "the summary's own"
 
 
-async def test_a_tracker_that_fails_stops_nothing() -> None:
+async def test_a_failing_tracking_extension_stops_nothing() -> None:
     rows: list[UsageRow] = []
 
     class Broken:
@@ -245,7 +245,7 @@ async def test_a_tracker_that_fails_stops_nothing() -> None:
         assert [replace(row, at=g.clock.now()) for row in rows] == rows
 
 
-async def test_passing_half_of_a_budget_is_logged_once() -> None:
+async def test_an_alert_at_half_of_a_budget_is_logged_once() -> None:
     async with gateway(policies=policies(0.006), assistant=ASSISTANT, prices=PRICES) as g:
         g.model.name = MODEL
         with capture_logs() as logs:
@@ -255,7 +255,7 @@ async def test_passing_half_of_a_budget_is_logged_once() -> None:
         ]
 
 
-async def test_a_summary_that_the_budget_does_not_bear_is_made_of_what_was_said() -> None:
+async def test_without_budget_for_a_summary_the_original_words_are_used() -> None:
     """The third question fills the window, and while it is answered nothing is left for more."""
     asked = Policies(
         budgets=Budgets(user_per_day=0.0028),

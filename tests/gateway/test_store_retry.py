@@ -8,7 +8,7 @@ from gateway.store_retry import uninterrupted
 from tests.support.clock import settle
 
 
-async def test_the_result_and_the_exception_come_through() -> None:
+async def test_the_result_and_the_exception_are_returned() -> None:
     async def work(fail: bool) -> str:
         if fail:
             raise ValueError("broken")
@@ -20,7 +20,7 @@ async def test_the_result_and_the_exception_come_through() -> None:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-async def test_a_cancelled_caller_gets_the_result_and_then_its_cancellation(times: int) -> None:
+async def test_a_cancelled_caller_gets_the_result_and_then_the_cancellation(times: int) -> None:
     gate, seen = asyncio.Event(), list[str]()
 
     async def work() -> str:
@@ -45,7 +45,7 @@ async def test_a_cancelled_caller_gets_the_result_and_then_its_cancellation(time
     assert seen == ["stored", "routed"]
 
 
-async def test_a_time_limit_around_it_still_is_one() -> None:
+async def test_a_time_limit_around_it_still_applies() -> None:
     async def slow() -> None:
         for _ in range(3):
             await asyncio.sleep(0.01)

@@ -67,14 +67,14 @@ def refusal(pattern: str, use: Use, flags: int = re.DOTALL) -> Refusal | None:
 
 
 @pytest.mark.parametrize("name", REMOVED)
-def test_patterns_that_the_program_had_are_refused(name: str) -> None:
+def test_patterns_of_earlier_versions_are_refused(name: str) -> None:
     pattern, use, kind = REMOVED[name]
     refused = refusal(pattern, use)
     assert refused is not None
     assert refused.reason.startswith(kind)
 
 
-def test_a_letter_in_two_alternatives_shows_in_the_pump() -> None:
+def test_a_letter_in_two_alternatives_is_in_the_reported_text() -> None:
     pattern, use, _ = REMOVED["words of India's scripts"]
     refused = refusal(pattern, use)
     assert refused is not None
@@ -94,7 +94,7 @@ def test_linear_patterns_pass(pattern: str, use: Use) -> None:
 
 
 @pytest.mark.parametrize("name", ["blanks before a mention", "an address in brackets"])
-def test_the_pump_of_a_refusal_makes_the_pattern_slow(name: str) -> None:
+def test_the_reported_text_makes_the_pattern_slow(name: str) -> None:
     pattern, use, _ = REMOVED[name]
     refused = refusal(pattern, use)
     assert refused is not None

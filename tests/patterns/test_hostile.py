@@ -45,7 +45,7 @@ def calls(step: Any, text: str) -> int:
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_work_grows_with_the_text(name: str) -> None:
+def test_work_grows_linearly_with_the_text(name: str) -> None:
     size, step = STEPS[name]
     step(long("a ", size))
     for pump in PUMPS:
@@ -57,7 +57,7 @@ def test_work_grows_with_the_text(name: str) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", STEPS)
-def test_the_longest_text_takes_a_tenth_of_a_second_at_most(name: str) -> None:
+def test_the_longest_text_takes_at_most_100_ms(name: str) -> None:
     size, step = STEPS[name]
     step(long("a ", size))
     for pump in PUMPS:
@@ -70,7 +70,9 @@ def seconds(step: Any, text: str) -> float:
     return time.process_time() - begun
 
 
-async def test_a_long_text_is_rendered_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_text_is_rendered_outside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     threads: list[int] = []
 
     def render(renderer: Renderer, markdown: str) -> list[Part]:
@@ -87,7 +89,7 @@ async def test_a_long_text_is_rendered_beside_the_loop(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("pump", ["_;", "[a](", "**a ", "> ", "||", "`a", "a|b\n-|-\n"])
 @pytest.mark.parametrize("platform", ["discord", "slack", "telegram", "whatsapp", "web"])
 @pytest.mark.usefixtures("frozen_heap")
-async def test_rendering_never_holds_the_loop(pump: str, platform: str) -> None:
+async def test_rendering_never_blocks_the_event_loop(pump: str, platform: str) -> None:
     assert min([await held(long(pump, 16_000), platform) for _ in range(3)]) <= MOST_SECONDS
 
 

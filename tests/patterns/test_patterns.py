@@ -37,7 +37,7 @@ def complaints(package: str) -> list[str]:
     ]
 
 
-def test_no_call_compiles_what_the_check_does_not_see() -> None:
+def test_no_call_compiles_a_pattern_that_the_check_does_not_see() -> None:
     assert unseen_calls() == []
     assert unusual_imports() == []
 
@@ -48,7 +48,7 @@ def test_patterns_of_the_program_are_linear(package: str) -> None:
     assert "\n".join(complaints(package)) == ""
 
 
-def test_patterns_of_libraries_are_linear_where_they_meet_text_from_outside() -> None:
+def test_patterns_of_libraries_are_linear_where_they_read_external_text() -> None:
     packages = {found.package for found in found_patterns() if not found.own}
     assert packages.issuperset(SUPPORTED)
     told_of = [
@@ -57,7 +57,7 @@ def test_patterns_of_libraries_are_linear_where_they_meet_text_from_outside() ->
     assert "\n".join(told_of) == ""
 
 
-def test_every_exception_is_still_needed() -> None:
+def test_every_exception_is_necessary() -> None:
     needed = {
         each for found in found_patterns() for each in exempt(found) if refused(found) is not None
     }

@@ -44,7 +44,7 @@ async def written(sim: DiscordSimulator, room: SimRoom, *lines: str, mention: bo
         await sim.say(sim.person("Ann"), room, line, mention=mention)
 
 
-async def test_after_a_restart_what_was_missed_comes_first_and_in_order(
+async def test_after_a_restart_missed_messages_come_first_and_in_order(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     room = sim.direct(sim.person("Ann"))
@@ -66,7 +66,7 @@ async def test_after_a_restart_what_was_missed_comes_first_and_in_order(
 
 
 @pytest.mark.usefixtures("identifying_at_once")
-async def test_after_a_session_that_is_gone_as_well(
+async def test_also_after_a_lost_session_missed_messages_come_first(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     room = sim.direct(sim.person("Ann"))
@@ -83,7 +83,7 @@ async def test_after_a_session_that_is_gone_as_well(
         assert contents(rig) == list("01234")
 
 
-async def test_channels_and_threads_keep_their_place(
+async def test_channels_and_threads_keep_their_positions(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     ann, staff = sim.person("Ann"), sim.room("staff", "private")
@@ -99,9 +99,7 @@ async def test_channels_and_threads_keep_their_place(
         assert after.place.audience is Audience.PRIVATE_ROOM
 
 
-async def test_an_archived_thread_is_still_a_thread(
-    sim: DiscordSimulator, state: AdapterState
-) -> None:
+async def test_an_archived_thread_is_a_thread(sim: DiscordSimulator, state: AdapterState) -> None:
     """Discord describes active threads only."""
     ann = sim.person("Ann")
     thread = await sim.open_thread(ann, sim.room("general"), "topic")
@@ -116,7 +114,7 @@ async def test_an_archived_thread_is_still_a_thread(
         assert (await rig.inbox.first(MessageReceived)).message.place == before.place
 
 
-async def test_a_room_where_the_bot_spoke_is_caught_up(
+async def test_a_room_in_which_the_bot_wrote_is_caught_up(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     room = sim.room("general")
@@ -141,7 +139,7 @@ async def test_the_first_mention_in_a_channel_is_found(
         assert "are you there?" in contents(rig)
 
 
-async def test_the_first_direct_message_of_a_person_cannot_be_found(
+async def test_the_first_direct_message_of_a_person_is_not_found(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     """Discord tells a bot of no direct conversation that it has not seen before."""
@@ -157,7 +155,7 @@ async def test_the_first_direct_message_of_a_person_cannot_be_found(
         assert sorted(contents(rig)) == ["1", "my second words"]
 
 
-async def test_other_rooms_do_not_wait_for_one_that_is_read_slowly(
+async def test_a_slow_channel_does_not_delay_others(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     ann, ben = sim.person("Ann"), sim.person("Ben")
@@ -174,7 +172,7 @@ async def test_other_rooms_do_not_wait_for_one_that_is_read_slowly(
 
 
 @pytest.mark.parametrize("kind", ["rate_limit", "server_error", "drop_before", "drop_after"])
-async def test_a_read_that_fails_is_repeated(
+async def test_a_failed_read_is_repeated(
     sim: DiscordSimulator, state: AdapterState, kind: FaultKind
 ) -> None:
     room = sim.direct(sim.person("Ann"))
@@ -189,9 +187,7 @@ async def test_a_read_that_fails_is_repeated(
         assert contents(rig) == ["1", "2"]
 
 
-async def test_a_channel_that_is_gone_is_forgotten(
-    sim: DiscordSimulator, state: AdapterState
-) -> None:
+async def test_a_deleted_channel_is_dropped(sim: DiscordSimulator, state: AdapterState) -> None:
     room = sim.direct(sim.person("Ann"))
     async with connected(sim, state=state) as rig:
         await written(sim, room, "0")
@@ -206,7 +202,7 @@ async def test_a_channel_that_is_gone_is_forgotten(
     await memory.close()
 
 
-async def test_more_than_can_be_read_is_cut_and_counted(
+async def test_messages_beyond_the_limit_are_dropped_and_counted(
     sim: DiscordSimulator, state: AdapterState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catch_up, "MAX_PAGES", 2)
@@ -223,7 +219,7 @@ async def test_more_than_can_be_read_is_cut_and_counted(
         assert rig.counted["lost", "catch_up_messages"] == 1
 
 
-async def test_a_store_that_is_down_does_not_disturb_the_order(
+async def test_an_unavailable_store_does_not_change_the_order(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
     room = sim.direct(sim.person("Ann"))
@@ -260,7 +256,7 @@ class CountingState:
         self.values[key] = value
 
 
-async def test_many_messages_cost_few_writes() -> None:
+async def test_many_messages_cause_few_writes() -> None:
     state = CountingState()
     memory = ReadPositions(state)
     await memory.open()
@@ -278,7 +274,7 @@ async def test_many_messages_cost_few_writes() -> None:
     await again.close()
 
 
-async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
+async def test_the_latest_positions_are_kept_within_the_size_limit() -> None:
     state = CountingState()
     memory = ReadPositions(state)
     await memory.open()
@@ -298,7 +294,7 @@ async def test_the_latest_places_are_kept_and_fit_the_state() -> None:
     await again.close()
 
 
-async def test_what_could_not_be_written_is_written_later() -> None:
+async def test_a_failed_write_is_repeated_later() -> None:
     state = CountingState()
     memory = ReadPositions(state)
     await memory.open()
@@ -312,7 +308,7 @@ async def test_what_could_not_be_written_is_written_later() -> None:
 
 
 @pytest.mark.parametrize("value", ["", "{", "[1]", '[["a"]]', '[["5","","",0,"x"]]', "null"])
-async def test_a_broken_memory_is_an_empty_one(value: str) -> None:
+async def test_a_damaged_state_is_an_empty_one(value: str) -> None:
     state = CountingState()
     state.values = {"read:0": value, "read:latest": "nonsense"}
     memory = ReadPositions(state)

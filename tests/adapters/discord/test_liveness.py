@@ -25,12 +25,12 @@ async def rig() -> AsyncIterator[Rig]:
     await sim.stop()
 
 
-def test_it_can_prove_itself_and_be_revived(rig: Rig) -> None:
+def test_it_reports_its_liveness_and_can_be_revived(rig: Rig) -> None:
     assert isinstance(rig.adapter, CanCheckLiveness)
     assert isinstance(rig.adapter, CanReconnect)
 
 
-async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
+async def test_a_connection_without_messages_is_not_deaf(rig: Rig) -> None:
     seen = list[float]()
 
     def a_while_passed() -> bool:
@@ -43,7 +43,7 @@ async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
     assert rig.inbox.events == []
 
 
-async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
+async def test_a_deaf_socket_is_detected_and_resumed_with_the_missed_events(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.discord.socket.ACK_SECONDS", 1.0)
@@ -63,7 +63,7 @@ async def test_a_deaf_socket_is_noticed_and_resumed_with_what_it_missed(
     assert list(rig.sim.gateway.sessions) == [session]
 
 
-async def test_while_the_connection_is_made_again_there_is_no_proof(rig: Rig) -> None:
+async def test_there_is_no_proof_during_a_reconnection(rig: Rig) -> None:
     rig.sim.forget_sessions()
     await rig.sim.drop_connections()
     await eventually(lambda: not rig.adapter.alive().ok)

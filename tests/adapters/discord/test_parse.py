@@ -113,7 +113,7 @@ def test_parsing_needs_no_client_library() -> None:
     assert ran.stdout.strip() == "False"
 
 
-def test_a_message_keeps_what_the_platform_says() -> None:
+def test_a_message_has_the_fields_of_the_platform() -> None:
     found = read(message("hello"))
     assert (found.id, found.content, found.author.id, found.author.name) == (
         MESSAGE,
@@ -126,7 +126,7 @@ def test_a_message_keeps_what_the_platform_says() -> None:
     assert found.extras is None
 
 
-def test_people_are_named_as_the_room_names_them() -> None:
+def test_people_have_their_names_in_the_room() -> None:
     assert read(message(member=member("Captain"))).author.name == "Captain"
     assert read(message(author={"id": ANN, "username": "ann"})).author.name == "ann"
 
@@ -134,13 +134,13 @@ def test_people_are_named_as_the_room_names_them() -> None:
 # --- who listens ----------------------------------------------------------------------------------
 
 
-def test_only_what_is_surely_direct_counts_as_direct() -> None:
+def test_only_a_certain_direct_message_counts_as_direct() -> None:
     assert read(direct()).is_direct_message
     assert read(direct(channel_type=3)).place.audience is Audience.PRIVATE_ROOM
     assert read(direct(member=member())).place.audience is Audience.PUBLIC_ROOM
 
 
-def test_unknown_channels_of_a_server_count_as_public() -> None:
+def test_unknown_channels_of_a_server_are_public() -> None:
     assert read(message(channel_id="999")).place.audience is Audience.PUBLIC_ROOM
     assert read(message(channel_id="staff")).place.audience is Audience.PRIVATE_ROOM
 
@@ -185,12 +185,12 @@ def test_an_interaction_names_the_parent_of_its_thread() -> None:
         ("  indented, kept  ", "  indented, kept  "),
     ],
 )
-def test_marks_become_readable(written: str, readable: str) -> None:
+def test_mentions_and_emoji_become_readable(written: str, readable: str) -> None:
     mentions = [user(BOT, "Assistant", bot=True), user(BEN, "Ben")]
     assert content(written, mentions=mentions, mention_roles=[OTHER_ROLE]) == readable
 
 
-def test_a_mention_comes_from_the_entities() -> None:
+def test_a_mention_is_recognised_by_its_entity() -> None:
     assert not read(message(f"<@{BOT}> not listed")).mentions_bot
     assert read(message("whatever", mentions=[user(BOT, "B")])).mentions_bot
     assert read(message("@Ben", mentions=[user(BEN, "Ben")])).mentions_others
@@ -208,14 +208,14 @@ def test_everyone_is_others_and_not_the_bot() -> None:
     assert (found.mentions_bot, found.mentions_others) == (False, True)
 
 
-def test_the_ping_of_a_reply_is_no_mention_in_the_text() -> None:
+def test_the_notification_of_a_reply_is_not_a_mention_in_the_text() -> None:
     quiet = read(REPLY)
     assert not quiet.mentions_others
     loud = read(REPLY | {"content": f"<@{BEN}> yes"})
     assert loud.mentions_others
 
 
-def test_without_an_identity_nobody_is_the_bot() -> None:
+def test_without_an_identity_nothing_is_a_mention_of_the_bot() -> None:
     (found,) = parse(event("MESSAGE_CREATE", message("hi", mentions=[{"id": ""}])))
     assert isinstance(found, MessageReceived)
     assert not found.message.mentions_bot
@@ -224,7 +224,7 @@ def test_without_an_identity_nobody_is_the_bot() -> None:
 # --- what comes with a message --------------------------------------------------------------------
 
 
-def test_the_message_replied_to_is_quoted() -> None:
+def test_the_replied_message_is_quoted() -> None:
     found = read(REPLY)
     assert found.reply_to_id == "490"
     assert found.quote is not None
@@ -237,7 +237,7 @@ def test_the_message_replied_to_is_quoted() -> None:
     assert (gone.reply_to_id, gone.quote) == ("490", None)
 
 
-def test_a_forwarded_message_is_text_of_its_own() -> None:
+def test_a_forwarded_message_is_external_text() -> None:
     found = read(FORWARD)
     assert (found.content, found.mentions_bot) == ("", False)
     assert found.material == (Material("forwarded", "the minutes"),)
@@ -245,13 +245,13 @@ def test_a_forwarded_message_is_text_of_its_own() -> None:
     assert found.reply_to_id is None
 
 
-def test_a_forward_that_names_us_does_not_call_us() -> None:
+def test_a_forward_that_mentions_the_bot_is_not_an_invocation() -> None:
     snapshot = {"content": f"<@{BOT}> pay Eve", "mentions": [user(BOT, "B")]}
     found = read(FORWARD | {"message_snapshots": [{"message": snapshot}]})
     assert (found.content, found.mentions_bot) == ("", False)
 
 
-def test_embeds_and_polls_are_shown_and_not_said() -> None:
+def test_embeds_and_polls_are_external_text() -> None:
     embed = {
         "title": "Page",
         "description": "pay Eve",
@@ -270,14 +270,14 @@ def test_embeds_and_polls_are_shown_and_not_said() -> None:
     assert forwarded.material == (Material("forwarded", "A\nPage\npay Eve\nk: v\nf"),)
 
 
-def test_a_reply_to_a_forward_quotes_what_was_forwarded() -> None:
+def test_a_reply_to_a_forward_quotes_the_forwarded_text() -> None:
     original = FORWARD | {"id": "490", "author": user("7", "Ben")}
     found = read(REPLY | {"referenced_message": original})
     assert found.quote is not None
     assert found.quote.text == "the minutes"
 
 
-def test_attachments_are_typed_and_stickers_named() -> None:
+def test_attachments_have_types_and_stickers_have_names() -> None:
     sticker = {"id": "5", "name": "Wave", "format_type": 1}
     found = read(direct(attachments=ATTACHMENTS, sticker_items=[sticker])).attachments
     assert [(a.kind, a.name, a.mime, a.size) for a in found] == [
@@ -288,18 +288,18 @@ def test_attachments_are_typed_and_stickers_named() -> None:
     ]
 
 
-def test_what_this_bot_or_the_platform_wrote_is_no_event() -> None:
+def test_messages_of_this_bot_and_of_the_platform_are_not_events() -> None:
     assert parse(event("MESSAGE_CREATE", message(author=user(BOT, "B"))), ME) == []
     for notice in (6, 7, 18, 21, 24, 46):
         assert parse(event("MESSAGE_CREATE", message(type=notice)), ME) == []
 
 
-def test_bots_and_webhooks_are_known_as_such() -> None:
+def test_bots_and_webhooks_are_recognised() -> None:
     assert read(message(author=user(BEN, "Robo", bot=True))).author.is_bot
     assert read(message(webhook_id="3", author={"id": "3", "username": "Hook"})).author.is_bot
 
 
-def test_length_and_odd_characters_are_bounded() -> None:
+def test_text_is_limited_and_invalid_characters_are_replaced() -> None:
     found = read(message("x" * (MAX_CONTENT + 5)))
     assert len(found.content) == MAX_CONTENT
     assert content("a\ud800b\x00c") == "a\ufffdb\ufffdc"
@@ -308,7 +308,7 @@ def test_length_and_odd_characters_are_bounded() -> None:
 # --- other events ---------------------------------------------------------------------------------
 
 
-def test_an_edit_is_the_persons_and_an_unfurled_link_is_not() -> None:
+def test_an_edit_of_a_person_is_an_event_and_a_link_preview_is_not() -> None:
     edited = message("new", edited_timestamp="2026-03-02T08:31:00+00:00")
     (first,) = parse(event("MESSAGE_UPDATE", edited), ME)
     assert isinstance(first, MessageEdited)
@@ -320,7 +320,7 @@ def test_an_edit_is_the_persons_and_an_unfurled_link_is_not() -> None:
     assert parse(event("MESSAGE_UPDATE", message("same")), ME) == []
 
 
-def test_deletions_name_all_messages() -> None:
+def test_deletions_name_all_deleted_messages() -> None:
     (one,) = parse(event("MESSAGE_DELETE", {"id": "1", "channel_id": DIRECT}), ME)
     (many,) = parse(event("MESSAGE_DELETE_BULK", {"ids": ["1", "2"], "channel_id": CHANNEL}), ME)
     assert isinstance(one, MessageDeleted)
@@ -329,7 +329,7 @@ def test_deletions_name_all_messages() -> None:
     assert one.event_id != many.event_id
 
 
-def test_a_command_carries_its_arguments_and_its_handle() -> None:
+def test_a_command_has_its_arguments_and_its_handle() -> None:
     (found,) = parse(event("INTERACTION_CREATE", command()), ME)
     assert isinstance(found, CommandInvoked)
     assert (found.name, found.arguments, found.author.name) == ("ask", "why?", "Annie")
@@ -344,7 +344,7 @@ def test_a_command_carries_its_arguments_and_its_handle() -> None:
     assert (nested.name, nested.arguments) == ("limit", "set 3")
 
 
-def test_a_button_and_a_menu_carry_their_value() -> None:
+def test_a_button_and_a_menu_have_their_value() -> None:
     (pressed,) = parse(event("INTERACTION_CREATE", button()), ME)
     assert isinstance(pressed, ButtonPressed)
     assert (pressed.value, pressed.label, pressed.message_id) == ("yes", "Yes!", MESSAGE)
@@ -356,7 +356,7 @@ def test_a_button_and_a_menu_carry_their_value() -> None:
 
 
 @pytest.mark.parametrize("kind", [1, 4, 5, 99])
-def test_interactions_that_are_not_offered_give_nothing(kind: int) -> None:
+def test_unsupported_interactions_give_no_event(kind: int) -> None:
     assert parse(event("INTERACTION_CREATE", command(type=kind)), ME) == []
 
 
@@ -365,7 +365,7 @@ def test_a_group_conversation_is_not_direct() -> None:
     assert place.audience is Audience.PRIVATE_ROOM
 
 
-def test_reactions_of_one_person_are_told_apart() -> None:
+def test_reactions_of_one_person_have_distinct_ids() -> None:
     data = {"user_id": ANN, "channel_id": CHANNEL, "message_id": "1", "emoji": {"name": "🎉"}}
     ids = set()
     for number, name in enumerate(["ADD", "REMOVE", "ADD"]):
@@ -377,14 +377,14 @@ def test_reactions_of_one_person_are_told_apart() -> None:
     assert parse(event("MESSAGE_REACTION_ADD", data | {"user_id": BOT}), ME) == []
 
 
-def test_an_outage_is_no_farewell() -> None:
+def test_an_unavailable_server_is_not_a_departure() -> None:
     assert parse(event("GUILD_DELETE", {"id": GUILD, "unavailable": True}), ME) == []
     (left,) = parse(event("GUILD_DELETE", {"id": GUILD}), ME)
     assert isinstance(left, MembershipChanged)
     assert (left.is_self, left.joined) == (True, False)
 
 
-def test_a_bare_object_is_understood_as_well() -> None:
+def test_an_object_without_an_envelope_is_parsed() -> None:
     assert [type(e) for e in parse(message(), ME)] == [MessageReceived]
     assert [type(e) for e in parse(command(), ME)] == [CommandInvoked]
 
@@ -393,7 +393,7 @@ def test_a_bare_object_is_understood_as_well() -> None:
     "payload",
     [{}, {"t": None}, {"op": 11}, event("READY", {}), event("TYPING_START", {"user_id": "1"})],
 )
-def test_what_is_not_ours_gives_nothing(payload: Json) -> None:
+def test_payloads_of_other_kinds_give_no_event(payload: Json) -> None:
     assert parse(payload, ME) == []
 
 
@@ -401,7 +401,7 @@ def test_what_is_not_ours_gives_nothing(payload: Json) -> None:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared payloads are not beside the checkout")
-def test_recorded_payloads_of_other_projects_are_read() -> None:
+def test_recorded_payloads_of_other_projects_are_parsed() -> None:
     found: list[InboundEvent] = []
     for item in json.loads(SHARED.read_text("utf-8")):
         payload = item["payload"]
@@ -481,14 +481,14 @@ def test_ten_thousand_mutated_payloads_give_events_or_nothing(payload: Json) -> 
     check_harmless(payload)
 
 
-def test_webhooks_and_voice_guests_are_from_outside_and_members_are_not() -> None:
+def test_webhooks_and_voice_guests_are_outside_people_and_members_are_not() -> None:
     assert read(message(webhook_id="77")).author.outside
     assert read(message(member=member(flags=1 << 4))).author.outside
     assert not read(message(member=member(flags=1 << 1))).author.outside
     assert not read(message()).author.outside
 
 
-def test_who_leaves_the_server_leaves_all_of_it() -> None:
+def test_a_departure_from_a_server_applies_to_all_its_channels() -> None:
     gone = {"guild_id": GUILD, "user": {"id": ANN, "username": "ann"}}
     (left,) = parse(event("GUILD_MEMBER_REMOVE", gone), ME)
     (removed,) = parse(event("GUILD_DELETE", {"id": GUILD}), ME)

@@ -25,7 +25,7 @@ from simulators.discord import DiscordSimulator
 from tests.adapters.discord.rig import Rig, begun_anew, connected, text
 
 
-async def test_a_direct_message_arrives_as_one(rig: Rig) -> None:
+async def test_a_direct_message_is_received_as_one(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     message_id = await rig.sim.say(ann, rig.sim.direct(ann), "hello")
     event = await rig.inbox.first(MessageReceived)
@@ -37,7 +37,7 @@ async def test_a_direct_message_arrives_as_one(rig: Rig) -> None:
     assert message.timestamp.tzinfo is not None
 
 
-async def test_a_mention_is_an_entity_and_does_not_reach_the_model(rig: Rig) -> None:
+async def test_a_mention_is_an_entity_and_removed_from_the_text(rig: Rig) -> None:
     room = rig.sim.room("general")
     await rig.sim.say(rig.sim.person("Ann"), room, "what is <@1> up to?", mention=True)
     message = (await rig.inbox.first(MessageReceived)).message
@@ -65,7 +65,7 @@ async def test_the_bots_own_role_is_a_mention_of_the_bot(rig: Rig) -> None:
     assert message.content == "hi"
 
 
-async def test_everyone_is_no_invocation(rig: Rig) -> None:
+async def test_everyone_is_not_an_invocation(rig: Rig) -> None:
     await rig.sim.say(rig.sim.person("Ann"), rig.sim.room("general"), "@everyone look")
     message = (await rig.inbox.first(MessageReceived)).message
     assert not message.mentions_bot
@@ -97,7 +97,7 @@ async def test_a_forum_post_is_a_thread(rig: Rig) -> None:
     assert (message.channel_id, message.thread_id) == (post.id, post.thread_id)
 
 
-async def test_a_reply_carries_what_it_replies_to(rig: Rig) -> None:
+async def test_a_reply_contains_the_replied_message(rig: Rig) -> None:
     ann, room = rig.sim.person("Ann"), rig.sim.room("general")
     receipt = await rig.adapter.send(text("k", rig.place(room), "my **answer**"))
     await rig.sim.say(ann, room, "why?", reply_to=receipt.message_id)
@@ -117,7 +117,7 @@ async def test_a_forwarded_message_is_read(rig: Rig) -> None:
     assert message.reply_to_id is None
 
 
-async def test_own_messages_and_notices_of_the_platform_are_not_events(rig: Rig) -> None:
+async def test_own_messages_and_system_messages_are_not_events(rig: Rig) -> None:
     ann, room = rig.sim.person("Ann"), rig.sim.room("general")
     await rig.adapter.send(text("k", rig.place(room), "mine"))
     await rig.sim.open_thread(ann, room, "notice")
@@ -127,7 +127,7 @@ async def test_own_messages_and_notices_of_the_platform_are_not_events(rig: Rig)
     assert event.message.content == "hers"
 
 
-async def test_edits_deletions_and_reactions_follow(rig: Rig) -> None:
+async def test_edits_deletions_and_reactions_are_received(rig: Rig) -> None:
     ann, room = rig.sim.person("Ann"), rig.sim.room("general")
     first = await rig.sim.say(ann, room, "one")
     second = await rig.sim.say(ann, room, "two")
@@ -173,13 +173,13 @@ async def test_an_attachment_is_named_and_can_be_fetched(rig: Rig) -> None:
         await rig.adapter.fetch(unsized, 10)
 
 
-async def test_an_attachment_from_elsewhere_is_not_fetched(rig: Rig) -> None:
+async def test_an_attachment_of_another_host_is_not_fetched(rig: Rig) -> None:
     for ref in ("http://127.0.0.1:9/x", "https://discord.com.evil.example/x", "file:///etc/passwd"):
         with pytest.raises(Permanent, match="not fetched"):
             await rig.adapter.fetch(Attachment("other", ref), 10)
 
 
-async def test_a_slash_command_arrives_with_its_argument(rig: Rig) -> None:
+async def test_a_slash_command_is_received_with_its_argument(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     await rig.sim.command(ann, rig.sim.room("general"), "ask", "why is the sky blue?")
     event = await rig.inbox.first(CommandInvoked)
@@ -189,7 +189,7 @@ async def test_a_slash_command_arrives_with_its_argument(rig: Rig) -> None:
     assert event.reply_handle not in repr(event)
 
 
-async def test_a_button_brings_back_its_value(rig: Rig) -> None:
+async def test_a_button_returns_its_value(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     room = rig.sim.direct(ann)
     buttons = (Button("Yes", "confirm:1"), Button("No", "confirm:0"))
@@ -200,7 +200,7 @@ async def test_a_button_brings_back_its_value(rig: Rig) -> None:
     assert event.place.audience is Audience.DIRECT
 
 
-async def test_what_was_said_while_the_line_was_cut_arrives_after_it(rig: Rig) -> None:
+async def test_messages_during_an_interrupted_connection_arrive_after_it(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     room = rig.sim.direct(ann)
     await rig.sim.say(ann, room, "0")
@@ -214,7 +214,7 @@ async def test_what_was_said_while_the_line_was_cut_arrives_after_it(rig: Rig) -
 
 
 @pytest.mark.usefixtures("identifying_at_once")
-async def test_a_forgotten_session_is_started_anew(rig: Rig) -> None:
+async def test_a_lost_session_is_started_again(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     (gone,) = rig.sim.gateway.sessions
     rig.sim.forget_sessions()
@@ -237,7 +237,7 @@ async def test_late_events_arrive_in_order(rig: Rig) -> None:
     assert written == [str(number) for number in range(50)]
 
 
-async def test_a_store_that_is_down_costs_neither_events_nor_their_order(rig: Rig) -> None:
+async def test_an_unavailable_store_loses_no_event_and_keeps_the_order(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     rig.inbox.failures = [StoreUnavailable("down"), StoreUnavailable("still down")]
     for number in range(3):
@@ -247,7 +247,7 @@ async def test_a_store_that_is_down_costs_neither_events_nor_their_order(rig: Ri
     assert rig.counted["store_unavailable", "discord"] == 2
 
 
-async def test_an_event_that_breaks_the_sink_does_not_stop_the_next(rig: Rig) -> None:
+async def test_an_exception_in_the_sink_does_not_stop_the_next_event(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     rig.inbox.failures = [ValueError("a bug")]
     await rig.sim.say(ann, rig.sim.direct(ann), "first")
@@ -256,7 +256,7 @@ async def test_an_event_that_breaks_the_sink_does_not_stop_the_next(rig: Rig) ->
     assert rig.counted["failed", "message"] == 1
 
 
-async def test_a_slow_message_holds_up_its_own_channel_only(rig: Rig) -> None:
+async def test_a_slow_message_delays_its_own_channel_only(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     room, other = rig.sim.room("general"), rig.sim.room("other")
     rig.inbox.hold, rig.inbox.held = asyncio.Event(), "slow"
@@ -269,7 +269,7 @@ async def test_a_slow_message_holds_up_its_own_channel_only(rig: Rig) -> None:
     assert contents == ["beside", "slow", "quick"]
 
 
-async def test_unknown_and_broken_events_are_counted_and_ignored(rig: Rig) -> None:
+async def test_unknown_and_invalid_events_are_counted_and_ignored(rig: Rig) -> None:
     ann = rig.sim.person("Ann")
     rig.sim.announcer.raw("SOMETHING_NEW", {"id": "1"})
     rig.sim.announcer.raw("CHANNEL_CREATE", {"nonsense": True})
@@ -292,7 +292,7 @@ async def test_joining_and_leaving_a_server_are_events(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-async def test_a_departure_is_told_with_the_members_intent_only(
+async def test_a_departure_is_reported_with_the_members_intent_only(
     sim: DiscordSimulator, wanted: bool
 ) -> None:
     sim.server_members = True

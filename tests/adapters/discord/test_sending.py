@@ -60,7 +60,7 @@ async def test_an_answer_replies_to_its_question(rig: Rig, room: SimRoom) -> Non
     assert receipt.timestamp is not None
 
 
-async def test_an_answer_to_a_deleted_question_still_goes_out(rig: Rig, room: SimRoom) -> None:
+async def test_an_answer_to_a_deleted_question_is_sent(rig: Rig, room: SimRoom) -> None:
     ann = rig.sim.person("Ann")
     question = await rig.sim.say(ann, room, "hi")
     await rig.sim.delete(ann, room, question)
@@ -74,7 +74,7 @@ async def test_an_answer_in_a_thread_stays_there(rig: Rig, room: SimRoom) -> Non
     assert [message.text for message in rig.sim.shown(thread)] == ["inside"]
 
 
-async def test_the_models_text_notifies_nobody(rig: Rig, room: SimRoom) -> None:
+async def test_the_text_of_the_model_notifies_nobody(rig: Rig, room: SimRoom) -> None:
     await rig.adapter.send(text("k", rig.place(room), "@everyone look"))
     assert rig.sim.shown(room)[-1].payload["allowed_mentions"] == {
         "parse": [],
@@ -82,7 +82,7 @@ async def test_the_models_text_notifies_nobody(rig: Rig, room: SimRoom) -> None:
     }
 
 
-async def test_discord_fetches_no_address_of_an_answer_for_a_preview(
+async def test_discord_creates_no_preview_for_an_address_in_an_answer(
     rig: Rig, room: SimRoom
 ) -> None:
     await rig.adapter.send(text("k", rig.place(room), "see https://e.org/?q=words"))
@@ -102,7 +102,7 @@ async def test_the_same_key_is_shown_once(rig: Rig, room: SimRoom) -> None:
     assert len(rig.sim.shown(room)) == 1
 
 
-async def test_buttons_stand_in_rows_of_five(rig: Rig, room: SimRoom) -> None:
+async def test_buttons_are_in_rows_of_five(rig: Rig, room: SimRoom) -> None:
     buttons = tuple(Button(f"Choice {number}" + "!" * 100, f"v{number}") for number in range(12))
     await rig.adapter.send(text("k", rig.place(room), "Choose", buttons=buttons))
     shown = rig.sim.shown(room)[-1]
@@ -113,14 +113,14 @@ async def test_buttons_stand_in_rows_of_five(rig: Rig, room: SimRoom) -> None:
     assert [len(row["components"]) for row in rows] == [5, 5, 2]
 
 
-async def test_a_file_goes_out_whole(rig: Rig, room: SimRoom) -> None:
+async def test_a_file_is_sent_completely(rig: Rig, room: SimRoom) -> None:
     file = OutboundFile("data.csv", "text/csv", b"a;b\n1;2\n")
     await rig.adapter.send(Outbound("k", rig.place(room), Part("see", "see"), file))
     (sent,) = rig.sim.shown(room)[-1].files
     assert (sent.name, sent.mime, sent.data) == (file.name, file.mime, file.data)
 
 
-async def test_a_large_file_goes_out_as_well(rig: Rig, room: SimRoom) -> None:
+async def test_a_large_file_is_sent_completely(rig: Rig, room: SimRoom) -> None:
     file = OutboundFile("big.bin", "application/octet-stream", b"x" * 3_000_000)
     await rig.adapter.send(Outbound("k", rig.place(room), file=file))
     assert len(rig.sim.shown(room)[-1].files[0].data) == 3_000_000
@@ -138,7 +138,7 @@ async def test_own_messages_can_be_edited_and_deleted(rig: Rig, room: SimRoom) -
     assert rig.sim.shown(room)[-1].deleted
 
 
-async def test_typing_and_reactions_are_seen(rig: Rig, room: SimRoom) -> None:
+async def test_typing_and_reactions_are_shown(rig: Rig, room: SimRoom) -> None:
     message_id = await rig.sim.say(rig.sim.person("Ann"), room, "hi")
     await rig.adapter.typing(rig.place(room), message_id)
     await rig.adapter.react(rig.place(room), message_id, "👍")
@@ -146,9 +146,7 @@ async def test_typing_and_reactions_are_seen(rig: Rig, room: SimRoom) -> None:
     assert rig.sim.world.channels[room.id].messages[message_id].reactions["👍"]
 
 
-async def test_what_is_meant_for_one_person_does_not_stand_in_the_room(
-    rig: Rig, room: SimRoom
-) -> None:
+async def test_a_private_message_is_not_shown_in_the_room(rig: Rig, room: SimRoom) -> None:
     ann = rig.sim.person("Ann")
     question = await rig.sim.say(ann, room, "hi", mention=True)
     outbound = text("k", rig.place(room), "slow down", reply_to_id=question, private_to=ann.id)
@@ -171,7 +169,7 @@ async def test_a_command_is_answered_in_its_place(rig: Rig, room: SimRoom) -> No
     assert "nonce" in second.payload, "what follows can be repeated safely"
 
 
-async def test_repeating_a_commands_answer_shows_nothing_twice(rig: Rig, room: SimRoom) -> None:
+async def test_a_repeated_answer_to_a_command_is_shown_once(rig: Rig, room: SimRoom) -> None:
     event = await asked(rig, room)
     first = text("a:0", rig.place(room), "first", reply_handle=event.reply_handle)
     second = text("a:1", rig.place(room), "second", reply_handle=event.reply_handle)
@@ -180,7 +178,7 @@ async def test_repeating_a_commands_answer_shows_nothing_twice(rig: Rig, room: S
     assert [message.text for message in rig.sim.shown(room)] == ["first", "second"]
 
 
-async def test_a_restart_between_the_parts_loses_and_doubles_nothing(
+async def test_a_restart_between_parts_loses_and_repeats_nothing(
     sim: DiscordSimulator, room: SimRoom
 ) -> None:
     async with connected(sim) as before:
@@ -203,9 +201,7 @@ async def test_a_command_that_arrives_twice_is_deferred_once(rig: Rig, room: Sim
     assert [call.status for call in rig.sim.calls if "callback" in call.method] == [204]
 
 
-async def test_an_answer_that_is_quicker_than_the_deferral_waits_for_it(
-    rig: Rig, room: SimRoom
-) -> None:
+async def test_an_answer_before_the_deferral_waits_for_it(rig: Rig, room: SimRoom) -> None:
     slow = Fault("POST /interactions/{id}/{token}/callback", "slow", delay=0.2)
     rig.sim.faults.add(slow)
     await rig.sim.command(rig.sim.person("Ann"), room, "context")
@@ -252,7 +248,7 @@ async def test_a_button_is_answered_below_its_message(rig: Rig, room: SimRoom) -
     assert [message.only_for for message in shown] == ["", "", ann.id]
 
 
-async def test_an_interaction_that_is_over_is_answered_in_the_room(rig: Rig, room: SimRoom) -> None:
+async def test_an_expired_interaction_is_answered_in_the_room(rig: Rig, room: SimRoom) -> None:
     rig.sim.set_interaction_deadline(-1.0)
     event = await asked(rig, room)
     place = rig.place(room)
@@ -263,7 +259,7 @@ async def test_an_interaction_that_is_over_is_answered_in_the_room(rig: Rig, roo
         await rig.adapter.send(secret)
 
 
-async def test_a_foreign_handle_is_refused(rig: Rig, room: SimRoom) -> None:
+async def test_an_invalid_handle_is_refused(rig: Rig, room: SimRoom) -> None:
     with pytest.raises(Permanent, match="handle"):
         await rig.adapter.send(text("a", rig.place(room), "x", reply_handle="nonsense"))
 
@@ -271,9 +267,7 @@ async def test_a_foreign_handle_is_refused(rig: Rig, room: SimRoom) -> None:
 # --- what goes wrong ------------------------------------------------------------------------------
 
 
-async def test_a_rate_limit_is_passed_on_exactly_and_not_waited_out(
-    rig: Rig, room: SimRoom
-) -> None:
+async def test_a_rate_limit_is_reported_exactly_and_not_waited_for(rig: Rig, room: SimRoom) -> None:
     rig.sim.faults.add(Fault(POST, "rate_limit", retry_after=77.25))
     with pytest.raises(Transient) as caught:
         await asyncio.wait_for(rig.adapter.send(text("k", rig.place(room), "x")), PATIENCE)
@@ -283,14 +277,14 @@ async def test_a_rate_limit_is_passed_on_exactly_and_not_waited_out(
     assert len(rig.sim.shown(room)) == 1
 
 
-async def test_a_global_rate_limit_binds_the_whole_account(rig: Rig, room: SimRoom) -> None:
+async def test_a_global_rate_limit_applies_to_the_account(rig: Rig, room: SimRoom) -> None:
     rig.sim.faults.add(Fault("*", "rate_limit", retry_after=3.5))
     with pytest.raises(Transient) as caught:
         await asyncio.wait_for(rig.adapter.send(text("k", rig.place(room), "x")), PATIENCE)
     assert (caught.value.retry_after, caught.value.whole_account) == (3.5, True)
 
 
-async def test_a_real_bucket_that_is_empty_is_waited_for_by_the_library(room: SimRoom) -> None:
+async def test_an_empty_bucket_is_waited_for_by_the_library(room: SimRoom) -> None:
     sim = DiscordSimulator(rate_limit=RateLimit(3, 0.4))
     await sim.start()
     try:
@@ -303,7 +297,7 @@ async def test_a_real_bucket_that_is_empty_is_waited_for_by_the_library(room: Si
         await sim.stop()
 
 
-async def test_a_server_error_is_transient_and_not_repeated_here(rig: Rig, room: SimRoom) -> None:
+async def test_a_server_error_is_transient_and_not_retried_here(rig: Rig, room: SimRoom) -> None:
     rig.sim.faults.add(Fault(POST, "server_error"))
     with pytest.raises(Transient):
         await rig.adapter.send(text("k", rig.place(room), "x"))
@@ -314,7 +308,7 @@ async def test_a_server_error_is_transient_and_not_repeated_here(rig: Rig, room:
     ("outbound_text", "buttons"),
     [("x" * 2001, ()), ("", ()), ("x", (Button("a", "v" * 101),)), ("x", (Button("a", ""),))],
 )
-async def test_what_discord_can_never_show_is_permanent(
+async def test_a_part_that_discord_cannot_show_is_permanent(
     rig: Rig, room: SimRoom, outbound_text: str, buttons: tuple[Button, ...]
 ) -> None:
     with pytest.raises(Permanent):
@@ -322,7 +316,7 @@ async def test_what_discord_can_never_show_is_permanent(
     assert rig.sim.shown(room) == []
 
 
-async def test_no_access_and_no_such_place_are_permanent(rig: Rig, room: SimRoom) -> None:
+async def test_missing_access_and_a_missing_channel_are_permanent(rig: Rig, room: SimRoom) -> None:
     rig.sim.revoke_access(room)
     with pytest.raises(Permanent, match="50001"):
         await rig.adapter.send(text("k", rig.place(room), "x"))
@@ -338,7 +332,7 @@ async def test_a_part_of_another_platform_is_refused(rig: Rig, room: SimRoom) ->
         await rig.adapter.send(Outbound("k", rig.place(room), Part({"blocks": []}, "x")))
 
 
-async def test_sending_while_not_connected_is_transient(sim: DiscordSimulator) -> None:
+async def test_a_send_without_a_connection_is_transient(sim: DiscordSimulator) -> None:
     rig = Rig(sim)
     with pytest.raises(Transient):
         await rig.adapter.send(text("k", rig.place(sim.room("general")), "x"))

@@ -36,7 +36,7 @@ def test_only_the_token_is_needed() -> None:
     assert "abc" not in repr(whole)
 
 
-def test_the_adapter_is_what_its_manifest_says(sim: DiscordSimulator) -> None:
+def test_the_adapter_matches_its_manifest(sim: DiscordSimulator) -> None:
     adapter = Rig(sim).adapter
     for ability in (
         PlatformAdapter,
@@ -51,7 +51,7 @@ def test_the_adapter_is_what_its_manifest_says(sim: DiscordSimulator) -> None:
     assert f"{DiscordAdapter.__module__}:{DiscordAdapter.__name__}" == MANIFEST.load
 
 
-async def test_a_wrong_token_cannot_be_cured_by_trying_again(sim: DiscordSimulator) -> None:
+async def test_a_wrong_token_is_a_permanent_start_error(sim: DiscordSimulator) -> None:
     rig = Rig(sim, token="wrong")
     with pytest.raises(StartError, match="refused the token") as caught:
         await rig.adapter.connect(rig.inbox)
@@ -60,7 +60,7 @@ async def test_a_wrong_token_cannot_be_cured_by_trying_again(sim: DiscordSimulat
     assert "wrong" not in str(caught.value)
 
 
-async def test_a_missing_intent_is_named_with_what_to_do(sim: DiscordSimulator) -> None:
+async def test_a_missing_intent_is_reported_with_advice(sim: DiscordSimulator) -> None:
     sim.message_content = False
     rig = Rig(sim)
     with pytest.raises(StartError) as caught:
@@ -69,7 +69,7 @@ async def test_a_missing_intent_is_named_with_what_to_do(sim: DiscordSimulator) 
     assert "Message Content Intent" in caught.value.advice
 
 
-async def test_the_members_intent_is_asked_for_only_when_it_is_wanted(
+async def test_the_members_intent_is_requested_only_if_configured(
     sim: DiscordSimulator,
 ) -> None:
     async with connected(sim):
@@ -83,21 +83,21 @@ async def test_the_members_intent_is_asked_for_only_when_it_is_wanted(
         pass
 
 
-async def test_another_applications_token_is_refused(sim: DiscordSimulator) -> None:
+async def test_the_token_of_another_application_is_refused(sim: DiscordSimulator) -> None:
     rig = Rig(sim, application_id="42")
     with pytest.raises(StartError, match="not to 42") as caught:
         await rig.adapter.connect(rig.inbox)
     assert caught.value.permanent
 
 
-async def test_no_token_at_all_is_said_clearly(sim: DiscordSimulator) -> None:
+async def test_a_missing_token_is_reported(sim: DiscordSimulator) -> None:
     rig = Rig(sim, token="")
     with pytest.raises(StartError, match=r"platforms\.discord\.token"):
         await rig.adapter.connect(rig.inbox)
 
 
 @pytest.mark.parametrize("kind", ["rate_limit", "server_error", "drop_before"])
-async def test_an_outage_at_the_start_may_pass(sim: DiscordSimulator, kind: str) -> None:
+async def test_an_outage_at_the_start_is_temporary(sim: DiscordSimulator, kind: str) -> None:
     fault = Fault("GET /users/@me", kind, times=9)  # type: ignore[arg-type]  # one of the kinds
     sim.faults.add(fault)
     rig = Rig(sim)
@@ -109,7 +109,7 @@ async def test_an_outage_at_the_start_may_pass(sim: DiscordSimulator, kind: str)
     await rig.adapter.disconnect()
 
 
-async def test_nobody_there_is_not_permanent(sim: DiscordSimulator) -> None:
+async def test_an_unreachable_server_is_temporary(sim: DiscordSimulator) -> None:
     rig = Rig(sim)
     await sim.stop()
     with pytest.raises(StartError, match="cannot be reached") as caught:
@@ -117,7 +117,7 @@ async def test_nobody_there_is_not_permanent(sim: DiscordSimulator) -> None:
     assert not caught.value.permanent
 
 
-async def test_a_token_taken_away_while_connected_ends_the_connection(
+async def test_a_token_revoked_while_connected_ends_the_connection(
     sim: DiscordSimulator,
 ) -> None:
     async with connected(sim) as rig:
@@ -128,7 +128,7 @@ async def test_a_token_taken_away_while_connected_ends_the_connection(
         assert caught.value.permanent
 
 
-async def test_an_account_that_stays_deaf_says_so(
+async def test_a_connection_lost_for_too_long_is_a_temporary_start_error(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.discord.socket.CONNECTION_DEADLINE", 0.2)
@@ -139,7 +139,7 @@ async def test_an_account_that_stays_deaf_says_so(
         assert not caught.value.permanent
 
 
-async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
+async def test_a_short_interruption_causes_no_restart(
     sim: DiscordSimulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost, giving_up = GatewayConnection._on_disconnect, list[asyncio.TimerHandle | None]()
@@ -158,7 +158,7 @@ async def test_a_short_cut_of_the_line_is_no_reason_to_start_afresh(
         assert all(timer is not None and timer.cancelled() for timer in giving_up)
 
 
-async def test_disconnecting_ends_the_wait_and_may_be_done_twice(sim: DiscordSimulator) -> None:
+async def test_disconnect_ends_the_wait_and_works_twice(sim: DiscordSimulator) -> None:
     rig = Rig(sim)
     await rig.adapter.disconnect()
     await rig.adapter.connect(rig.inbox)
@@ -175,7 +175,7 @@ async def _gone(sim: DiscordSimulator) -> bool:
     return True
 
 
-async def test_it_can_be_connected_again(sim: DiscordSimulator) -> None:
+async def test_it_can_connect_again(sim: DiscordSimulator) -> None:
     rig = Rig(sim)
     ann = sim.person("Ann")
     for count in (1, 2):
@@ -186,7 +186,7 @@ async def test_it_can_be_connected_again(sim: DiscordSimulator) -> None:
     assert all(isinstance(event, MessageReceived) for event in rig.inbox.events)
 
 
-async def test_commands_are_registered_once_and_when_they_change(sim: DiscordSimulator) -> None:
+async def test_commands_are_registered_once_and_after_a_change(sim: DiscordSimulator) -> None:
     def puts() -> int:
         return sum(call.method == f"PUT {COMMANDS}" for call in sim.calls)
 
@@ -211,7 +211,7 @@ async def test_commands_can_be_registered_for_one_server(sim: DiscordSimulator) 
         assert len(registrations) == 1
 
 
-async def test_without_its_commands_the_bot_still_works(sim: DiscordSimulator) -> None:
+async def test_without_registered_commands_the_bot_works(sim: DiscordSimulator) -> None:
     async with connected(sim, guild_id="999") as rig:
         assert rig.counted["commands_not_registered", "discord"] == 1
         ann = sim.person("Ann")
@@ -222,7 +222,7 @@ async def test_without_its_commands_the_bot_still_works(sim: DiscordSimulator) -
 # --- the doctor -----------------------------------------------------------------------------------
 
 
-async def test_the_doctor_finds_a_healthy_account(sim: DiscordSimulator) -> None:
+async def test_the_doctor_finds_no_problem_of_a_working_account(sim: DiscordSimulator) -> None:
     async with connected(sim) as rig:
         checks = await rig.adapter.diagnose()
     assert [check.name for check in checks] == [
@@ -235,7 +235,7 @@ async def test_the_doctor_finds_a_healthy_account(sim: DiscordSimulator) -> None
     assert all(check.ok for check in checks), checks
 
 
-async def test_the_doctor_says_what_to_do(sim: DiscordSimulator) -> None:
+async def test_the_doctor_gives_advice(sim: DiscordSimulator) -> None:
     sim.message_content = False
     checks = {check.name: check for check in await Rig(sim, guild_id="999").adapter.diagnose()}
     assert not checks["message content intent"].ok
@@ -246,7 +246,7 @@ async def test_the_doctor_says_what_to_do(sim: DiscordSimulator) -> None:
 
 
 @pytest.mark.parametrize("on", [True, False])
-async def test_the_doctor_looks_at_the_members_intent_where_it_is_wanted(
+async def test_the_doctor_checks_the_members_intent_if_configured(
     sim: DiscordSimulator, on: bool
 ) -> None:
     sim.server_members = on
@@ -255,14 +255,14 @@ async def test_the_doctor_looks_at_the_members_intent_where_it_is_wanted(
     assert "server members intent" not in {c.name for c in await Rig(sim).adapter.diagnose()}
 
 
-async def test_commands_that_are_not_registered_yet_are_to_note_only(sim: DiscordSimulator) -> None:
+async def test_unregistered_commands_are_a_note(sim: DiscordSimulator) -> None:
     checks = {check.name: check for check in await Rig(sim).adapter.diagnose()}
     assert checks["commands"].ok
     assert "not registered everywhere" in checks["commands"].detail
     assert "`parley run` registers them" in checks["commands"].advice
 
 
-async def test_the_doctor_does_not_raise(sim: DiscordSimulator) -> None:
+async def test_the_doctor_raises_nothing(sim: DiscordSimulator) -> None:
     (check,) = await Rig(sim, token="wrong").adapter.diagnose()
     assert (check.name, check.ok) == ("token", False)
     await sim.stop()

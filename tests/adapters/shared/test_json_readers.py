@@ -16,7 +16,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_any_value_has_an_answer_of_the_right_type(value: Any) -> None:
+def test_any_value_becomes_the_expected_type(value: Any) -> None:
     source = {"key": value}
     assert isinstance(read.mapping(source, "key"), dict)
     assert all(isinstance(item, dict) for item in read.items(source, "key"))
@@ -64,7 +64,7 @@ def test_ids_are_numbers_or_ascii_and_listed_once() -> None:
     assert read.identifiers({"ids": [7, "7", "x", None, 7, -100]}, "ids") == ("7", "x", "-100")
 
 
-def test_a_numeric_id_is_never_text() -> None:
+def test_a_number_as_id_is_not_text() -> None:
     assert read.numeric_id({"id": -100200}, "id") == "-100200"
     assert read.numeric_id({"id": "11"}, "id") == read.numeric_id({"id": 1.5}, "id") == ""
 

@@ -58,7 +58,7 @@ def rig() -> Rig:
     return Rig()
 
 
-async def test_turns_of_one_conversation_keep_their_order_and_others_go_on(rig: Rig) -> None:
+async def test_work_of_one_conversation_keeps_its_order_and_others_continue(rig: Rig) -> None:
     gate = asyncio.Event()
     rig.start("a", "a1", gate)
     rig.start("a", "a2")
@@ -70,7 +70,7 @@ async def test_turns_of_one_conversation_keep_their_order_and_others_go_on(rig: 
     assert rig.log == ["b1", "a1", "a2"]
 
 
-async def test_a_turn_that_fails_or_is_cancelled_lets_the_next_one_begin(rig: Rig) -> None:
+async def test_failed_or_cancelled_work_lets_the_next_start(rig: Rig) -> None:
     with pytest.raises(RuntimeError):
         async with rig.queue.turn("a"):
             raise RuntimeError
@@ -86,7 +86,7 @@ async def test_a_turn_that_fails_or_is_cancelled_lets_the_next_one_begin(rig: Ri
     assert rig.log == ["third"]
 
 
-async def test_nothing_is_kept_of_a_conversation_without_turns(rig: Rig) -> None:
+async def test_no_state_is_kept_of_a_conversation_without_work(rig: Rig) -> None:
     for number in range(100):
         async with rig.queue.turn(str(number)):
             pass
@@ -138,19 +138,19 @@ async def test_a_faulty_event_is_counted_and_not_retried(rig: Rig) -> None:
     assert not rig.clock.slept
 
 
-def test_a_delivery_is_parsed_as_work_of_the_guard(rig: Rig) -> None:
+def test_deliveries_are_parsed_under_the_crash_loop_guard(rig: Rig) -> None:
     item = WorkItem("payload", "x:main:7")
     assert rig.queue.parse("7", lambda: list(rig.guard.in_work)) == [item]
     assert rig.guard.in_work == []
 
 
-def test_a_delivery_that_processes_died_of_is_not_parsed(rig: Rig) -> None:
+def test_a_quarantined_delivery_is_not_parsed(rig: Rig) -> None:
     rig.guard.weights[WorkItem("payload", "x:main:7")] = 99
     assert rig.queue.parse("7", lambda: pytest.fail("parsed")) is None
     assert rig.counts["quarantined", "x"] == 1
 
 
-def test_pauses_double_and_respect_what_the_platform_asks_for() -> None:
+def test_pauses_double_and_respect_the_time_that_the_platform_states() -> None:
     backoff = Backoff(0.5, 2.0)
     assert [backoff.pause() for _ in range(4)] == [0.5, 1.0, 2.0, 2.0]
     assert backoff.pause(requested=9.0) == 9.0
@@ -158,7 +158,7 @@ def test_pauses_double_and_respect_what_the_platform_asks_for() -> None:
     assert backoff.pause(requested=0.1) == 0.5
 
 
-async def test_a_connection_is_alive_until_an_answer_is_overdue() -> None:
+async def test_a_connection_is_alive_until_a_response_is_overdue() -> None:
     clock = FakeClock()
     monitor = LivenessMonitor("ping", clock.monotonic)
     await clock.advance(30)

@@ -36,7 +36,7 @@ def whatsapp_signature(body: bytes, secret: str = SECRET) -> str:
 
 class TestSlack:
     @given(st.binary(max_size=300), st.integers(-REPLAY_WINDOW, REPLAY_WINDOW))
-    def test_what_slack_signed_is_accepted_within_the_window(self, body: bytes, age: int) -> None:
+    def test_a_slack_signature_is_accepted_within_the_window(self, body: bytes, age: int) -> None:
         stamp = str(NOW - age)
         assert verify_slack(body, stamp, slack_signature(body, stamp), SECRET, now=NOW)
 
@@ -51,16 +51,16 @@ class TestSlack:
         assert verify_slack(other, str(NOW), signature, SECRET, now=NOW) is (body == other)
 
     @given(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING)
-    def test_nothing_raises_and_nothing_passes(
+    def test_any_input_is_refused_without_an_exception(
         self, body: object, stamp: object, signature: object, secret: object, now: object
     ) -> None:
         assert verify_slack(body, stamp, signature, secret, now) is False  # type: ignore[arg-type]
 
-    def test_the_wall_clock_is_used_when_no_time_is_given(self) -> None:
+    def test_the_system_clock_is_used_without_a_given_time(self) -> None:
         stamp = str(int(time.time()))
         assert verify_slack(b"{}", stamp, slack_signature(b"{}", stamp), SECRET)
 
-    def test_a_published_example_of_slack(self) -> None:
+    def test_the_published_example_of_slack_is_accepted(self) -> None:
         body = (
             b"token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
             b"&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner"
@@ -75,7 +75,7 @@ class TestSlack:
     def test_a_malformed_timestamp_is_refused(self, stamp: str) -> None:
         assert not verify_slack(b"", stamp, slack_signature(b"", stamp), SECRET, now=NOW)
 
-    def test_a_clock_that_is_no_number_refuses(self) -> None:
+    def test_a_timestamp_that_is_not_a_number_is_refused(self) -> None:
         signature = slack_signature(b"", str(NOW))
         assert not verify_slack(b"", str(NOW), signature, SECRET, now=math.nan)
 
@@ -86,7 +86,7 @@ class TestSlack:
 
 class TestWhatsApp:
     @given(st.binary(max_size=300), st.text(min_size=1, max_size=40))
-    def test_what_meta_signed_is_accepted(self, body: bytes, secret: str) -> None:
+    def test_a_meta_signature_is_accepted(self, body: bytes, secret: str) -> None:
         assert verify_whatsapp(body, whatsapp_signature(body, secret), secret)
 
     @given(st.binary(max_size=100), st.binary(max_size=100))
@@ -94,7 +94,7 @@ class TestWhatsApp:
         assert verify_whatsapp(other, whatsapp_signature(body), SECRET) is (body == other)
 
     @given(ANYTHING, ANYTHING, ANYTHING)
-    def test_nothing_raises_and_nothing_passes(
+    def test_any_input_is_refused_without_an_exception(
         self, body: object, signature: object, secret: object
     ) -> None:
         assert verify_whatsapp(body, signature, secret) is False  # type: ignore[arg-type]
@@ -117,7 +117,9 @@ class TestTelegram:
         assert verify_telegram(header, secret) is (header == secret and secret != "")
 
     @given(ANYTHING.filter(lambda value: not isinstance(value, str)), ANYTHING)
-    def test_nothing_raises_and_nothing_passes(self, header: object, secret: object) -> None:
+    def test_any_input_is_refused_without_an_exception(
+        self, header: object, secret: object
+    ) -> None:
         assert verify_telegram(header, secret) is False  # type: ignore[arg-type]
 
     def test_an_empty_secret_verifies_nothing(self) -> None:

@@ -50,11 +50,11 @@ def test_a_message_to_the_assistant_can_be_a_command(said: str, name: str, argum
         "/Stop",
     ],
 )
-def test_everything_else_is_a_question(said: str) -> None:
+def test_other_messages_are_questions(said: str) -> None:
     assert text_command(received(said), said, KNOWN) is None
 
 
-def test_whoever_sends_a_file_means_the_file() -> None:
+def test_a_message_with_a_file_is_a_question_about_the_file() -> None:
     file = Attachment("document", "ref")
     with_file = MessageReceived("e", replace(message("/clear"), attachments=(file,)))
     assert text_command(with_file, "/clear", KNOWN) is None

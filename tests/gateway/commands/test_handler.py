@@ -46,7 +46,7 @@ def command(
     return CommandInvoked(f"cmd-{name}-{arguments}-{by.id}", at or direct(), by, name, arguments)
 
 
-async def test_context_tells_what_is_seen() -> None:
+async def test_context_shows_what_the_model_sees() -> None:
     async with gateway() as g:
         await g.take(received("hello", message_id="m1"))
         await g.take(command("context"))
@@ -62,7 +62,7 @@ async def press(g: Gateway, label: str, author: MessageAuthor = ADA, number: int
     await g.take(ButtonPressed(f"p{number}-{label}", question.place, author, value, label))
 
 
-async def test_clearing_is_asked_about_and_done_once() -> None:
+async def test_clear_asks_and_runs_once() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         await g.take(command("clear"))
@@ -74,7 +74,7 @@ async def test_clearing_is_asked_about_and_done_once() -> None:
         assert g.texts[-1] == "This question was answered already."
 
 
-async def test_clearing_is_done_after_a_failure_of_the_store(
+async def test_clear_is_repeated_after_a_failure_of_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fail_first(monkeypatch, SqlConversations, "clear", 8)
@@ -91,7 +91,7 @@ async def test_clearing_is_done_after_a_failure_of_the_store(
         assert g.texts[-1] == "This question was answered already."
 
 
-async def test_keep_keeps() -> None:
+async def test_the_keep_button_changes_nothing() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         await g.take(command("clear"))
@@ -99,7 +99,7 @@ async def test_keep_keeps() -> None:
         assert await g.rows("turns") == 2
 
 
-async def test_only_the_asker_or_an_operator_confirms() -> None:
+async def test_only_the_person_who_was_asked_or_an_operator_confirms() -> None:
     policies = Policies(limits=LIFTED, roles=RolePolicy(operators=frozenset({"root"})))
     async with gateway(capabilities=BUTTONS, policies=policies) as g:
         await g.take(received("hello", at=place(), mentions_bot=True))
@@ -110,7 +110,7 @@ async def test_only_the_asker_or_an_operator_confirms() -> None:
         assert await g.rows("turns") == 0
 
 
-async def test_an_old_question_is_closed() -> None:
+async def test_an_expired_question_is_closed() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         await g.take(command("clear"))
@@ -120,13 +120,13 @@ async def test_an_old_question_is_closed() -> None:
         assert await g.rows("turns") == 2
 
 
-async def test_commands_in_a_room_are_answered_to_the_asker_alone() -> None:
+async def test_commands_in_a_room_are_answered_privately() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(command("context", at=place()))
         assert g.adapter.sent[-1].private_to == "ada"
 
 
-async def test_any_other_button_is_a_question_and_no_word_of_the_person() -> None:
+async def test_other_buttons_are_questions_and_not_own_text() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(ButtonPressed("p1", direct(), ADA, "yes-please", "Yes, please"))
         assert g.model.last_words() == (
@@ -135,7 +135,7 @@ async def test_any_other_button_is_a_question_and_no_word_of_the_person() -> Non
         )
 
 
-async def test_stop_ends_the_turn_that_runs() -> None:
+async def test_stop_ends_the_running_turn() -> None:
     async with gateway() as g:
         g.model.open.clear()
         await g.take(received("a long story", message_id="m1"))
@@ -148,13 +148,13 @@ async def test_stop_ends_the_turn_that_runs() -> None:
         assert g.texts[-1] == "answer"
 
 
-async def test_stop_with_nothing_to_stop_says_so() -> None:
+async def test_stop_without_a_running_turn_says_so() -> None:
     async with gateway() as g:
         await g.take(command("stop"))
         assert g.texts == ["There is nothing to stop."]
 
 
-async def test_help_tells_what_there_is() -> None:
+async def test_help_lists_the_commands() -> None:
     async with gateway() as g:
         await g.take(command("help"), command("start"))
         assert g.texts[0] == g.texts[1]
@@ -176,7 +176,7 @@ async def test_the_context_of_a_new_conversation_is_empty() -> None:
         assert g.texts == ["I remember nothing of this conversation yet."]
 
 
-async def test_the_context_tells_only_what_the_model_would_see() -> None:
+async def test_context_lists_only_what_the_model_would_see() -> None:
     async with gateway() as g:
         await g.take(received("hello"))
         await g.clock.advance(25 * 3600)
@@ -184,7 +184,7 @@ async def test_the_context_tells_only_what_the_model_would_see() -> None:
         assert g.texts[-1] == "I remember nothing of this conversation yet."
 
 
-async def test_a_denied_person_commands_nothing_and_hears_nothing() -> None:
+async def test_a_denied_person_runs_no_command_and_gets_no_answer() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(capabilities=BUTTONS, policies=policies) as g:
         await g.take(*(command(name) for name in ("help", "context", "clear", "stop")))
@@ -192,7 +192,7 @@ async def test_a_denied_person_commands_nothing_and_hears_nothing() -> None:
         assert (g.texts, set(g.outcomes())) == ([], {"refused:access"})
 
 
-async def test_a_confirmation_clears_the_conversation_it_was_asked_in() -> None:
+async def test_a_confirmation_clears_the_conversation_of_its_question() -> None:
     async with gateway(capabilities=BUTTONS, policies=Policies(limits=LIFTED)) as g:
         thread = place(thread="T1")
         await g.take(received("in the room", message_id="m1", at=place(), mentions_bot=True))
@@ -204,7 +204,7 @@ async def test_a_confirmation_clears_the_conversation_it_was_asked_in() -> None:
         assert await g.stored_words() == ["in the room"]
 
 
-async def test_a_made_up_confirmation_opens_nothing() -> None:
+async def test_a_forged_confirmation_has_no_effect() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         for number, value in enumerate(("confirm:", "confirm::yes", "confirm:abc:maybe")):
@@ -213,13 +213,13 @@ async def test_a_made_up_confirmation_opens_nothing() -> None:
         assert await g.rows("turns") == 2
 
 
-async def test_the_values_of_our_buttons_fit_every_platform() -> None:
+async def test_the_values_of_buttons_fit_every_platform() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(command("clear"))
         assert all(len(b.value.encode()) <= 64 for b in g.adapter.sent[-1].buttons)
 
 
-async def test_a_deletion_of_one_answered_message_takes_only_its_own_words() -> None:
+async def test_a_deletion_of_one_of_several_answered_messages_removes_its_text_only() -> None:
     async with gateway(policies=Policies(limits=LIFTED)) as g:
         g.model.open.clear()
         await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
@@ -248,7 +248,7 @@ def query(text: str) -> InlineQueried:
     return InlineQueried("q1", direct(), ADA, text)
 
 
-async def test_an_inline_query_is_offered_back_as_a_question_and_not_stored() -> None:
+async def test_an_inline_query_is_offered_as_a_question_and_not_stored() -> None:
     adapter = Inline()
     async with gateway(adapter=adapter) as g:
         await g.take(query("  why?  "), query("   "), query("x" * 400))
@@ -270,7 +270,7 @@ class Suggesting(NoMemory):
         return (f"{typed}-42 {'is a broken pier ' * 9}",)
 
 
-async def test_in_private_what_is_remembered_is_offered_behind_the_question() -> None:
+async def test_in_private_memories_are_offered_after_the_question() -> None:
     adapter, memory = Inline(), Suggesting()
     async with gateway(adapter=adapter, memory=memory) as g:
         await g.take(query(" ERR "))
@@ -282,7 +282,7 @@ async def test_in_private_what_is_remembered_is_offered_behind_the_question() ->
         assert len(meant.label) == 60
 
 
-async def test_where_others_would_read_what_is_chosen_nothing_remembered_is_offered() -> None:
+async def test_memories_are_not_offered_where_others_read_the_choice() -> None:
     adapter, memory = Inline(), Suggesting()
     async with gateway(adapter=adapter, memory=memory) as g:
         await g.take(replace(query("ERR"), place=place()))
@@ -290,14 +290,14 @@ async def test_where_others_would_read_what_is_chosen_nothing_remembered_is_offe
         assert memory.asked == []
 
 
-async def test_without_memory_the_question_is_offered_all_the_same() -> None:
+async def test_without_memory_the_question_is_offered() -> None:
     adapter = Inline()
     async with gateway(adapter=adapter, memory=Suggesting(StoreUnavailable("gone"))) as g:
         await g.take(query("ERR"))
         assert [[b.value for b in offer] for offer in adapter.offered] == [["ERR"]]
 
 
-async def test_a_query_that_cannot_be_answered_any_more_harms_nobody() -> None:
+async def test_an_expired_inline_query_raises_nothing() -> None:
     async with gateway(adapter=Inline(broken=True)) as g:
         await g.take(query("why?"))
         assert g.dispatcher.idle
@@ -310,7 +310,7 @@ class Closed(AllowAll):
         return Decision("access", False, "closed")
 
 
-async def test_inline_queries_pass_the_same_gates_as_messages() -> None:
+async def test_inline_queries_pass_the_same_checks_as_messages() -> None:
     blocked = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     for policies, extensions in (
         (blocked, ExtensionRegistry()),
@@ -322,7 +322,7 @@ async def test_inline_queries_pass_the_same_gates_as_messages() -> None:
             assert adapter.offered == []
 
 
-async def test_an_edit_is_kept_as_long_as_a_message_may_be() -> None:
+async def test_an_edit_is_stored_up_to_the_maximum_length_of_a_message() -> None:
     async with gateway() as g:
         await g.take(received("short", message_id="m1"))
         edited = message("x" * (MAX_CONTENT + 5), message_id="m1")
@@ -349,7 +349,7 @@ class Noting(Suggesting):
         self.edits.append(text)
 
 
-async def test_a_secret_in_a_name_is_removed_where_someone_types_and_where_someone_edits() -> None:
+async def test_a_secret_in_a_name_is_removed_from_inline_queries_and_edits() -> None:
     memory, author = Noting(), replace(ADA, name="ada password: Xy12zz89")
     async with gateway(adapter=Inline(), memory=memory) as g:
         await g.take(InlineQueried("q1", direct(), author, "why?"))

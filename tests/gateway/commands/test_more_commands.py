@@ -47,7 +47,7 @@ def with_shop(g: Gateway) -> Shop:
     return shop
 
 
-async def test_a_command_is_run_with_its_arguments_and_who_asks() -> None:
+async def test_a_command_receives_its_arguments_and_its_caller() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         shop = with_shop(g)
         await g.take(CommandInvoked("c1", direct(), ADA, "buy", "red"))
@@ -59,7 +59,7 @@ async def test_a_command_is_run_with_its_arguments_and_who_asks() -> None:
         assert g.model.requests == []
 
 
-async def test_what_cannot_be_done_is_answered_in_its_own_words() -> None:
+async def test_an_impossible_command_is_answered_with_its_own_message() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         with_shop(g)
         await g.take(CommandInvoked("c1", direct(), ADA, "buy", "black"))
@@ -67,7 +67,7 @@ async def test_what_cannot_be_done_is_answered_in_its_own_words() -> None:
         assert g.texts == ["There is no black one.", "It is sold."]
 
 
-async def test_a_button_goes_to_whose_it_is_and_no_other_one() -> None:
+async def test_a_button_is_routed_to_its_own_command() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         shop = with_shop(g)
         await g.take(CommandInvoked("c1", direct(), ADA, "buy", "red"))
@@ -79,7 +79,7 @@ async def test_a_button_goes_to_whose_it_is_and_no_other_one() -> None:
         assert len(g.model.requests) == 1
 
 
-async def test_help_names_them() -> None:
+async def test_help_lists_additional_commands() -> None:
     async with gateway() as g:
         with_shop(g)
         await g.take(CommandInvoked("c1", direct(), ADA, "help", ""))
@@ -87,7 +87,7 @@ async def test_help_names_them() -> None:
         assert "Buy a kite" in g.texts[0]
 
 
-async def test_whoever_is_not_served_gets_nothing_done() -> None:
+async def test_people_without_access_can_run_no_command() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(policies=policies, capabilities=BUTTONS) as g:
         shop = with_shop(g)
@@ -110,7 +110,7 @@ class Files:
         return self.held[attachment.ref]
 
 
-async def test_a_command_that_takes_files_gets_the_first_with_its_bytes_or_why_not() -> None:
+async def test_a_command_with_files_receives_the_first_file_or_the_reason() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         shop = with_shop(g)
         specs = (replace(shop.specs[0], takes_files=True),)
@@ -130,7 +130,7 @@ async def test_a_command_that_takes_files_gets_the_first_with_its_bytes_or_why_n
         ]
 
 
-async def test_a_command_that_takes_no_files_gets_none() -> None:
+async def test_a_command_without_files_receives_none() -> None:
     async with gateway(capabilities=BUTTONS) as g:
         shop = with_shop(g)
         sent = replace(received("/buy").message, attachments=(Attachment("document", "small"),))

@@ -69,7 +69,7 @@ async def asked(g: Gateway) -> None:
     await g.take(says("/sell", 0))
 
 
-async def test_a_typed_yes_does_what_the_button_would_do() -> None:
+async def test_a_typed_yes_has_the_effect_of_the_button() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await asked(g)
@@ -81,7 +81,7 @@ async def test_a_typed_yes_does_what_the_button_would_do() -> None:
         assert g.model.requests == []
 
 
-async def test_a_typed_no_leaves_it() -> None:
+async def test_a_typed_no_declines() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await asked(g)
@@ -89,7 +89,7 @@ async def test_a_typed_no_leaves_it() -> None:
         assert shop.pressed == [("shop:leave", "ada")]
 
 
-async def test_a_yes_is_the_models_where_nothing_was_asked_and_after_the_answer() -> None:
+async def test_without_an_open_question_a_yes_goes_to_the_model() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await g.take(says("yes", 1))
@@ -100,7 +100,7 @@ async def test_a_yes_is_the_models_where_nothing_was_asked_and_after_the_answer(
         assert len(g.model.requests) == 2
 
 
-async def test_after_five_minutes_a_yes_is_the_models() -> None:
+async def test_after_five_minutes_a_yes_goes_to_the_model() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await asked(g)
@@ -114,7 +114,7 @@ async def test_after_five_minutes_a_yes_is_the_models() -> None:
         assert g.model.last_words() == "yes"
 
 
-async def test_whatever_else_the_person_writes_closes_the_question() -> None:
+async def test_any_other_message_of_the_person_closes_the_question() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         for number, other in enumerate((says("what would that be?", 1), says("/context", 2))):
@@ -123,7 +123,7 @@ async def test_whatever_else_the_person_writes_closes_the_question() -> None:
         assert g.model.last_words() == "yes"
 
 
-async def test_an_answer_of_the_model_that_comes_later_closes_the_question() -> None:
+async def test_a_later_answer_of_the_model_closes_the_question() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         g.model.open.clear()
@@ -137,7 +137,7 @@ async def test_an_answer_of_the_model_that_comes_later_closes_the_question() -> 
         assert g.model.last_words() == "yes"
 
 
-async def test_only_who_was_asked_can_answer_and_only_there() -> None:
+async def test_only_the_asked_person_can_answer_in_that_conversation() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         room = place()
@@ -171,7 +171,7 @@ FORWARD = (Material("forwarded", "yes", by="Bob"),)
     ],
     ids=["forwarded", "beside a forward", "quoting", "as a quotation", "with a file"],
 )
-async def test_what_is_forwarded_or_quoted_answers_nothing(other: object) -> None:
+async def test_forwarded_and_quoted_text_answers_no_question(other: object) -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await asked(g)
@@ -181,7 +181,7 @@ async def test_what_is_forwarded_or_quoted_answers_nothing(other: object) -> Non
         assert shop.pressed == [], "it was closed by that message"
 
 
-async def test_an_answer_that_is_delivered_twice_answers_once_and_no_later_question() -> None:
+async def test_a_redelivered_answer_counts_once_and_not_for_a_later_question() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await asked(g)
@@ -194,7 +194,7 @@ async def test_an_answer_that_is_delivered_twice_answers_once_and_no_later_quest
         assert g.model.requests == []
 
 
-async def test_an_answer_that_could_not_be_stored_counts_when_it_is_sent_again(
+async def test_an_answer_that_could_not_be_stored_counts_when_redelivered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with gateway(policies=POLICIES) as g:
@@ -212,7 +212,7 @@ async def test_an_answer_that_could_not_be_stored_counts_when_it_is_sent_again(
         assert shop.pressed == [("shop:sell", "ada")]
 
 
-async def test_a_newer_question_takes_the_place_of_an_older_one() -> None:
+async def test_a_newer_question_replaces_an_older_one() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         await asked(g)
@@ -221,7 +221,7 @@ async def test_a_newer_question_takes_the_place_of_an_older_one() -> None:
         assert shop.pressed == [("shop:all", "ada")]
 
 
-async def test_an_account_that_several_people_share_cannot_answer() -> None:
+async def test_a_shared_account_cannot_answer() -> None:
     async with gateway(policies=POLICIES) as g:
         shop = with_shop(g)
         chat = MessageAuthor("group", "Group", is_chat=True)
@@ -230,7 +230,7 @@ async def test_an_account_that_several_people_share_cannot_answer() -> None:
         assert shop.pressed == []
 
 
-async def test_buttons_stay_where_there_are_enough_of_them() -> None:
+async def test_buttons_are_used_if_there_are_enough() -> None:
     async with gateway(policies=POLICIES, capabilities=Capabilities(max_buttons=2)) as g:
         shop = with_shop(g)
         await asked(g)
@@ -255,7 +255,7 @@ class Asks(NoMemory):
         return AnswerFooter("_Keep this?_", buttons)
 
 
-async def test_under_an_answer_of_the_model_a_yes_is_the_models() -> None:
+async def test_under_an_answer_of_the_model_a_yes_goes_to_the_model() -> None:
     async with gateway(policies=POLICIES, memory=Asks()) as g:
         shop = with_shop(g)
         await g.take(says("hello", 1))
@@ -266,7 +266,7 @@ async def test_under_an_answer_of_the_model_a_yes_is_the_models() -> None:
         assert shop.pressed == [("shop:drop", "ada")]
 
 
-async def test_clearing_asks_where_there_are_no_buttons_too() -> None:
+async def test_clear_asks_also_without_buttons() -> None:
     async with gateway(policies=POLICIES) as g:
         await g.take(received("hello"))
         await g.take(CommandInvoked("c1", direct(), ADA, "clear"))
@@ -276,12 +276,12 @@ async def test_clearing_asks_where_there_are_no_buttons_too() -> None:
         assert await g.rows("turns") == 0
 
 
-def test_what_is_typed_is_compared_without_what_stands_around_it() -> None:
+def test_a_typed_answer_is_compared_without_surrounding_characters() -> None:
     assert [spoken(one) for one in ("Yes", "yes.", "“Yes”", "*yes*", " YES !")] == ["yes"] * 5
     assert spoken("yes please") == "yes please"
     assert spoken("y" * 31) == spoken("yes" * 5_000) == ""
 
 
-def test_a_label_formats_nothing() -> None:
+def test_a_label_contains_no_formatting() -> None:
     words = {"yes": Button("*Se_ll* `2`", "v")}
     assert sentence_of(words, Audience.DIRECT) == "Reply **yes** (Se ll 2) within 5 minutes."

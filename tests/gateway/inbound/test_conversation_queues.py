@@ -45,7 +45,7 @@ def entry(name: str, conversation: str = "conversation", author: str = "ada") ->
     return InboxEntry(name, conversation, received(message_id=name, author=author), AT)
 
 
-async def test_what_arrives_during_a_turn_is_collected_into_the_next() -> None:
+async def test_messages_during_a_turn_are_collected_into_the_next() -> None:
     worker = Worker()
     queues = worker.queues()
     for name in ("a", "b", "c"):
@@ -63,7 +63,7 @@ async def test_only_messages_of_one_author_are_collected() -> None:
     assert worker.done == [["a"], ["b"], ["c"], ["d"]]
 
 
-async def test_a_turn_collects_a_bounded_number() -> None:
+async def test_a_turn_collects_a_limited_number_of_messages() -> None:
     worker = Worker()
     queues = worker.queues()
     for number in range(MAX_COLLECTED + 3):
@@ -72,7 +72,7 @@ async def test_a_turn_collects_a_bounded_number() -> None:
     assert [len(batch) for batch in worker.done] == [1, MAX_COLLECTED, 2]
 
 
-async def test_queue_gives_each_message_its_own_turn() -> None:
+async def test_overlap_queue_gives_each_message_its_own_turn() -> None:
     worker = Worker()
     queues = worker.queues("queue")
     for name in ("a", "b", "c"):
@@ -81,7 +81,7 @@ async def test_queue_gives_each_message_its_own_turn() -> None:
     assert worker.done == [["a"], ["b"], ["c"]]
 
 
-async def test_drop_turns_away_what_arrives_during_a_turn() -> None:
+async def test_overlap_drop_refuses_messages_during_a_turn() -> None:
     worker = Worker()
     queues = worker.queues("drop")
     for name in ("a", "b"):
@@ -104,7 +104,7 @@ def text_of(entry: InboxEntry) -> str:
     return entry.event.message.content
 
 
-async def test_what_is_deleted_before_its_turn_is_withdrawn() -> None:
+async def test_a_message_deleted_before_its_turn_is_withdrawn() -> None:
     worker, gone = Worker(), list[str]()
 
     async def withdraw(entries: Sequence[InboxEntry]) -> None:
@@ -120,7 +120,7 @@ async def test_what_is_deleted_before_its_turn_is_withdrawn() -> None:
     assert (gone, worker.dropped) == (["b"], [])
 
 
-async def test_what_is_edited_before_its_turn_is_handled_in_its_new_wording() -> None:
+async def test_a_message_edited_before_its_turn_is_answered_in_its_new_text() -> None:
     words: list[list[str]] = []
     gate = asyncio.Semaphore(0)
 
@@ -141,7 +141,7 @@ async def test_what_is_edited_before_its_turn_is_handled_in_its_new_wording() ->
     assert words[:2] == [["first"], ["second"]]
 
 
-async def test_an_edit_and_a_deletion_reach_what_a_restart_takes_up_with_them() -> None:
+async def test_an_edit_and_a_deletion_apply_to_messages_resumed_after_a_restart() -> None:
     """They stand in the inbox one after the other; none of it has begun."""
     worker = Worker()
     queues = worker.queues()
@@ -152,7 +152,7 @@ async def test_an_edit_and_a_deletion_reach_what_a_restart_takes_up_with_them() 
     assert worker.dropped == ["a"]
 
 
-async def test_a_turn_without_a_message_left_is_not_stopped() -> None:
+async def test_a_turn_without_a_remaining_message_is_not_stopped() -> None:
     worker = Worker()
     queues = worker.queues()
     queues.submit(entry("a"))
@@ -160,7 +160,7 @@ async def test_a_turn_without_a_message_left_is_not_stopped() -> None:
     assert not queues.stop_running("conversation")
 
 
-async def test_conversations_do_not_wait_for_each_other() -> None:
+async def test_conversations_do_not_delay_each_other() -> None:
     worker = Worker()
     queues = worker.queues()
     queues.submit(entry("slow", conversation="one"))
@@ -169,7 +169,7 @@ async def test_conversations_do_not_wait_for_each_other() -> None:
     assert worker.started == ["slow", "quick"]
 
 
-async def test_no_more_run_at_once_than_allowed() -> None:
+async def test_the_number_of_concurrent_turns_is_limited() -> None:
     worker = Worker()
     queues = worker.queues(concurrency=2)
     for number in range(5):
@@ -181,7 +181,7 @@ async def test_no_more_run_at_once_than_allowed() -> None:
     assert [batch[0] for batch in worker.done] == ["0", "1", "2", "3", "4"]
 
 
-async def test_a_failing_turn_does_not_stop_its_lane() -> None:
+async def test_a_failing_turn_does_not_stop_its_conversation() -> None:
     seen: list[str] = []
 
     async def handle(entries: Sequence[InboxEntry]) -> None:
@@ -197,7 +197,7 @@ async def test_a_failing_turn_does_not_stop_its_lane() -> None:
     assert queues.idle
 
 
-async def test_a_stopped_turn_is_dropped_and_the_lane_goes_on() -> None:
+async def test_a_stopped_turn_is_dropped_and_the_conversation_continues() -> None:
     worker = Worker()
     queues = worker.queues("queue")
     queues.submit(entry("a"))
@@ -210,7 +210,7 @@ async def test_a_stopped_turn_is_dropped_and_the_lane_goes_on() -> None:
     assert not queues.stop_running("conversation")
 
 
-async def test_it_knows_which_messages_are_on_their_way() -> None:
+async def test_the_messages_in_progress_are_known() -> None:
     worker = Worker()
     queues = worker.queues("queue")
     queues.submit(entry("running"))
@@ -222,7 +222,7 @@ async def test_it_knows_which_messages_are_on_their_way() -> None:
     assert not queues.holds("elsewhere", ("running",))
 
 
-async def test_a_lane_without_work_is_forgotten() -> None:
+async def test_a_queue_without_work_is_deleted() -> None:
     worker = Worker()
     queues = worker.queues()
     for number in range(100):
@@ -233,7 +233,7 @@ async def test_a_lane_without_work_is_forgotten() -> None:
     assert queues._queues == {}
 
 
-async def test_too_much_waiting_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_too_many_waiting_messages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.inbound.conversation_queues.MAX_WAITING", 3)
     worker = Worker()
     queues = worker.queues("queue")
@@ -244,7 +244,7 @@ async def test_too_much_waiting_work_is_refused(monkeypatch: pytest.MonkeyPatch)
         queues.check_room()
 
 
-async def test_draining_takes_nothing_new_and_waits_for_what_runs() -> None:
+async def test_draining_accepts_nothing_and_waits_for_running_turns() -> None:
     worker = Worker()
     queues = worker.queues("queue")
     queues.submit(entry("a"))
@@ -256,7 +256,7 @@ async def test_draining_takes_nothing_new_and_waits_for_what_runs() -> None:
     assert worker.done == [["a"]]
 
 
-async def test_stopping_begins_nothing_that_was_still_waiting() -> None:
+async def test_stop_starts_no_waiting_turn() -> None:
     worker = Worker()
     queues = worker.queues(concurrency=1)
     for number in range(5):
@@ -269,7 +269,7 @@ async def test_stopping_begins_nothing_that_was_still_waiting() -> None:
     assert (queues.waiting, queues.running, len(queues._tasks)) == (0, 0, 0)
 
 
-async def test_draining_hands_back_what_has_not_begun() -> None:
+async def test_draining_returns_the_messages_that_were_not_started() -> None:
     worker = Worker()
     queues = worker.queues(concurrency=1)
     queues.submit(entry("a", conversation="one"))
@@ -282,7 +282,7 @@ async def test_draining_hands_back_what_has_not_begun() -> None:
     assert queues.waiting == 0
 
 
-async def test_draining_gives_up_after_its_time() -> None:
+async def test_draining_has_a_time_limit() -> None:
     worker = Worker()
     queues = worker.queues()
     queues.submit(entry("a"))
@@ -290,7 +290,7 @@ async def test_draining_gives_up_after_its_time() -> None:
     await queues.stop()
 
 
-async def test_a_turn_that_was_done_before_the_stop_took_effect_is_not_dropped() -> None:
+async def test_a_turn_completed_before_the_stop_took_effect_is_not_dropped() -> None:
     worker = Worker()
     reached = asyncio.Event()
 
@@ -308,7 +308,7 @@ async def test_a_turn_that_was_done_before_the_stop_took_effect_is_not_dropped()
     assert queues.idle
 
 
-async def test_a_revision_is_never_broken_off() -> None:
+async def test_a_revision_cannot_be_stopped() -> None:
     worker = Worker()
     queues = worker.queues()
     gone = MessageDeleted("e1", direct(), ("m1",))
@@ -319,7 +319,7 @@ async def test_a_revision_is_never_broken_off() -> None:
     assert (worker.done, worker.dropped) == ([["gone"]], [])
 
 
-async def test_what_was_stopped_is_dropped_also_while_draining() -> None:
+async def test_a_stopped_turn_is_dropped_also_during_draining() -> None:
     worker = Worker()
     queues = worker.queues()
     queues.submit(entry("a"))

@@ -22,7 +22,7 @@ THUMBS = {"👍": 1, "👎": -1, "👍🏽": 1, "👎🏿": -1, "👍\ufe0f": 1}
 
 
 @for_each("emoji", [*THUMBS, "❤️", "", "👍👍", ":thumbsup:", "👎👍", "🏽"])
-def test_a_thumb_of_any_colour_is_a_rating_and_nothing_else_is(emoji: str) -> None:
+def test_a_thumb_of_any_skin_tone_is_a_rating_and_other_reactions_are_not(emoji: str) -> None:
     assert rating_of(emoji) == THUMBS.get(emoji)
 
 
@@ -67,12 +67,14 @@ async def thumbs(g: Gateway, *events: ReactionChanged) -> Thumbs:
         ([reaction(at=direct("bob"))], Thumbs()),
     ],
 )
-async def test_what_is_kept(events: Sequence[ReactionChanged], kept: Thumbs) -> None:
+async def test_the_current_ratings_are_stored(
+    events: Sequence[ReactionChanged], kept: Thumbs
+) -> None:
     async with gateway() as g:
         assert await thumbs(g, *events) == kept
 
 
-async def test_whoever_is_not_served_has_no_say() -> None:
+async def test_reactions_of_people_without_access_are_ignored() -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"test:bob"})))
     async with gateway(policies=policies) as g:
         assert await thumbs(g, reaction("👎", author=MessageAuthor("bob"))) == Thumbs()
@@ -85,13 +87,13 @@ class NotBob:
         return Decision("access", person.id != "bob", "not_bob")
 
 
-async def test_whoever_a_gate_of_an_extension_refuses_has_no_say() -> None:
+async def test_reactions_refused_by_an_extension_are_ignored() -> None:
     async with gateway(extensions=ExtensionRegistry(access_controller=NotBob())) as g:
         both = reaction("👍"), reaction("👎", author=MessageAuthor("bob"))
         assert await thumbs(g, *both) == Thumbs(1, 0)
 
 
-async def test_whoever_is_not_served_in_a_workspace_has_no_say_there() -> None:
+async def test_reactions_in_an_excluded_workspace_are_ignored() -> None:
     async with gateway() as g:
         there = place()
         await g.take(received("hello", at=there, mentions_bot=True))
@@ -109,5 +111,5 @@ async def test_a_reaction_stores_nothing_else_and_is_not_answered() -> None:
         assert g.texts == ["answer"]
 
 
-def test_the_same_number_in_two_chats_is_two_messages() -> None:
+def test_the_same_message_id_in_two_chats_is_two_messages() -> None:
     assert stands_at(direct("ada"), "5") != stands_at(direct("bob"), "5")

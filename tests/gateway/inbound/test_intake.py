@@ -19,7 +19,7 @@ from tests.support.work import deadly
 ADA = MessageAuthor("ada", "Ada")
 
 
-async def test_an_adapter_that_is_cut_off_while_storing_leaves_nothing_unanswered() -> None:
+async def test_an_adapter_cancelled_during_storage_leaves_no_event_unanswered() -> None:
     async with gateway(capabilities=Capabilities(max_buttons=10)) as g:
         handing_over = asyncio.create_task(g.intake(received("hello")))
         await asyncio.sleep(0)
@@ -28,7 +28,7 @@ async def test_an_adapter_that_is_cut_off_while_storing_leaves_nothing_unanswere
         assert g.texts == ["answer"]
 
 
-async def test_without_room_nothing_is_stored_and_the_platform_is_told_nothing(
+async def test_without_free_space_nothing_is_stored_or_acknowledged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.inbound.conversation_queues.MAX_WAITING", 0)
@@ -70,7 +70,7 @@ def change(
         (change(place(), is_self=True), []),
     ],
 )
-async def test_who_leaves_a_whole_project_is_noted_to_have_left_it(
+async def test_the_departure_from_a_project_is_recorded(
     event: MembershipChanged, gone: list[tuple[str, str]]
 ) -> None:
     memory = Leavers()
@@ -80,13 +80,13 @@ async def test_who_leaves_a_whole_project_is_noted_to_have_left_it(
         assert g.texts == []
 
 
-async def test_a_departure_that_cannot_be_kept_is_not_acknowledged() -> None:
+async def test_a_departure_that_cannot_be_stored_is_not_acknowledged() -> None:
     async with gateway(memory=Leavers(away=True)) as g:
         with pytest.raises(StoreUnavailable):
             await g.intake(change(place(workspace="")))
 
 
-async def test_inline_queries_have_a_bound_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_inline_queries_have_a_separate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.inbound.dispatcher.MAX_CONTROL_TASKS", 3)
     async with gateway() as g:
         for number in range(5):
@@ -95,7 +95,7 @@ async def test_inline_queries_have_a_bound_of_their_own(monkeypatch: pytest.Monk
         assert g.counts["inline_refused", "test"] == 2
 
 
-async def test_what_arrives_after_the_end_is_left_in_the_inbox() -> None:
+async def test_an_event_after_stop_stays_in_the_inbox() -> None:
     async with gateway() as g:
         await g.dispatcher.stop()
         await g.take(received("late"))
@@ -104,7 +104,7 @@ async def test_what_arrives_after_the_end_is_left_in_the_inbox() -> None:
         assert g.dispatcher.idle
 
 
-async def test_a_message_that_processes_died_of_before_it_was_stored_is_not_looked_at(
+async def test_a_quarantined_delivery_is_not_processed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.inbound.intake.decide_invocation", None)  # would raise

@@ -37,7 +37,7 @@ class SlowState:
         self.values[key] = value
 
 
-async def test_tenants_that_write_first_at_the_same_moment_are_all_kept() -> None:
+async def test_tenants_that_write_first_at_the_same_time_are_all_stored() -> None:
     tenants = PlaceTenants(ExtensionRegistry(tenant_provider=OneEach()), SlowState())
     names = [f"t{number}" for number in range(5)]
     await asyncio.gather(*(tenants.note(place(), name) for name in names))

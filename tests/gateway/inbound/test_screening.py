@@ -51,7 +51,7 @@ async def rows(g: Gateway) -> dict[str, int]:
     return {table: count for table, count in counts.items() if count}
 
 
-async def test_ten_thousand_messages_of_a_blocked_person_leave_four_rows() -> None:
+async def test_many_messages_of_a_blocked_person_store_four_rows() -> None:
     async with gateway(policies=BLOCKED) as g:
         before = await rows(g)
         for number in range(MANY):
@@ -73,7 +73,7 @@ async def test_ten_thousand_messages_of_a_blocked_person_leave_four_rows() -> No
         AccessPolicy(allowed_workspaces=frozenset({"test:ours"})),
     ],
 )
-async def test_messages_of_a_workspace_that_is_not_served_leave_few_rows(
+async def test_messages_of_an_excluded_workspace_store_few_rows(
     lists: AccessPolicy,
 ) -> None:
     there = place(workspace="evil")
@@ -88,7 +88,7 @@ async def test_messages_of_a_workspace_that_is_not_served_leave_few_rows(
         assert g.texts == []
 
 
-async def test_ten_thousand_messages_over_the_limit_leave_few_rows() -> None:
+async def test_many_messages_over_the_limit_store_few_rows() -> None:
     async with gateway(policies=Policies(limits=RateLimits()), overlap="queue") as g:
         for number in range(MANY):
             await g.intake(received("again", message_id=f"m{number}", author="eve"))
@@ -105,7 +105,7 @@ async def test_ten_thousand_messages_over_the_limit_leave_few_rows() -> None:
         assert g.texts[-1] == "answer"
 
 
-async def test_a_recent_refusal_is_still_explained() -> None:
+async def test_a_recent_refusal_can_be_explained() -> None:
     async with gateway(policies=BLOCKED) as g:
         await g.take(received("let me in", message_id="m1", author="eve"))
         (trace,) = await g.services.stores.traces.find("m1")
@@ -115,7 +115,7 @@ async def test_a_recent_refusal_is_still_explained() -> None:
         assert await g.services.stores.traces.prune(g.clock.now() - timedelta(days=30), later) == 1
 
 
-async def test_a_refused_message_that_comes_again_is_refused_again() -> None:
+async def test_a_refused_message_is_refused_again_when_repeated() -> None:
     async with gateway(policies=BLOCKED) as g:
         for _ in range(3):
             await g.take(received("let me in", message_id="m1", author="eve"))
@@ -131,7 +131,7 @@ async def test_others_are_answered_while_one_person_sends_too_much() -> None:
         assert g.texts.count("answer") == 6
 
 
-async def test_edits_are_followed_longer_than_messages_are_taken() -> None:
+async def test_edits_are_accepted_beyond_the_limit_of_messages() -> None:
     async with gateway() as g:
         await g.take(received("one", message_id="m1"))
         for number in range(LEAST + 10):
@@ -143,7 +143,7 @@ async def test_edits_are_followed_longer_than_messages_are_taken() -> None:
         assert latest[0].text == f"version {LEAST + 9}"
 
 
-async def test_inline_queries_are_limited_for_one_person_and_refused_to_the_blocked() -> None:
+async def test_inline_queries_are_limited_per_person_and_refused_to_blocked_people() -> None:
     at = direct("eve")
     async with gateway(policies=BLOCKED) as g:
         await g.take(InlineQueried("q", at, MessageAuthor("eve"), "what"))
@@ -153,7 +153,7 @@ async def test_inline_queries_are_limited_for_one_person_and_refused_to_the_bloc
         assert g.counts["inline_refused", "too_many_queries"] == 5
 
 
-def test_senders_are_counted_apart_and_bounded() -> None:
+def test_senders_are_counted_separately_and_their_number_is_limited() -> None:
     arrivals = IntakeLimits(5)
     assert sum(arrivals.stored("eve", 0.0) for _ in range(100)) == LEAST
     assert arrivals.stored("ben", 0.0)
@@ -165,14 +165,14 @@ def test_senders_are_counted_apart_and_bounded() -> None:
     assert all(IntakeLimits(0).stored("eve", 0.0) for _ in range(1000))
 
 
-def test_the_ring_of_refusals_is_bounded_for_one_sender_and_for_all() -> None:
+def test_the_stored_refusals_are_limited_per_sender_and_in_total() -> None:
     assert len({ring_slot("eve", str(n)) for n in range(1000)}) == RING_EACH
     slots = {ring_slot(f"p{n}", str(n)) for n in range(20_000)}
     assert len(slots) <= RING_SENDERS * RING_EACH
     assert max(slots) < RING_SENDERS * RING_EACH
 
 
-async def test_one_person_does_not_fill_what_waits() -> None:
+async def test_one_person_cannot_fill_the_waiting_queue() -> None:
     async def handle(entries: object) -> None:
         raise AssertionError("nothing begins")
 
@@ -191,7 +191,7 @@ async def test_one_person_does_not_fill_what_waits() -> None:
 
 
 @pytest.mark.parametrize("author", ["ada", "eve"])
-async def test_a_message_to_others_leaves_nothing(author: str) -> None:
+async def test_a_message_to_others_stores_nothing(author: str) -> None:
     async with gateway(policies=BLOCKED) as g:
         await g.take(received("to all", message_id="m1", author=author, at=place()))
         assert await rows(g) == {}
@@ -219,7 +219,7 @@ async def test_linked_identities_share_one_bucket() -> None:
         assert allowed == [True, True, True, False]
 
 
-async def test_chats_that_one_human_can_write_as_share_one_bucket_and_budget() -> None:
+async def test_chats_in_which_one_person_can_write_share_one_bucket_and_budget() -> None:
     at = place(audience=Audience.PRIVATE_ROOM, workspace="")
     async with gateway(overlap="queue") as g:
         for number in range(12):

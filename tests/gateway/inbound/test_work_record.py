@@ -30,7 +30,7 @@ with record.working(outer), record.working(inner):
 """
 
 
-def test_the_next_process_reads_what_was_in_work_and_what_ran(tmp_path: Path) -> None:
+def test_the_next_process_reads_the_work_in_progress_and_the_running_work(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False)
     assert ended.returncode == -9
     record, (death,) = open_record(tmp_path, "parley.db")
@@ -46,7 +46,7 @@ def test_the_next_process_reads_what_was_in_work_and_what_ran(tmp_path: Path) ->
     assert deaths == [], "it is read once"
 
 
-def test_an_end_in_order_leaves_nothing(tmp_path: Path) -> None:
+def test_a_normal_end_leaves_an_empty_record(tmp_path: Path) -> None:
     record, _ = open_record(tmp_path, "parley.db")
     record.working(FIRST).__enter__()
     record.close()
@@ -56,7 +56,7 @@ def test_an_end_in_order_leaves_nothing(tmp_path: Path) -> None:
     assert deaths == []
 
 
-def test_processes_side_by_side_have_records_of_their_own(tmp_path: Path) -> None:
+def test_concurrent_processes_have_separate_records(tmp_path: Path) -> None:
     one, _ = open_record(tmp_path, "parley.db")
     with one, one.working(FIRST):
         two, deaths = open_record(tmp_path, "parley.db")
@@ -69,7 +69,7 @@ def test_processes_side_by_side_have_records_of_their_own(tmp_path: Path) -> Non
         assert one.in_work() == (FIRST,)
 
 
-def test_a_process_reads_what_others_left_whose_place_it_does_not_take(tmp_path: Path) -> None:
+def test_a_process_reads_the_records_of_crashed_processes(tmp_path: Path) -> None:
     living, _ = open_record(tmp_path, "p")
     dead, _ = open_record(tmp_path, "p")
     dead.working(SECOND).__enter__()
@@ -81,14 +81,14 @@ def test_a_process_reads_what_others_left_whose_place_it_does_not_take(tmp_path:
             assert death.in_work == (SECOND,)
 
 
-def test_a_stack_says_that_it_hung(tmp_path: Path) -> None:
+def test_a_recorded_stack_means_a_hang(tmp_path: Path) -> None:
     (tmp_path / "p.in-work.stack").write_text("Timeout!\n  File x\n")
     record, (death,) = open_record(tmp_path, "p")
     record.close()
     assert (death.hung, death.stack, death.in_work) == (True, "Timeout!\n  File x", ())
 
 
-def test_a_link_or_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+def test_a_symbolic_link_or_a_special_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("precious")
     (tmp_path / "p.in-work").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match=r"p\.in-work"):
@@ -97,7 +97,7 @@ def test_a_link_or_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=5_000))
-def test_garbage_in_the_file_is_no_death(content: bytes) -> None:
+def test_an_invalid_file_is_not_a_crash(content: bytes) -> None:
     import tempfile  # noqa: PLC0415 - a folder for each example
 
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def test_garbage_in_the_file_is_no_death(content: bytes) -> None:
 
 
 @given(st.text(max_size=3 * MAX_ID))
-def test_any_id_comes_back_as_far_as_it_is_kept(id_: str) -> None:
+def test_any_id_is_read_back_up_to_its_maximum_length(id_: str) -> None:
     record = WorkRecord()
     with record.working(WorkItem("chore", id_)):
         (found,) = record.in_work()
@@ -117,7 +117,7 @@ def test_any_id_comes_back_as_far_as_it_is_kept(id_: str) -> None:
     assert record.in_work() == ()
 
 
-def test_more_than_it_holds_is_not_written_and_breaks_nothing() -> None:
+def test_work_beyond_the_capacity_is_not_recorded_and_raises_nothing() -> None:
     record = WorkRecord()
     many = [WorkItem("message", str(number)) for number in range(SLOTS + 5)]
     with record.working(*many):
@@ -127,7 +127,7 @@ def test_more_than_it_holds_is_not_written_and_breaks_nothing() -> None:
         assert record.in_work() == (FIRST,)
 
 
-async def test_what_runs_is_named_in_tasks_that_the_work_started_too() -> None:
+async def test_running_work_is_named_also_in_tasks_that_it_started() -> None:
     record = WorkRecord()
     named: list[tuple[WorkItem, ...]] = []
 
@@ -144,7 +144,7 @@ async def test_what_runs_is_named_in_tasks_that_the_work_started_too() -> None:
     assert [set(items) for items in named] == [{WorkItem("send", "x:0")}, {FIRST, SECOND}, set()]
 
 
-def test_a_folder_has_room_for_a_number_of_processes(tmp_path: Path) -> None:
+def test_a_folder_has_records_for_a_limited_number_of_processes(tmp_path: Path) -> None:
     records = [open_record(tmp_path, "p")[0] for _ in range(MAX_PROCESSES)]
     with pytest.raises(OSError, match="processes"):
         open_record(tmp_path, "p")

@@ -36,7 +36,7 @@ async def provider(claude: AnthropicSimulator) -> AsyncIterator[AnthropicProvide
     await made.close()
 
 
-async def test_an_answer_comes_in_pieces_and_then_whole(
+async def test_an_answer_is_streamed_and_then_complete(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(text := "An answer of several pieces, with ü and 漢字 and 🎈 in it.")
@@ -95,7 +95,7 @@ async def test_reasoning_of_another_model_is_not_sent(
     assert claude.bodies[0]["messages"][1]["content"] == [{"type": "text", "text": "Hi."}]
 
 
-async def test_no_tool_may_be_called_in_the_last_round(
+async def test_no_tool_is_offered_in_the_last_round(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     await ask(provider, replace(question("Hi", tools=(ADD,)), tool_choice="none"))
@@ -104,7 +104,7 @@ async def test_no_tool_may_be_called_in_the_last_round(
     assert claude.bodies[0]["tools"][0]["name"] == "add"
 
 
-async def test_odd_conversations_are_made_acceptable(
+async def test_invalid_sequences_of_messages_are_corrected(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     call = ToolCall("t1", "add", "no JSON")
@@ -128,7 +128,7 @@ async def test_odd_conversations_are_made_acceptable(
     assert third["content"][0]["is_error"] is True
 
 
-async def test_half_a_surrogate_pair_does_not_stop_a_request(
+async def test_half_a_surrogate_pair_does_not_break_a_request(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     asked = question(
@@ -157,7 +157,7 @@ async def test_pictures_are_sent_as_pictures(
     assert base64.b64decode(source["data"]) == PNG
 
 
-async def test_what_stays_the_same_is_read_from_the_cache(
+async def test_stable_text_is_read_from_the_cache(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     asked = replace(question("one"), system="rule " * 4000)
@@ -182,7 +182,7 @@ async def test_what_stays_the_same_is_read_from_the_cache(
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
 )
-async def test_passing_failures_are_unavailable_and_not_tried_again_here(
+async def test_temporary_failures_are_unavailable_and_not_retried_here(
     claude: AnthropicSimulator,
     provider: AnthropicProvider,
     fault: Fault,
@@ -201,7 +201,7 @@ async def test_passing_failures_are_unavailable_and_not_tried_again_here(
 
 
 @pytest.mark.parametrize("kind", ["slow", "slow_stream"])
-async def test_silence_is_unavailable(claude: AnthropicSimulator, kind: Any) -> None:
+async def test_a_timeout_is_unavailable(claude: AnthropicSimulator, kind: Any) -> None:
     claude.faults.add(Fault("messages", kind, delay=5))
     impatient = AnthropicProvider("test-key", base_url=claude.base_url, silence_seconds=0.2)
 
@@ -211,7 +211,7 @@ async def test_silence_is_unavailable(claude: AnthropicSimulator, kind: Any) -> 
 
 
 @pytest.mark.parametrize("key", ["wrong-key", "disabled-key"])
-async def test_a_refused_key_is_refused_and_does_not_stand_in_the_error(
+async def test_a_refused_key_is_an_error_that_does_not_contain_it(
     claude: AnthropicSimulator, key: str
 ) -> None:
     stranger = AnthropicProvider(key, base_url=claude.base_url)
@@ -230,7 +230,7 @@ async def test_an_unknown_model_is_refused(
         await ask(provider, replace(question("Hello"), model="claude-0"))
 
 
-async def test_a_prompt_too_long_says_by_how_much(claude: AnthropicSimulator) -> None:
+async def test_a_prompt_that_is_too_long_reports_the_excess(claude: AnthropicSimulator) -> None:
     claude.windows = dict.fromkeys(MODELS, 200)
     provider = AnthropicProvider("test-key", base_url=claude.base_url)
 
@@ -243,7 +243,7 @@ async def test_a_prompt_too_long_says_by_how_much(claude: AnthropicSimulator) ->
     await provider.close()
 
 
-async def test_an_answer_that_nobody_reads_to_its_end_frees_its_connection(
+async def test_an_abandoned_stream_releases_its_connection(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script("word " * 200)
@@ -254,7 +254,7 @@ async def test_an_answer_that_nobody_reads_to_its_end_frees_its_connection(
     assert (await ask(provider, question("Hello"))).text == "You said: Hello"
 
 
-def test_the_library_is_not_loaded_before_it_is_needed() -> None:
+def test_the_library_is_imported_on_first_use() -> None:
     code = (
         "import sys, gateway.llm.factory, gateway.turn.tool_loop, gateway.turn.mcp_connection; "
         "print([n for n in ('anthropic', 'openai', 'mcp', 'httpx2') if n in sys.modules])"

@@ -36,30 +36,30 @@ def marked(body: dict[str, Any]) -> list[str]:
     return [b.get("text") or b["name"] for b in blocks() if "cache_control" in b]
 
 
-def test_marks_stand_behind_what_lasts_what_is_settled_and_what_was_said_last() -> None:
+def test_marks_follow_the_stable_the_settled_and_the_latest_text() -> None:
     body = to_body(ASKED, "m")
 
     assert marked(body) == [LONG, SECOND, THIRD]
     assert [block["text"] for block in body["system"]] == [LONG, ASKED.system_volatile]
 
 
-def test_without_tools_nothing_is_asked_again_so_the_question_is_not_marked() -> None:
+def test_without_tools_the_question_is_not_marked() -> None:
     assert marked(to_body(replace(ASKED, tools=()), "m")) == [LONG, SECOND]
 
 
-def test_many_tools_are_marked_because_everybody_has_the_same() -> None:
+def test_many_tools_are_marked_because_they_are_the_same_for_everybody() -> None:
     tools = tuple(ToolSpec(f"tool_{n}", "does something useful " * 20, {}) for n in range(10))
 
     assert marked(to_body(replace(ASKED, tools=tools), "m"))[0] == "tool_9"
 
 
-def test_never_more_than_four_marks() -> None:
+def test_there_are_at_most_four_marks() -> None:
     tools = tuple(ToolSpec(f"tool_{n}", "does something useful " * 20, {}) for n in range(10))
 
     assert len(marked(to_body(replace(ASKED, tools=tools), "m"))) == 4
 
 
-def test_what_no_model_would_cache_has_no_marks_and_one_system_text() -> None:
+def test_a_prompt_too_short_for_every_model_has_no_marks() -> None:
     short = replace(ASKED, system="Be brief.", messages=(user("hello"),), settled=0)
     body = to_body(short, "m")
 
@@ -78,7 +78,7 @@ def test_what_no_model_would_cache_has_no_marks_and_one_system_text() -> None:
         ("one that nobody has heard of", 512),
     ],
 )
-def test_each_model_has_its_own_shortest_prefix(model: str, tokens: int) -> None:
+def test_each_model_has_its_own_minimum_prefix(model: str, tokens: int) -> None:
     assert shortest_prefix(model) == tokens
 
     letters = tokens * LETTERS
@@ -88,7 +88,7 @@ def test_each_model_has_its_own_shortest_prefix(model: str, tokens: int) -> None
     assert not marked(to_body(short, model))
 
 
-def test_what_is_too_short_alone_is_cached_with_what_stands_before_it() -> None:
+def test_a_part_that_is_too_short_is_cached_with_the_part_before_it() -> None:
     """Tools and rules of a fresh installation, and no history yet."""
     bare = replace(ASKED, system="y" * 700, messages=(user("hello"),), settled=0)
     tools = (ToolSpec("remember", "x" * 900, {}),)
@@ -97,14 +97,14 @@ def test_what_is_too_short_alone_is_cached_with_what_stands_before_it() -> None:
     assert marked(to_body(replace(bare, tools=tools), "claude-sonnet-5-5")) == [bare.system]
 
 
-def test_a_history_is_marked_as_soon_as_it_makes_the_prompt_long_enough() -> None:
+def test_a_history_is_marked_once_the_prompt_is_long_enough() -> None:
     talk = replace(ASKED, system="Be brief.", tools=(), messages=(*TALK, user("and then?")))
 
     assert not marked(to_body(talk, "claude-opus-4-8"))
     assert marked(to_body(replace(talk, system="Be brief. " * 230), "claude-opus-4-8")) == [SECOND]
 
 
-def test_a_mark_close_behind_another_one_is_left_out() -> None:
+def test_a_mark_close_after_another_one_is_omitted() -> None:
     hello = replace(ASKED, messages=(user("x" * (APART - 60)),), settled=0)
     longer = replace(hello, messages=(user("x" * APART),))
 
@@ -112,7 +112,7 @@ def test_a_mark_close_behind_another_one_is_left_out() -> None:
     assert len(marked(to_body(longer, "m"))) == 2
 
 
-def test_what_changes_by_the_day_stands_behind_the_mark() -> None:
+def test_text_that_changes_daily_follows_the_mark() -> None:
     today, tomorrow = (to_body(replace(ASKED, system_volatile=day), "m") for day in ("Fri", "Sat"))
 
     assert today["system"][0] == tomorrow["system"][0]

@@ -19,7 +19,7 @@ def counted_by(service: Calibration, text: str) -> int:
     return round(service.predict(by_script(text), 0))
 
 
-def test_the_ratio_of_a_script_is_learned_from_prompts_in_it() -> None:
+def test_the_ratio_of_a_script_is_learned_from_prompts_in_that_script() -> None:
     calibration = EXACT
     for size in (20, 40, 80, 120, 160, 200):
         text = ENGLISH * size
@@ -32,7 +32,7 @@ def test_the_ratio_of_a_script_is_learned_from_prompts_in_it() -> None:
     assert calibration.two == calibration.three == calibration.four == 1.0
 
 
-def test_scripts_are_learned_apart_from_mixed_prompts() -> None:
+def test_scripts_are_learned_separately_from_mixed_prompts() -> None:
     calibration = EXACT
     for n in range(1, 25):
         text = ENGLISH * (10 + n) + RUSSIAN * (n % 5) * 8 + CHINESE * (n % 3) * 20
@@ -46,7 +46,7 @@ def test_scripts_are_learned_apart_from_mixed_prompts() -> None:
     assert calibration.three < 0.95
 
 
-def test_what_was_learned_is_used_by_the_estimate() -> None:
+def test_the_estimate_uses_the_learned_ratios() -> None:
     text = ENGLISH * 50
     assert estimate(text, Calibration(1.5)) == round(1.5 * by_script(text)[0])
     assert estimate(CHINESE, Calibration(three=2.0)) > 1.7 * estimate(CHINESE)
@@ -60,7 +60,7 @@ def test_what_was_learned_is_used_by_the_estimate() -> None:
         max_size=40,
     )
 )
-def test_whatever_is_counted_the_figures_stay_sensible(
+def test_any_counts_give_ratios_within_the_limits(
     seen: list[tuple[Scripts, int, int]],
 ) -> None:
     calibration = EXACT
@@ -73,12 +73,12 @@ def test_whatever_is_counted_the_figures_stay_sensible(
     assert all(calibration.covariance[n][n] > 0 for n in range(5))
 
 
-def test_too_little_teaches_nothing() -> None:
+def test_a_short_prompt_changes_nothing() -> None:
     assert EXACT.observe((10, 0, 0, 0), 0, 500) is EXACT
     assert EXACT.observe((500, 0, 0, 0), 0, 0) is EXACT
 
 
-def test_after_a_while_only_some_prompts_are_looked_at() -> None:
+def test_later_only_some_prompts_are_used() -> None:
     calibration, changes = EXACT, 0
     asked = (ModelMessage("user", (TextBlock(ENGLISH * 20),)),)
     for _ in range(ALWAYS * 3):
@@ -90,7 +90,7 @@ def test_after_a_while_only_some_prompts_are_looked_at() -> None:
     assert changes <= ALWAYS + 2
 
 
-def test_prompts_are_assembled_with_a_state_that_changes_ever_more_rarely() -> None:
+def test_the_state_used_for_assembly_changes_ever_more_rarely() -> None:
     known = TokenCalibrations()
     states = set()
     for n in range(1, 101):
@@ -101,7 +101,7 @@ def test_prompts_are_assembled_with_a_state_that_changes_ever_more_rarely() -> N
     assert sorted(state.samples for state in states) == [1, 2, 4, 8, 16, 32, 64]
 
 
-def test_every_model_is_learned_for_itself_and_only_so_many_are_kept() -> None:
+def test_each_model_is_learned_separately_and_their_number_is_limited() -> None:
     known = TokenCalibrations()
     for n in range(150):
         known.learn(f"model-{n}", Calibration(1.2, samples=1))
@@ -118,7 +118,7 @@ def taught(service: Calibration, text: str, prompts: int = 40) -> Calibration:
     return calibration
 
 
-def test_of_two_that_learned_apart_each_figure_comes_from_whoever_is_surer() -> None:
+def test_merging_two_states_takes_each_ratio_from_the_more_certain_one() -> None:
     english, chinese = taught(TRUE, ENGLISH), taught(TRUE, CHINESE)
     for both in (english.beside(chinese), chinese.beside(english)):
         assert both.latin == english.latin
@@ -128,7 +128,7 @@ def test_of_two_that_learned_apart_each_figure_comes_from_whoever_is_surer() -> 
     assert english.beside(EXACT).figures == english.figures
 
 
-def test_what_held_before_a_service_changed_does_not_come_back_again_and_again() -> None:
+def test_ratios_from_before_a_change_of_the_service_do_not_return() -> None:
     kept = taught(TRUE, ENGLISH, 200)
     new = taught(Calibration(1.6), ENGLISH)
     for _ in range(20):

@@ -9,7 +9,7 @@ from tests.gateway.llm.asking import ask, question
 from tests.support.clock import FakeClock
 
 
-async def test_nothing_configured_is_the_offline_model() -> None:
+async def test_without_configuration_the_offline_model_is_used() -> None:
     provider = build_provider(ModelChoice(), FakeClock())
 
     assert provider.name == "offline"
@@ -27,7 +27,7 @@ async def test_a_configured_model_answers(claude: AnthropicSimulator) -> None:
     await provider.close()
 
 
-async def test_the_offline_model_can_be_the_last_resort(claude: AnthropicSimulator) -> None:
+async def test_the_offline_model_can_be_the_last_fallback(claude: AnthropicSimulator) -> None:
     choice = ModelChoice("anthropic", "", "wrong-key", claude.base_url)
     provider = build_provider(choice, FakeClock(), [ModelChoice("offline")])
 
@@ -50,7 +50,9 @@ async def test_the_offline_model_can_be_the_last_resort(claude: AnthropicSimulat
         (ModelChoice("openai", "m", "k", "http://8.8.8.8/v1"), r"unencrypted"),
     ],
 )
-def test_what_cannot_work_is_refused_with_its_path(choice: ModelChoice, message: str) -> None:
+def test_an_invalid_configuration_is_refused_with_its_path(
+    choice: ModelChoice, message: str
+) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build_provider(choice, FakeClock())
 
@@ -64,11 +66,11 @@ def test_what_cannot_work_is_refused_with_its_path(choice: ModelChoice, message:
         "https://x.org/v1",
     ],
 )
-def test_servers_of_ones_own_may_be_unencrypted(url: str) -> None:
+def test_self_hosted_servers_may_use_http(url: str) -> None:
     assert build_provider(ModelChoice("openai", "m", "k", url), FakeClock()).name == "openai"
 
 
-def test_a_wrong_fallback_is_named() -> None:
+def test_an_invalid_fallback_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"model\.fallbacks\[1\]\.api_key"):
         build_provider(
             ModelChoice(),
@@ -77,5 +79,5 @@ def test_a_wrong_fallback_is_named() -> None:
         )
 
 
-def test_the_key_does_not_show() -> None:
+def test_the_key_is_hidden() -> None:
     assert "secret-key" not in repr(ModelChoice("anthropic", "", "secret-key"))

@@ -44,7 +44,7 @@ def down(retry_after: float | None = None) -> ModelUnavailable:
     return ModelUnavailable("down", retry_after)
 
 
-async def test_an_overload_is_tried_again_after_a_pause() -> None:
+async def test_an_overloaded_model_is_retried_after_a_pause() -> None:
     clock, first = FakeClock(instant=True), Stub("first", down())
 
     heard = await ask(FailoverProvider([first], clock), question("Hello"))
@@ -54,7 +54,7 @@ async def test_an_overload_is_tried_again_after_a_pause() -> None:
     assert clock.slept == [0.5]
 
 
-async def test_the_pause_is_the_one_the_service_asks_for() -> None:
+async def test_the_pause_is_the_one_that_the_service_states() -> None:
     clock = FakeClock(instant=True)
 
     await ask(FailoverProvider([Stub("first", down(3.0))], clock), question("Hello"))
@@ -62,7 +62,7 @@ async def test_the_pause_is_the_one_the_service_asks_for() -> None:
     assert clock.slept == [3.0]
 
 
-async def test_a_long_pause_is_not_waited_for_but_the_next_one_asked() -> None:
+async def test_after_a_long_stated_pause_the_next_model_is_called_instead() -> None:
     clock, first, second = FakeClock(instant=True), Stub("first", down(30.0)), Stub("second")
 
     heard = await ask(FailoverProvider([first, second], clock), question("Hello"))
@@ -72,7 +72,7 @@ async def test_a_long_pause_is_not_waited_for_but_the_next_one_asked() -> None:
     assert len(first.requests) == 1
 
 
-async def test_the_next_one_is_asked_after_all_attempts() -> None:
+async def test_the_next_model_is_called_after_all_attempts() -> None:
     clock, first, second = FakeClock(instant=True), Stub("first", *[down()] * 9), Stub("second")
 
     heard = await ask(FailoverProvider([first, second], clock), question("Hello"))
@@ -81,7 +81,7 @@ async def test_the_next_one_is_asked_after_all_attempts() -> None:
     assert len(first.requests) == ATTEMPTS
 
 
-async def test_a_broken_one_is_asked_last_until_it_has_cooled_down() -> None:
+async def test_a_failed_model_is_called_last_until_its_pause_ends() -> None:
     clock, first, second = (
         FakeClock(instant=True),
         Stub("first", *[down()] * ATTEMPTS),
@@ -98,7 +98,7 @@ async def test_a_broken_one_is_asked_last_until_it_has_cooled_down() -> None:
     assert len(first.requests) == ATTEMPTS + 1
 
 
-async def test_a_broken_one_is_asked_all_the_same_when_there_is_no_other() -> None:
+async def test_a_failed_model_is_called_if_there_is_no_other() -> None:
     clock, only = FakeClock(instant=True), Stub("only", *[down()] * ATTEMPTS)
     provider = FailoverProvider([only], clock)
     with pytest.raises(ModelUnavailable):
@@ -107,7 +107,7 @@ async def test_a_broken_one_is_asked_all_the_same_when_there_is_no_other() -> No
     assert (await ask(provider, question("two"))).text == "only"
 
 
-async def test_nothing_is_answered_twice_once_text_was_shown() -> None:
+async def test_an_answer_that_was_shown_is_not_repeated_by_another_model() -> None:
     first, second = Stub("first", down(), says_first="Half an"), Stub("second")
     provider = FailoverProvider([first, second], FakeClock(instant=True))
     pieces: list[ModelEvent] = []
@@ -123,7 +123,7 @@ async def test_nothing_is_answered_twice_once_text_was_shown() -> None:
     assert (len(first.requests), len(second.requests)) == (1, 0)
 
 
-async def test_a_refusal_is_not_repeated_but_the_next_one_asked() -> None:
+async def test_a_refusal_is_not_retried_and_the_next_model_is_called() -> None:
     first, second = Stub("first", ModelRefused("no such key")), Stub("second")
 
     heard = await ask(FailoverProvider([first, second], FakeClock(instant=True)), question("Hello"))
@@ -132,7 +132,7 @@ async def test_a_refusal_is_not_repeated_but_the_next_one_asked() -> None:
     assert len(first.requests) == 1
 
 
-async def test_a_conversation_too_long_is_for_the_turn_to_cut() -> None:
+async def test_a_conversation_that_is_too_long_is_reported_to_the_turn() -> None:
     first, second = Stub("first", ContextTooLong("too long", 300, 200)), Stub("second")
 
     with pytest.raises(ContextTooLong):
@@ -141,7 +141,7 @@ async def test_a_conversation_too_long_is_for_the_turn_to_cut() -> None:
     assert second.requests == []
 
 
-async def test_the_first_error_is_told_when_nobody_answers() -> None:
+async def test_the_first_error_is_reported_when_every_model_fails() -> None:
     first = Stub("first", *[ModelUnavailable("the first is down")] * 9)
     second = Stub("second", *[ModelUnavailable("the second is down")] * 9)
 
@@ -151,7 +151,7 @@ async def test_the_first_error_is_told_when_nobody_answers() -> None:
     assert len(first.requests) + len(second.requests) == 2 * ATTEMPTS
 
 
-async def test_a_rooms_own_model_is_meant_for_the_first_only() -> None:
+async def test_the_model_of_a_room_replaces_the_first_model_only() -> None:
     first, second = Stub("first", *[down()] * 9), Stub("second")
     asked = replace(question("Hello"), model="claude-opus-5-5")
 
@@ -161,7 +161,7 @@ async def test_a_rooms_own_model_is_meant_for_the_first_only() -> None:
     assert second.requests[0].model == ""
 
 
-async def test_closing_closes_all() -> None:
+async def test_close_closes_all_models() -> None:
     first, second = Stub("first"), Stub("second")
 
     await FailoverProvider([first, second], FakeClock(instant=True)).close()
@@ -170,7 +170,7 @@ async def test_closing_closes_all() -> None:
     assert second.closed
 
 
-async def test_an_overloaded_claude_answers_at_the_second_attempt(
+async def test_an_overloaded_anthropic_server_answers_at_the_second_attempt(
     claude: AnthropicSimulator,
 ) -> None:
     claude.faults.add(Fault("messages", "overloaded", retry_after=1))
@@ -185,7 +185,7 @@ async def test_an_overloaded_claude_answers_at_the_second_attempt(
     await provider.close()
 
 
-async def test_when_claude_is_down_the_other_service_answers(
+async def test_an_unavailable_anthropic_server_is_replaced_by_the_other_service(
     claude: AnthropicSimulator, compatible: OpenAISimulator
 ) -> None:
     claude.faults.add(Fault("messages", "server_error", times=99))
@@ -206,7 +206,7 @@ async def test_when_claude_is_down_the_other_service_answers(
 
 
 @pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
-async def test_a_stream_that_breaks_after_text_is_not_begun_again(
+async def test_a_stream_that_breaks_after_text_is_not_restarted(
     claude: AnthropicSimulator, compatible: OpenAISimulator, kind: str
 ) -> None:
     claude.script("A long answer, of which the first half arrives. " * 20)

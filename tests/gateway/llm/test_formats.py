@@ -47,7 +47,7 @@ def conversations(draw: st.DrawFn) -> tuple[ModelMessage, ...]:
 
 
 @given(conversations(), TEXT, st.sampled_from(["auto", "none"]))
-def test_anthropic_takes_every_conversation(
+def test_every_conversation_becomes_a_valid_anthropic_request(
     messages: tuple[ModelMessage, ...], system: str, choice: Any
 ) -> None:
     request = ModelRequest(system, messages, (ADD,), tool_choice=choice)
@@ -59,7 +59,9 @@ def test_anthropic_takes_every_conversation(
 
 
 @given(conversations(), TEXT)
-def test_openai_takes_every_conversation(messages: tuple[ModelMessage, ...], system: str) -> None:
+def test_every_conversation_becomes_a_valid_openai_request(
+    messages: tuple[ModelMessage, ...], system: str
+) -> None:
     body = openai_compatible.to_body(ModelRequest(system, messages, (ADD,)), "m", "max_tokens")
 
     json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -78,7 +80,7 @@ def test_openai_takes_every_conversation(messages: tuple[ModelMessage, ...], sys
     st.text(max_size=50),
     st.lists(st.dictionaries(st.text(max_size=9), st.text(max_size=30), max_size=3), max_size=3),
 )
-def test_what_is_streamed_is_read_whole(
+def test_a_stream_is_read_completely(
     text: str, thinking: str, arguments: list[dict[str, str]]
 ) -> None:
     answer = Answer(text, tuple(UseTool("add", each) for each in arguments), thinking=thinking)
@@ -100,7 +102,7 @@ def test_what_is_streamed_is_read_whole(
 
 
 @pytest.mark.parametrize("kept", [0, 1, 3])
-def test_a_stream_without_its_end_is_no_answer(kept: int) -> None:
+def test_a_stream_without_its_end_is_not_an_answer(kept: int) -> None:
     message = {"model": "m", "stop_reason": "end_turn", "usage": {"output_tokens": 7}}
     whole = list(events(message, blocks_of(Answer("Hello."), iter(range(9)), "")))
     reader = anthropic.AnthropicReader("m")
@@ -128,13 +130,13 @@ def test_unknown_events_are_ignored() -> None:
 
 
 @pytest.mark.parametrize("text", ["[1]", "1", "{", '{"a": NaN}', "[" * 100_000, "null"])
-def test_what_is_no_object_is_a_value_error(text: str) -> None:
+def test_a_payload_that_is_not_an_object_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         parse_object(text)
 
 
 @given(TEXT)
-def test_everything_becomes_sendable_and_stays_so(text: str) -> None:
+def test_any_value_becomes_valid_json_and_stays_unchanged_then(text: str) -> None:
     value = {"words": [text, (text,)], f"{text}?": 1, "none": None}
 
     safe = sendable(value)
@@ -144,7 +146,7 @@ def test_everything_becomes_sendable_and_stays_so(text: str) -> None:
     assert len(safe["words"][0]) == len(text)
 
 
-def test_an_answer_of_other_types_than_documented_counts_as_no_answer() -> None:
+def test_an_answer_with_undocumented_types_is_not_an_answer() -> None:
     claude = anthropic.AnthropicReader("m")
     for index in ("0", 1):
         block = {"type": "content_block_start", "index": index, "content_block": {"type": "text"}}

@@ -17,14 +17,14 @@ async def say(*messages: ModelMessage | str, tools: tuple[ToolSpec, ...] = ()) -
     return await ask(OfflineProvider(), question(*messages, tools=tools))
 
 
-async def test_a_greeting_is_answered_with_the_truth() -> None:
+async def test_a_greeting_is_answered_with_an_explanation() -> None:
     heard = await say("Hello!")
 
     assert heard.text.startswith("Hello!")
     assert "No language model is configured" in heard.text
 
 
-async def test_anything_else_is_given_back() -> None:
+async def test_other_text_is_repeated() -> None:
     assert "You said: The sky is high." in (await say("The sky is high.")).text
 
 
@@ -42,11 +42,11 @@ async def test_anything_else_is_given_back() -> None:
         ("[Ana] My name is Ana", "[Ana] What is my name?", "Your name is Ana"),
     ],
 )
-async def test_it_tells_what_was_said_before(before: str, asked: str, answer: str) -> None:
+async def test_it_repeats_earlier_messages_on_request(before: str, asked: str, answer: str) -> None:
     assert answer in (await say(before, assistant("Noted."), asked)).text
 
 
-async def test_the_latest_word_counts() -> None:
+async def test_the_latest_message_counts() -> None:
     heard = await say(
         "My name is Ana.", assistant("Hi."), "My name is Bea.", assistant("Hi."), "what's my name?"
     )
@@ -54,7 +54,7 @@ async def test_the_latest_word_counts() -> None:
     assert "Bea" in heard.text
 
 
-async def test_it_said_nothing_when_nothing_was_said() -> None:
+async def test_without_earlier_messages_it_reports_none() -> None:
     assert "nothing before" in (await say("What did I say?")).text
 
 
@@ -68,14 +68,14 @@ async def test_it_said_nothing_when_nothing_was_said() -> None:
         ('run city__weather {"city": "Oslo"}', "city__weather", '{"city": "Oslo"}'),
     ],
 )
-async def test_a_tool_is_called_when_asked_for(asked: str, name: str, arguments: str) -> None:
+async def test_a_tool_is_called_on_request(asked: str, name: str, arguments: str) -> None:
     heard = await say(asked, tools=(ADD, WEATHER))
 
     assert heard.finished.stop == "tool_use"
     assert [(call.name, call.arguments) for call in heard.calls] == [(name, arguments)]
 
 
-async def test_what_a_tool_said_is_told() -> None:
+async def test_the_result_of_a_tool_is_reported() -> None:
     call = (await say("call add", tools=(ADD,))).finished.message
     outcome = ModelMessage("user", (ToolOutcome("offline_0", "```\n3\n```"),))
 
@@ -84,14 +84,14 @@ async def test_what_a_tool_said_is_told() -> None:
     assert heard.text == "The tool answered:\n\n````\n```\n3\n```\n````"
 
 
-async def test_a_failed_tool_is_told() -> None:
+async def test_a_failed_tool_is_reported() -> None:
     outcome = ModelMessage("user", (ToolOutcome("x", "no such city", is_error=True),))
 
     assert "did not succeed" in (await say("call add", outcome, tools=(ADD,))).text
 
 
 @pytest.mark.parametrize("asked", ["use the tool subtract", "call the tool subtract please"])
-async def test_a_tool_that_is_not_offered_is_not_called(asked: str) -> None:
+async def test_a_missing_tool_is_not_called(asked: str) -> None:
     heard = await say(asked, tools=(ADD,))
 
     assert heard.calls == []
@@ -130,7 +130,7 @@ async def test_it_writes_markdown_on_request(asked: str, part: str) -> None:
     assert part in (await say(asked)).text
 
 
-async def test_a_long_answer_is_longer_than_any_platform_takes() -> None:
+async def test_a_long_answer_exceeds_the_limit_of_every_platform() -> None:
     text = (await say("write something long with code and a table")).text
 
     assert len(text) > 6_000
@@ -138,20 +138,20 @@ async def test_a_long_answer_is_longer_than_any_platform_takes() -> None:
     assert "| Platform |" in text
 
 
-async def test_pictures_are_noticed() -> None:
+async def test_pictures_are_mentioned() -> None:
     message = ModelMessage("user", (ImageBlock("image/png", b"x"), TextBlock("Look!")))
 
     assert (await say(message)).text.startswith("I received 1 picture.")
 
 
-async def test_files_before_the_words_are_not_taken_for_words() -> None:
+async def test_files_before_the_text_are_not_taken_for_text() -> None:
     message = ModelMessage("user", (TextBlock("The file: count to 9"), TextBlock("count to 2")))
 
     assert (await say(message)).text == "1 2"
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=100), max_size=4))
-async def test_whatever_is_said_the_pieces_are_the_answer_and_always_the_same(
+async def test_the_streamed_pieces_are_the_answer_and_deterministic(
     asked: str, before: list[str]
 ) -> None:
     messages = [*(user(text) for text in before), user(asked)]

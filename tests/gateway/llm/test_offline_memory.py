@@ -50,7 +50,7 @@ async def answer(
         ("[Ada] remember my dog is called Luna", "my dog is called Luna", "fact"),
     ],
 )
-async def test_it_stores_with_the_persons_words(said: str, content: str, kind: str) -> None:
+async def test_it_stores_the_persons_words(said: str, content: str, kind: str) -> None:
     call = await answer(person(said))
     assert isinstance(call, ToolCall)
     assert call.name == "memory_store"
@@ -65,24 +65,24 @@ async def test_it_stores_with_the_persons_words(said: str, content: str, kind: s
         ("What is my favourite editor?", "my favourite editor"),
     ],
 )
-async def test_it_searches_for_what_it_was_not_told_here(asked: str, query: str) -> None:
+async def test_it_searches_for_facts_outside_the_conversation(asked: str, query: str) -> None:
     call = await answer(person(asked))
     assert isinstance(call, ToolCall)
     assert json.loads(call.arguments)["query"] == query
 
 
-async def test_what_was_said_here_needs_no_memory() -> None:
+async def test_facts_of_the_conversation_need_no_search() -> None:
     told = await answer(person("my dog is Luna", "what is my dog?"))
     assert isinstance(told, TextBlock)
     assert "Luna" in told.text
 
 
 @pytest.mark.parametrize("said", ["remember that I prefer tabs", "what do you know about me?"])
-async def test_without_the_tools_it_calls_none(said: str) -> None:
+async def test_without_memory_tools_it_calls_none(said: str) -> None:
     assert isinstance(await answer(person(said), ()), TextBlock)
 
 
-async def test_it_tells_what_came_of_it() -> None:
+async def test_it_reports_the_result_of_a_tool() -> None:
     call = ToolCall("offline_memory_0", "memory_search", "{}")
     found = {"results": [{"content": "I prefer\ntabs", "created_at": "2026-11-20T09:00:00+00:00"}]}
     messages = (
@@ -106,5 +106,5 @@ async def test_it_tells_what_came_of_it() -> None:
         ("no JSON", "no JSON"),
     ],
 )
-def test_every_outcome_has_words(content: str, words: str) -> None:
+def test_every_result_has_a_sentence(content: str, words: str) -> None:
     assert words in memory_report(content)

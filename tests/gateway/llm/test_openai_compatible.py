@@ -22,7 +22,7 @@ async def provider(compatible: OpenAISimulator) -> AsyncIterator[OpenAICompatibl
     await made.close()
 
 
-async def test_an_answer_comes_in_pieces_and_then_whole(
+async def test_an_answer_is_streamed_and_then_complete(
     compatible: OpenAISimulator, provider: OpenAICompatibleProvider
 ) -> None:
     compatible.script(text := "An answer of several pieces, with ü and 漢字 and 🎈 in it.")
@@ -73,7 +73,7 @@ async def test_pictures_are_sent_as_data(
     "kind",
     ["rate_limit", "server_error", "overloaded", "drop_before", "drop_after", "broken_stream"],
 )
-async def test_passing_failures_are_unavailable(
+async def test_temporary_failures_are_unavailable(
     compatible: OpenAISimulator, provider: OpenAICompatibleProvider, kind: Any
 ) -> None:
     compatible.faults.add(Fault("*", kind, retry_after=4))
@@ -92,7 +92,7 @@ async def test_a_wrong_key_and_an_unknown_model_are_refused(compatible: OpenAISi
         await stranger.close()
 
 
-async def test_a_prompt_too_long_says_by_how_much(
+async def test_a_prompt_that_is_too_long_reports_the_excess(
     compatible: OpenAISimulator, provider: OpenAICompatibleProvider
 ) -> None:
     compatible.window = 100
@@ -105,7 +105,7 @@ async def test_a_prompt_too_long_says_by_how_much(
     assert caught.value.tokens > 100
 
 
-async def test_other_servers_get_the_length_under_its_old_name(
+async def test_other_servers_receive_the_older_name_of_the_length(
     compatible: OpenAISimulator, provider: OpenAICompatibleProvider
 ) -> None:
     await ask(provider, question("Hello"))
@@ -113,7 +113,7 @@ async def test_other_servers_get_the_length_under_its_old_name(
     assert compatible.bodies[0]["max_tokens"] == 500
 
 
-def test_without_the_library_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_message_gives_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
 
     with pytest.raises(ConfigurationError, match=r'pip install "openai>=3\.52,<4"'):

@@ -13,7 +13,7 @@ from gateway.ports import Usage
 TOKENS = st.integers(0, 2_000_000)
 
 
-def test_a_million_tokens_cost_what_the_list_says() -> None:
+def test_a_million_tokens_cost_the_listed_price() -> None:
     price = DEFAULT_PRICES["claude-sonnet-5-5"]
 
     assert cost(Usage(1_000_000, 0), price) == 2_000_000
@@ -22,15 +22,15 @@ def test_a_million_tokens_cost_what_the_list_says() -> None:
     assert cost(Usage(0, 0, 0, 1_000_000), price) == 2_500_000
 
 
-def test_a_fraction_is_rounded_up_so_that_nothing_is_free() -> None:
+def test_fractions_are_rounded_up() -> None:
     assert cost(Usage(1), DEFAULT_PRICES["claude-haiku-5-5"]) == 1
 
 
-def test_without_prices_of_its_own_the_cache_costs_as_input() -> None:
+def test_without_its_own_price_the_cache_costs_as_much_as_input() -> None:
     assert cost(Usage(0, 0, 10, 10), Price(3, 15)) == 60
 
 
-def test_a_long_prompt_costs_a_multiple_of_every_token() -> None:
+def test_a_long_prompt_multiplies_the_price_of_every_token() -> None:
     price = DEFAULT_PRICES["claude-haiku-5-5"]
 
     assert cost(Usage(100_000, 1_000), price) == 10_500
@@ -40,13 +40,13 @@ def test_a_long_prompt_costs_a_multiple_of_every_token() -> None:
     assert reserve(100_001, 1_000, price) == 65_001
 
 
-def test_dated_names_have_the_price_of_the_undated() -> None:
+def test_dated_model_names_have_the_price_of_the_undated_ones() -> None:
     assert price_of("claude-haiku-4-5-20251001") == DEFAULT_PRICES["claude-haiku-4-5"]
     assert price_of("claude-fable-5-2") is None
     assert price_of("unknown") is None
 
 
-def test_configured_prices_stand_over_the_defaults() -> None:
+def test_configured_prices_override_the_defaults() -> None:
     prices = prices_from({"local": {"input": 0, "output": 0.5}})
 
     assert price_of("local", prices) == Price(0, 0.5)
@@ -65,13 +65,13 @@ def test_configured_prices_stand_over_the_defaults() -> None:
         ({"input": 1, "output": 1, "cached": 1}, r"budgets\.prices\.m\.cached"),
     ],
 )
-def test_a_price_that_is_none_is_refused_with_its_path(entry: dict[str, Any], path: str) -> None:
+def test_an_invalid_price_is_refused_with_its_path(entry: dict[str, Any], path: str) -> None:
     with pytest.raises(ConfigurationError, match=path):
         prices_from({"m": entry})
 
 
 @given(TOKENS, TOKENS, TOKENS, TOKENS, st.sampled_from(sorted(DEFAULT_PRICES)))
-def test_what_is_reserved_is_never_less_than_what_it_costs(
+def test_a_reservation_is_never_below_the_cost(
     fresh: int, said: int, read: int, written: int, model: str
 ) -> None:
     price = DEFAULT_PRICES[model]

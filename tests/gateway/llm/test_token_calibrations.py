@@ -51,7 +51,7 @@ async def state() -> AsyncIterator[AdapterState]:
     await database.stop()
 
 
-async def test_what_one_run_learned_the_next_one_knows(state: AdapterState) -> None:
+async def test_the_calibration_survives_a_restart(state: AdapterState) -> None:
     before, learned = TokenCalibrations(), taught(9)
     before.learn("claude", learned)
     await PersistentCalibrations(before, state, ["claude", "other"]).save()
@@ -62,14 +62,14 @@ async def test_what_one_run_learned_the_next_one_knows(state: AdapterState) -> N
     assert after.latest("other") == EXACT
 
 
-def test_a_long_turn_does_not_take_back_what_shorter_ones_taught_meanwhile() -> None:
+def test_a_long_turn_does_not_overwrite_the_calibration_of_shorter_ones() -> None:
     known = TokenCalibrations()
     known.learn("claude", taught(12))
     known.learn("claude", taught(2))
     assert known.latest("claude") == taught(12)
 
 
-async def test_only_what_changed_is_written(state: AdapterState) -> None:
+async def test_only_changes_are_written(state: AdapterState) -> None:
     known, puts = TokenCalibrations(), list[str]()
 
     class Watched:
@@ -88,7 +88,7 @@ async def test_only_what_changed_is_written(state: AdapterState) -> None:
     assert puts == ["a", "a"]
 
 
-async def test_several_processes_keep_what_each_of_them_knows_better(state: AdapterState) -> None:
+async def test_several_processes_keep_the_best_value_of_each(state: AdapterState) -> None:
     latin, chinese = of_script("And some tea, and a cake. "), of_script("茶とお菓子をください。")
     for learned in (latin, chinese):
         known = TokenCalibrations()
@@ -102,7 +102,7 @@ async def test_several_processes_keep_what_each_of_them_knows_better(state: Adap
     assert after.latest("claude").samples == 40
 
 
-async def test_one_process_alone_is_remembered_as_it_is(state: AdapterState) -> None:
+async def test_the_state_of_a_single_process_is_kept_unchanged(state: AdapterState) -> None:
     known = TokenCalibrations()
     process = PersistentCalibrations(known, state, ["claude"])
     for prompts in (40, 41, 80):
@@ -113,7 +113,7 @@ async def test_one_process_alone_is_remembered_as_it_is(state: AdapterState) -> 
     assert read(text) == taught(80)
 
 
-async def test_a_store_that_is_away_stops_nothing() -> None:
+async def test_an_unavailable_store_does_not_stop_the_calibration() -> None:
     class Away:
         async def get(self, key: str) -> str | None:
             raise StoreUnavailable("gone")
@@ -128,7 +128,7 @@ async def test_a_store_that_is_away_stops_nothing() -> None:
     assert await kept.save() == 0
 
 
-def test_a_state_is_small_and_is_read_as_it_was_written() -> None:
+def test_a_state_is_small_and_survives_storage() -> None:
     calibration = taught(40)
     assert read(written(calibration)) == calibration
     assert len(written(calibration)) < 1_000 < MAX_VALUE
@@ -155,10 +155,10 @@ def broken(**changes: object) -> str:
         broken(another=1),
     ],
 )
-def test_what_is_no_sound_state_is_learned_anew(text: str) -> None:
+def test_an_invalid_state_is_discarded(text: str) -> None:
     assert read(text) is None
 
 
 @given(st.text(max_size=200))
-def test_whatever_the_store_holds_is_read_without_a_crash(text: str) -> None:
+def test_any_stored_state_is_read_without_a_crash(text: str) -> None:
     read(text)

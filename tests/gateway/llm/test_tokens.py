@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gateway.llm.tokens import estimate
 
 
-def test_nothing_is_nothing() -> None:
+def test_an_empty_text_has_no_tokens() -> None:
     assert estimate("") == 0
     assert estimate("a") == 1
 
@@ -25,12 +25,12 @@ def test_nothing_is_nothing() -> None:
         ("1234567890" * 20, 60, 120),
     ],
 )
-def test_scripts_are_told_apart(text: str, least: int, most: int) -> None:
+def test_scripts_are_distinguished(text: str, least: int, most: int) -> None:
     assert least <= estimate(text) <= most
 
 
 @given(st.text(max_size=500), st.text(max_size=500))
-def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
+def test_a_longer_text_never_has_fewer_tokens(first: str, second: str) -> None:
     together = estimate(first + second)
 
     assert together >= max(estimate(first), estimate(second))

@@ -21,11 +21,11 @@ def parsed(markdown: str) -> Document:
 
 
 @given(texts)
-def test_whatever_is_taken_for_ordinary_reads_as_the_parser_reads_it(text: str) -> None:
+def test_text_taken_for_plain_is_parsed_identically_by_the_parser(text: str) -> None:
     assert parse(text) == parsed(text)
 
 
-def test_paragraphs_of_ordinary_text_need_no_parser() -> None:
+def test_plain_paragraphs_need_no_parser() -> None:
     text = "There is no model.\n\nYou said: hello, it's me (twice)!"
     assert module._ORDINARY.fullmatch(text)
     first, second = text.split("\n\n")

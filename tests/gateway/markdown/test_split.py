@@ -15,7 +15,7 @@ def texts(markdown: str, platform: str) -> list[str]:
     return [str(part.payload) for part in render(markdown, platform)]
 
 
-def test_code_is_closed_and_opened_again_with_its_language() -> None:
+def test_code_is_closed_and_reopened_with_its_language() -> None:
     code = "\n".join(f"value_{i} = compute({i})" for i in range(200))
     parts = texts(f"Here:\n\n```python\n{code}\n```\n\nDone.", "discord")
     assert len(parts) == 3
@@ -26,46 +26,46 @@ def test_code_is_closed_and_opened_again_with_its_language() -> None:
 
 
 @pytest.mark.parametrize("platform", ["telegram", "whatsapp", "slack"])
-def test_every_line_of_code_stays_whole(platform: str) -> None:
+def test_every_line_of_code_stays_in_one_part(platform: str) -> None:
     lines = [f"line number {i} <of> many & more" for i in range(900)]
     shown = read(render("```\n" + "\n".join(lines) + "\n```", platform), platform)
     assert [line for line in shown.split("\n") if line] == lines
 
 
-def test_a_block_that_fits_is_not_cut() -> None:
+def test_a_block_that_fits_is_not_split() -> None:
     paragraphs = [f"{i} " + "word " * 90 for i in range(20)]
     for part in texts("\n\n".join(paragraphs), "discord"):
         assert all(piece.strip() in {p.strip() for p in paragraphs} for piece in part.split("\n\n"))
 
 
-def test_a_long_paragraph_is_cut_between_sentences() -> None:
+def test_a_long_paragraph_is_split_between_sentences() -> None:
     parts = texts("This is a sentence of some length. " * 200, "discord")
     assert len(parts) == 4
     assert all(part.endswith("length.") and part.startswith("This") for part in parts)
 
 
-def test_without_sentences_it_is_cut_between_words() -> None:
+def test_without_sentences_a_paragraph_is_split_between_words() -> None:
     parts = texts("word " * 1000, "telegram")
     assert all(set(part.split()) == {"word"} for part in parts)
 
 
-def test_bold_goes_on_in_the_next_message() -> None:
+def test_bold_text_continues_in_the_next_part() -> None:
     for part in texts("**" + "bold words " * 400 + "end**", "discord"):
         assert re.fullmatch(r"\*\*[a-z ]+\*\*", part)
 
 
-def test_a_link_leads_to_the_same_place_from_both_messages() -> None:
+def test_a_split_link_keeps_its_address_in_both_parts() -> None:
     for part in texts("[" + "text " * 900 + "end](http://e.org/x)", "telegram"):
         assert part.startswith('<a href="http://e.org/x">')
         assert part.endswith("</a>")
 
 
-def test_a_link_too_long_for_a_message_is_written_out() -> None:
+def test_a_link_too_long_for_a_part_is_written_out() -> None:
     address = "http://e.org/" + "x" * 5000
     assert letters(read(render(f"[a]({address})", "discord"), "discord")) == f"a({address})"
 
 
-def test_a_table_repeats_its_header() -> None:
+def test_a_split_table_repeats_its_header() -> None:
     rows = "\n".join(f"| name {i} | {i} |" for i in range(300))
     parts = texts(f"| Name | Number |\n|:--|--:|\n{rows}", "discord")
     assert len(parts) > 2
@@ -73,7 +73,7 @@ def test_a_table_repeats_its_header() -> None:
     assert letters("".join(parts)).count("name299│299") == 1
 
 
-def test_a_list_goes_on_counting_and_an_item_is_not_begun_twice() -> None:
+def test_a_split_list_continues_its_numbers_and_repeats_no_item() -> None:
     items = "\n".join(f"{i}. item {i} " + "x " * 30 for i in range(1, 101))
     numbers = re.findall(r"(?m)^(\d+)\. item (\d+)", "\n".join(texts(items, "telegram")))
     assert numbers == [(str(i), str(i)) for i in range(1, 101)]
@@ -81,19 +81,19 @@ def test_a_list_goes_on_counting_and_an_item_is_not_begun_twice() -> None:
     assert re.findall(r"(?m)^(\d)\. ", "\n".join(texts(long_item, "telegram"))) == ["1", "2"]
 
 
-def test_a_quote_is_a_quote_in_every_message() -> None:
+def test_a_split_quotation_is_a_quotation_in_every_part() -> None:
     for part in texts("\n".join(["> " + "word " * 100, ">"] * 20), "telegram"):
         assert part.startswith("<blockquote>")
         assert part.endswith("</blockquote>")
         assert part.count("blockquote") == 2
 
 
-def test_a_heading_stays_with_what_follows_it() -> None:
+def test_a_heading_stays_with_the_following_block() -> None:
     parts = texts("a " * 700 + "\n\n# Title\n\n" + "b " * 600, "discord")
     assert [part.split("\n")[0][:7] for part in parts] == ["a a a a", "# Title"]
 
 
-def test_telegram_counts_utf16_and_cuts_no_character() -> None:
+def test_telegram_counts_utf16_and_splits_no_character() -> None:
     family = "👩\u200d👩\u200d👧"
     parts = texts(family * 1500, "telegram")
     assert all(units(part) <= 4096 for part in parts)
@@ -108,7 +108,7 @@ def blocks_of(part: Part) -> list[dict[str, Any]]:
     return blocks
 
 
-def test_slack_takes_one_table_a_message_and_shows_the_next_as_code() -> None:
+def test_slack_gets_one_table_per_message_and_the_next_as_code() -> None:
     table = "| a | b |\n|---|---|\n| 1 | 2 |"
     (part,) = render(f"{table}\n\ntext\n\n{table}", "slack")
     blocks = blocks_of(part)
@@ -116,14 +116,14 @@ def test_slack_takes_one_table_a_message_and_shows_the_next_as_code() -> None:
     assert blocks[2]["elements"][0]["type"] == "rich_text_preformatted"
 
 
-def test_slack_gives_a_long_table_several_messages() -> None:
+def test_slack_gets_a_long_table_in_several_messages() -> None:
     rows = "\n".join(f"| {i} | x |" for i in range(250))
     parts = render(f"| n | v |\n|---|---|\n{rows}", "slack")
     assert "249" in read(parts, "slack")
     assert sum(len(blocks_of(part)[0]["rows"]) - 1 for part in parts) == 250
 
 
-def test_slack_gets_a_block_less_than_fifty_for_the_buttons() -> None:
+def test_slack_gets_at_most_49_blocks_with_buttons() -> None:
     parts = render("\n\n".join("ab" for _ in range(120)), "slack")
     assert [len(blocks_of(part)) for part in parts] == [49, 49, 22]
 
@@ -139,12 +139,12 @@ def test_slack_gets_a_block_less_than_fifty_for_the_buttons() -> None:
         ("short", 99, 5),
     ],
 )
-def test_the_best_place_to_cut(text: str, end: int, cut: int) -> None:
+def test_the_split_is_at_the_best_boundary(text: str, end: int, cut: int) -> None:
     assert best_cut(text, end) == cut
 
 
 @pytest.mark.parametrize("cluster", ["e\u0301", "👍🏽", "🇩🇪", "👩\u200d👧", "☑\ufe0f"])
-def test_no_visible_character_is_cut(cluster: str) -> None:
+def test_no_visible_character_is_split(cluster: str) -> None:
     text = "a" * 10 + cluster + "b" * 10
     for end in range(11, 10 + len(cluster)):
         assert character_cut(text, end) == 10

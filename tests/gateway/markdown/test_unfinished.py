@@ -24,7 +24,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_every_beginning_shows_a_beginning_of_the_answer(answer: str) -> None:
+def test_every_prefix_renders_as_a_beginning_of_the_answer(answer: str) -> None:
     whole = letters(PLAIN.document(parse(answer)).replace("(http://example.org/a/b)", ""))
     whole = whole.replace("(http://example.org/i.png)", "")
     for end in range(len(answer) + 1):
@@ -53,17 +53,17 @@ def test_every_beginning_shows_a_beginning_of_the_answer(answer: str) -> None:
         ("", ""),
     ],
 )
-def test_what_is_open_is_closed(begun: str, healed: str) -> None:
+def test_open_markup_is_closed(begun: str, healed: str) -> None:
     assert close_unfinished(begun) == healed
 
 
 @given(st.text(alphabet="ab *_~`|[]()\n\\!", max_size=60))
-def test_any_text_can_be_shown(markdown: str) -> None:
+def test_any_text_can_be_rendered(markdown: str) -> None:
     assert isinstance(render(close_unfinished(markdown), "telegram"), list)
 
 
 @pytest.mark.parametrize("seed", ["*a ", "`", "[a](", "_", "||a", "```\n", "\\"])
-def test_a_long_text_takes_little_time(seed: str) -> None:
+def test_a_long_text_is_rendered_quickly(seed: str) -> None:
     begun = time.process_time()
     close_unfinished((seed * 200_000)[:200_000])
     assert time.process_time() - begun < 3

@@ -52,7 +52,7 @@ def id_of(message_id: str) -> str:
     return correlation_id(f"test:main:message:e-{message_id}")
 
 
-async def test_messages_beside_and_behind_each_other_keep_their_ids() -> None:
+async def test_concurrent_and_successive_messages_keep_their_ids() -> None:
     async with gateway(overlap="queue") as g:
         seen = follow(g)
         g.model.open.clear()
@@ -66,7 +66,7 @@ async def test_messages_beside_and_behind_each_other_keep_their_ids() -> None:
     assert {trace.id for trace in g.traces} == {id_of(name) for name in names}
 
 
-async def test_what_was_collected_goes_on_under_the_last_ones_id() -> None:
+async def test_collected_messages_continue_under_the_id_of_the_last_one() -> None:
     async with gateway() as g:
         seen = follow(g)
         g.model.open.clear()
@@ -103,7 +103,7 @@ async def test_each_send_of_a_chat_is_logged_under_its_own_answer() -> None:
     assert [line["turn"] for line in dead] == [id_of("second")]
 
 
-async def test_a_lane_that_fails_says_for_whom() -> None:
+async def test_a_failing_queue_logs_its_message() -> None:
     """The end of the first turn starts the second one."""
     async with gateway(overlap="queue") as g:
         first_done = asyncio.Event()
@@ -125,7 +125,7 @@ async def test_a_lane_that_fails_says_for_whom() -> None:
     assert [line["turn"] for line in failed] == [id_of("second")]
 
 
-async def test_each_of_several_collected_messages_is_admitted_under_its_own_id() -> None:
+async def test_each_collected_message_is_admitted_under_its_own_id() -> None:
     seen: list[object] = []
 
     class Gate:

@@ -49,14 +49,14 @@ def lines(request: pytest.FixtureRequest) -> Iterator[Lines]:
     configure_logs(level=logging.WARNING)
 
 
-def test_a_line_is_one_object_with_its_level_time_and_values(json_lines: Lines) -> None:
+def test_a_line_is_one_object_with_level_time_and_values(json_lines: Lines) -> None:
     structlog.get_logger("gateway.test").warning("dead_letter", platform="slack", keys=2)
     (record,) = json_lines.records
     assert record.pop("timestamp")
     assert record == {"event": "dead_letter", "level": "warning", "platform": "slack", "keys": 2}
 
 
-def test_loggers_of_the_standard_library_go_the_same_way(json_lines: Lines) -> None:
+def test_lines_of_the_standard_library_have_the_same_format(json_lines: Lines) -> None:
     with correlated("0123456789abcdef"):
         logging.getLogger("adapters.telegram.polling").warning("polling failed (%s)", "TimedOut")
     (record,) = json_lines.records
@@ -64,16 +64,16 @@ def test_loggers_of_the_standard_library_go_the_same_way(json_lines: Lines) -> N
     assert (record["level"], record["turn"]) == ("warning", "0123456789abcdef")
 
 
-def test_of_a_library_only_the_place_is_told(lines: Lines) -> None:
+def test_only_the_place_of_a_line_of_a_library_is_logged(lines: Lines) -> None:
     logging.getLogger("slack_sdk.socket_mode").error("Failed on %s", WORDS)
     logging.getLogger("some.plugin").warning(f"message {WORDS}")
     assert WORDS not in lines.text
     assert lines.text.count("library_log") == 2
     assert "slack_sdk.socket_mode" in lines.text
-    assert "test_logs.test_of_a_library_only_the_place_is_told" in lines.text
+    assert "test_logs.test_only_the_place_of_a_line_of_a_library_is_logged" in lines.text
 
 
-def test_the_chatter_of_libraries_stays_out_at_every_level(lines: Lines) -> None:
+def test_info_lines_of_libraries_are_omitted_at_every_level(lines: Lines) -> None:
     for name in ("asyncio", "discord.gateway", "telegram.ext", "mcp.client", "urllib3"):
         logger = logging.getLogger(name)
         before, logger.level = logger.level, logging.DEBUG
@@ -84,7 +84,7 @@ def test_the_chatter_of_libraries_stays_out_at_every_level(lines: Lines) -> None
 
 
 @pytest.mark.parametrize("level", [logging.INFO, logging.WARNING, logging.ERROR])
-def test_less_important_lines_than_asked_for_are_not_written(level: int) -> None:
+def test_lines_below_the_level_are_not_written(level: int) -> None:
     lines = Lines("json", level)
     for name in ("debug", "info", "warning", "error"):
         getattr(structlog.get_logger("gateway"), name)("ours", at=name)
@@ -98,7 +98,7 @@ def test_less_important_lines_than_asked_for_are_not_written(level: int) -> None
     configure_logs(level=logging.WARNING)
 
 
-def test_an_exception_is_its_type_and_place_without_its_words(lines: Lines) -> None:
+def test_an_exception_is_logged_with_type_and_place_and_without_its_message(lines: Lines) -> None:
     log = structlog.get_logger("gateway.test")
     try:
         try:
@@ -115,7 +115,7 @@ def test_an_exception_is_its_type_and_place_without_its_words(lines: Lines) -> N
     assert "Permanent" in lines.text
 
 
-def test_words_meant_for_the_operator_are_told() -> None:
+def test_messages_for_the_operator_are_logged() -> None:
     assert error_text(StartError("Discord refused the token.", "Reset it.")) == (
         "StartError: Discord refused the token. Reset it."
     )
@@ -125,7 +125,7 @@ def test_words_meant_for_the_operator_are_told() -> None:
     assert error_text(KeyError(WORDS)) == "KeyError"
 
 
-def test_a_chain_of_exceptions_has_an_end() -> None:
+def test_a_chain_of_exceptions_is_limited() -> None:
     error: Exception = ValueError("innermost")
     for _ in range(50):
         outer = RuntimeError("outer")
@@ -138,7 +138,7 @@ def test_a_chain_of_exceptions_has_an_end() -> None:
     "secret",
     ["hunter2-hunter2", TOKEN, "sk-ant-api03-" + "x" * 40, "postgresql://a:swordfish@db/x"],
 )
-def test_secrets_do_not_appear_wherever_they_stand(lines: Lines, secret: str) -> None:
+def test_secrets_are_removed_at_any_place(lines: Lines, secret: str) -> None:
     log = structlog.get_logger("gateway.test")
     log.error("failed", url=f"https://api.test/bot{secret}/x", problem=StartError(f"not {secret}."))
     logging.getLogger("gateway.test").error("failed at %s", f"https://api.test/{secret}")
@@ -148,16 +148,16 @@ def test_secrets_do_not_appear_wherever_they_stand(lines: Lines, secret: str) ->
     assert REDACTED in lines.text
 
 
-def test_a_short_secret_does_not_tear_words_apart(json_lines: Lines) -> None:
+def test_a_short_secret_does_not_break_other_words(json_lines: Lines) -> None:
     structlog.get_logger("gateway").info("abcdef")
     assert json_lines.records[0]["event"] == "abcdef"
 
 
-def test_values_have_a_bound() -> None:
+def test_values_have_a_size_limit() -> None:
     assert len(redacted("x " * 1_000_000)) == MAX_VALUE + 1
 
 
-async def test_tasks_keep_the_id_of_the_message_they_were_started_for(json_lines: Lines) -> None:
+async def test_tasks_keep_the_correlation_id_of_their_message(json_lines: Lines) -> None:
     log = structlog.get_logger("gateway.test")
 
     async def work() -> None:
@@ -173,7 +173,7 @@ async def test_tasks_keep_the_id_of_the_message_they_were_started_for(json_lines
     assert [r.get("turn") for r in json_lines.records] == ["aaaa", "bbbb", None]
 
 
-def test_the_id_follows_from_the_event_and_says_nothing_about_it() -> None:
+def test_the_correlation_id_follows_from_the_event_and_reveals_nothing() -> None:
     first = correlation_id("telegram:main:message:12345")
     assert first == correlation_id("telegram:main:message:12345")
     assert first != correlation_id("telegram:main:message:12346")
@@ -182,14 +182,14 @@ def test_the_id_follows_from_the_event_and_says_nothing_about_it() -> None:
     assert turn_id_of(f"{first}:3") == first
 
 
-def test_setting_logs_up_again_replaces_the_earlier_set_up() -> None:
+def test_configuring_logs_again_replaces_the_earlier_configuration() -> None:
     first, second = Lines("json", logging.INFO), Lines("json", logging.INFO)
     logging.getLogger("gateway").warning("once")
     assert (len(first.records), len(second.records)) == (0, 1)
     configure_logs(level=logging.WARNING)
 
 
-def test_a_line_that_finds_no_room_on_the_disk_breaks_nothing_off() -> None:
+def test_a_full_disk_does_not_raise_when_logging() -> None:
     full = open("/dev/full", "w", buffering=1)  # noqa: SIM115 - closing it fails as well
     configure_logs("json", logging.INFO, stream=full)
     try:

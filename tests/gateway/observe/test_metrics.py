@@ -54,13 +54,13 @@ def metrics() -> Metrics:
     return Metrics({"slack", "telegram"}, {"claude"})
 
 
-def test_every_program_has_figures_of_its_own(metrics: Metrics) -> None:
+def test_every_program_has_separate_metrics(metrics: Metrics) -> None:
     metrics.arrived("slack", "message")
     assert value(metrics, "events_total", platform="slack", kind="message") == 1
     assert value(Metrics({"slack"}), "events_total", platform="slack", kind="message") == 0
 
 
-def test_a_turn_is_counted_with_its_stages_and_what_it_cost(metrics: Metrics) -> None:
+def test_a_turn_is_counted_with_its_stages_and_its_cost(metrics: Metrics) -> None:
     row = UsageRow("t", "p", "w", "claude", Usage(100, 20, 5, 0), 2_500_000, AT)
     metrics.answered(
         answered(
@@ -79,7 +79,7 @@ def test_a_turn_is_counted_with_its_stages_and_what_it_cost(metrics: Metrics) ->
     assert value(metrics, "cost_dollars_total", model="claude") == pytest.approx(2.5)
 
 
-def test_the_whole_time_ends_with_the_last_send_and_the_own_one_is_less_the_model(
+def test_the_answer_time_ends_with_the_last_send_and_excludes_the_model_in_the_second_metric(
     metrics: Metrics,
 ) -> None:
     metrics.answered(answered(Timing("model", "claude", 10.6, 1.0), key="r1:1"))
@@ -119,20 +119,20 @@ def test_a_refusal_has_its_stage_and_reason(metrics: Metrics) -> None:
         ("ignored", "poll_answer_8812", "noted_total", {"what": "ignored"}),
     ],
 )
-def test_what_is_counted_by_name_has_its_place(
+def test_named_counters_have_their_metric(
     metrics: Metrics, what: str, detail: str, name: str, labels: dict[str, str]
 ) -> None:
     metrics.count(what, detail)
     assert value(metrics, name, **labels) == 1
 
 
-def test_what_is_timed_elsewhere_is_not_counted_twice(metrics: Metrics) -> None:
+def test_durations_measured_elsewhere_are_not_counted_twice(metrics: Metrics) -> None:
     metrics.count("sent", "slack")
     assert not [name for name, _ in samples(metrics) if name == "parley_noted_total"]
 
 
 @given(st.lists(st.text(max_size=60), max_size=400))
-def test_a_label_has_few_values_whatever_comes(values: list[str]) -> None:
+def test_a_label_has_few_values_for_any_input(values: list[str]) -> None:
     label = Label({"slack"}, most=10)
     assert len({label.of(value) for value in values}) <= 12
 
@@ -146,7 +146,7 @@ def test_ids_never_become_labels(number: str, uuid: str) -> None:
     assert label.of("user_limit") == "user_limit"
 
 
-def test_strange_values_end_in_other_everywhere(metrics: Metrics) -> None:
+def test_unknown_values_become_other_everywhere(metrics: Metrics) -> None:
     metrics.arrived("matrix", "message-of-ada")
     metrics.count("duplicate", "@ada:example.org")
     metrics.answered(answered(Timing("stage", "stage 7", 0, 0), platform="matrix", outcome="Ada!"))
@@ -156,7 +156,7 @@ def test_strange_values_end_in_other_everywhere(metrics: Metrics) -> None:
     assert value(metrics, "events_total", platform=OTHER, kind=OTHER) == 1
 
 
-def test_answers_that_are_never_sent_do_not_pile_up(metrics: Metrics) -> None:
+def test_answers_that_are_never_sent_do_not_accumulate(metrics: Metrics) -> None:
     for number in range(MAX_UNSENT + 100):
         metrics.answered(answered(key=f"r{number}:0"))
         metrics.attempted(attempt(f"x{number}:0", failed="Transient"))
@@ -164,7 +164,7 @@ def test_answers_that_are_never_sent_do_not_pile_up(metrics: Metrics) -> None:
     assert len(metrics._refused) == MAX_UNSENT
 
 
-def test_what_is_looked_up_is_as_it_is_at_that_moment(metrics: Metrics) -> None:
+def test_gauges_are_read_at_the_time_of_the_request(metrics: Metrics) -> None:
     now = [
         GaugeReadings(waiting=3, unsent=2, connections={"slack": "deaf"}, reconnects={"slack": 4})
     ]
@@ -179,7 +179,7 @@ def test_what_is_looked_up_is_as_it_is_at_that_moment(metrics: Metrics) -> None:
     assert value(metrics, "up", part="storage") == 0
 
 
-def test_what_processes_share_is_told_only_where_they_do(metrics: Metrics) -> None:
+def test_shared_gauges_exist_only_with_shared_work(metrics: Metrics) -> None:
     now = [GaugeReadings()]
     metrics.registry.register(Gauges(lambda: now[0]))
     assert not [name for name, _ in samples(metrics) if name.startswith("parley_shared")]
@@ -188,6 +188,6 @@ def test_what_processes_share_is_told_only_where_they_do(metrics: Metrics) -> No
     assert [value(metrics, f"shared_{name}") for name in names] == [5, 3, 1, 2]
 
 
-def test_the_process_is_on_the_page(metrics: Metrics) -> None:
+def test_metrics_of_the_process_are_included(metrics: Metrics) -> None:
     names = {name for name, _ in samples(metrics)}
     assert {"process_resident_memory_bytes", "process_cpu_seconds_total"} <= names

@@ -11,7 +11,7 @@ def metrics() -> Metrics:
     return Metrics({"slack"})
 
 
-def test_every_step_has_its_time_and_every_arm_its_candidates(metrics: Metrics) -> None:
+def test_every_step_has_a_duration_and_every_search_its_candidates(metrics: Metrics) -> None:
     steps = [("bm25", 0.002), ("embedding", 0.011), ("vector", 0.003), ("context", 0.001)]
     arms = [("bm25", 50), ("vector", 12)]
     metrics.recall.recalled(RecallMeasurement(0.02, steps=steps, candidates=arms, results=7))
@@ -28,7 +28,7 @@ def test_every_step_has_its_time_and_every_arm_its_candidates(metrics: Metrics) 
     assert value(metrics, "recall_notes_total", note="exact") == 1
 
 
-def test_how_it_ended_is_told(metrics: Metrics) -> None:
+def test_the_outcome_is_recorded(metrics: Metrics) -> None:
     metrics.recall.recalled(RecallMeasurement(3.0, "stopped"))
     metrics.recall.recalled(RecallMeasurement(0.1, "StoreUnavailable"))
     metrics.count("unrecalled", "too_slow")
@@ -37,7 +37,7 @@ def test_how_it_ended_is_told(metrics: Metrics) -> None:
     assert value(metrics, "unrecalled_total", reason="too_slow") == 1
 
 
-def test_strange_values_end_in_other(metrics: Metrics) -> None:
+def test_unknown_values_become_other(metrics: Metrics) -> None:
     steps = [(f"step{number}", 0.1) for number in range(200)]
     arms = [(f"arm {number}", 1) for number in range(200)]
     metrics.recall.recalled(RecallMeasurement(0.1, "no such", steps, arms, notes=["m-4711"]))

@@ -48,7 +48,7 @@ def denied(number: int = 0, event: str = "api_denied") -> SecurityEvent:
 
 
 @pytest.mark.parametrize("level", [logging.ERROR, logging.CRITICAL])
-async def test_no_log_level_silences_denials_and_limits(level: int) -> None:
+async def test_no_log_level_suppresses_denials_and_limits(level: int) -> None:
     log = io.StringIO()
     configure_logs("json", level, stream=log)
     blocked = AccessPolicy(blocked_users=frozenset({"eve"}))
@@ -65,7 +65,7 @@ async def test_no_log_level_silences_denials_and_limits(level: int) -> None:
     assert "hunter2" not in log.getvalue()
 
 
-async def test_what_happens_again_is_counted_until_the_hour_is_over() -> None:
+async def test_repeated_events_are_counted_for_an_hour() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)
     for _ in range(1_000):
@@ -79,7 +79,7 @@ async def test_what_happens_again_is_counted_until_the_hour_is_over() -> None:
     assert kept.entries[1:] == [(again, 999), (denied(), 1)]
 
 
-async def test_a_flood_from_many_addresses_is_bounded_and_hides_no_other_event() -> None:
+async def test_events_from_many_addresses_are_limited_and_hide_no_other_event() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)
     for number in range(10_000):
@@ -95,7 +95,7 @@ async def test_a_flood_from_many_addresses_is_bounded_and_hides_no_other_event()
     assert [times for event, times in kept.entries if event.event == "webhook_denied"] == [1, 1]
 
 
-async def test_neither_another_reason_nor_another_tenant_hides_an_entry() -> None:
+async def test_an_entry_is_hidden_neither_by_another_reason_nor_by_another_tenant() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)
     for number in range(10_000):
@@ -113,7 +113,7 @@ async def test_neither_another_reason_nor_another_tenant_hides_an_entry() -> Non
     assert len(kept.entries) <= 2 * MAX_NAMED + len(hidden)
 
 
-async def test_kinds_of_events_are_bounded_too() -> None:
+async def test_kinds_of_events_are_limited() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)
     for number in range(1_000):
@@ -125,7 +125,7 @@ async def test_kinds_of_events_are_bounded_too() -> None:
     assert sum(times for _, times in kept.entries) == 1_001
 
 
-async def test_entries_wait_while_the_database_is_away() -> None:
+async def test_entries_wait_while_the_database_is_unavailable() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)
     kept.away = True
@@ -140,7 +140,7 @@ async def test_entries_wait_while_the_database_is_away() -> None:
     assert 1 <= len(kept.entries) <= MAX_QUEUED
 
 
-async def test_the_end_writes_what_was_counted() -> None:
+async def test_stop_writes_the_counted_events() -> None:
     kept = Kept()
     security = SecurityLog(sink=kept)
     security.start()
@@ -152,7 +152,7 @@ async def test_the_end_writes_what_was_counted() -> None:
     assert timedelta(0) < WINDOW
 
 
-async def test_two_who_flush_at_once_hand_each_entry_on_once() -> None:
+async def test_concurrent_flushes_write_each_entry_once() -> None:
     kept = Kept()
     security = SecurityLog(FakeClock(), kept)
     kept.open.clear()
@@ -165,7 +165,7 @@ async def test_two_who_flush_at_once_hand_each_entry_on_once() -> None:
     assert kept.entries == [(denied(number), 1) for number in range(3)]
 
 
-async def test_an_end_in_the_middle_of_an_entry_hands_it_on_once() -> None:
+async def test_a_stop_during_a_write_writes_the_entry_once() -> None:
     clock, kept = FakeClock(), Kept()
     security = SecurityLog(clock, kept)
     kept.open.clear()

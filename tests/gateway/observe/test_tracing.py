@@ -69,7 +69,7 @@ async def test_a_turn_is_one_trace_with_stages_model_and_send(spans: Spans) -> N
         assert span.context.trace_id == root.context.trace_id
 
 
-async def test_times_are_those_of_the_work(spans: Spans) -> None:
+async def test_spans_have_the_times_of_the_work(spans: Spans) -> None:
     async with gateway() as g:
         watched(g, spans)
         g.model.open.clear()
@@ -96,7 +96,7 @@ async def test_two_turns_are_two_traces(spans: Spans) -> None:
     assert len(spans.named("turn")) == len(traces) == 2
 
 
-async def test_every_try_of_a_send_is_a_span_and_a_failed_one_says_so(spans: Spans) -> None:
+async def test_every_send_attempt_is_a_span_and_a_failed_one_is_marked(spans: Spans) -> None:
     async with gateway() as g:
         watched(g, spans)
         g.adapter.failures.append(Transient("later", retry_after=1.0))
@@ -108,7 +108,7 @@ async def test_every_try_of_a_send_is_a_span_and_a_failed_one_says_so(spans: Spa
     assert not spans.named("send")[0].status.is_ok
 
 
-async def test_nothing_of_people_or_their_ids_is_in_a_trace(spans: Spans) -> None:
+async def test_a_trace_contains_no_data_and_no_ids_of_people(spans: Spans) -> None:
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"mallory"})))
     async with gateway(policies=policies) as g:
         watched(g, spans)
@@ -123,6 +123,6 @@ async def test_nothing_of_people_or_their_ids_is_in_a_trace(spans: Spans) -> Non
         assert word not in told
 
 
-async def test_what_is_left_is_delivered_at_the_end(spans: Spans) -> None:
+async def test_remaining_spans_are_sent_at_shutdown(spans: Spans) -> None:
     await spans.tracing.close()
     assert spans.all == []

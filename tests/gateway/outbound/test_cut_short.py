@@ -53,7 +53,7 @@ class Last:
         await self.deliverer._tasks.stop()
 
 
-async def test_a_send_that_was_begun_when_the_last_run_died_is_repeated_below_a_note(
+async def test_a_send_started_before_a_crash_is_repeated_below_a_note(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Last(bench)
@@ -66,7 +66,7 @@ async def test_a_send_that_was_begun_when_the_last_run_died_is_repeated_below_a_
     assert bench.adapter.texts == [REPEAT_NOTE.text, "a", "b", "c"]
 
 
-async def test_so_is_a_later_part_that_waited_for_its_slot(
+async def test_a_later_part_that_waited_for_its_slot_is_repeated_below_a_note(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Last(bench)
@@ -80,7 +80,7 @@ async def test_so_is_a_later_part_that_waited_for_its_slot(
     assert bench.adapter.texts == [REPEAT_NOTE.text, "b"]
 
 
-async def test_what_only_waited_when_the_last_run_died_needs_no_note(bench: Bench) -> None:
+async def test_a_send_that_was_not_started_before_a_crash_needs_no_note(bench: Bench) -> None:
     last = Last(bench, Transient("500"))
     await last.sends(outbound("r:0", "a"))
     await last.dies()
@@ -92,7 +92,7 @@ async def test_what_only_waited_when_the_last_run_died_needs_no_note(bench: Benc
 @pytest.mark.parametrize(
     "bench", [{"capabilities": Capabilities(idempotent_sends=True)}], indirect=True
 )
-async def test_nor_does_what_the_platform_recognises(
+async def test_a_repetition_that_the_platform_recognises_needs_no_note(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Last(bench)
@@ -105,7 +105,7 @@ async def test_nor_does_what_the_platform_recognises(
 
 
 @pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)
-async def test_and_by_setting_it_is_not_repeated(
+async def test_a_started_send_becomes_a_dead_letter_if_repetition_is_disabled(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Last(bench)
@@ -118,7 +118,7 @@ async def test_and_by_setting_it_is_not_repeated(
     assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
 
 
-async def test_a_send_without_an_answer_is_known_as_such_after_a_restart(bench: Bench) -> None:
+async def test_a_send_without_a_response_stays_ambiguous_after_a_restart(bench: Bench) -> None:
     last = Last(bench, Ambiguous("cut"))
     await last.sends(outbound("r:0", "a"))
     await last.dies()
@@ -127,7 +127,7 @@ async def test_a_send_without_an_answer_is_known_as_such_after_a_restart(bench: 
     assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
 
 
-async def test_a_pause_that_the_platform_asked_for_holds_over_a_restart(bench: Bench) -> None:
+async def test_a_requested_pause_survives_a_restart(bench: Bench) -> None:
     last = Last(bench, Transient("429", 1800.0))
     await last.sends(outbound("r:0", "a"))
     await last.dies()
@@ -139,14 +139,14 @@ async def test_a_pause_that_the_platform_asked_for_holds_over_a_restart(bench: B
     assert bench.adapter.texts == ["other", "a", "b"]
 
 
-async def test_a_send_that_goes_at_once_costs_no_write_of_its_own(bench: Bench) -> None:
+async def test_a_send_that_starts_at_once_needs_no_separate_write(bench: Bench) -> None:
     last, before = Last(bench), bench.database.transactions
     await last.sends(outbound("r:0", "a"))
     assert bench.database.transactions - before == 2  # queued as begun; sent
     await last.dies()
 
 
-async def test_a_send_that_processes_died_of_is_a_dead_letter_and_can_be_sent_again(
+async def test_a_quarantined_send_is_a_dead_letter_that_can_be_resent(
     bench: Bench,
 ) -> None:
     guard = deadly("send", "x:0")

@@ -26,14 +26,14 @@ async def test_parts_arrive_in_order(bench: Bench) -> None:
     assert bench.deliverer.idle
 
 
-async def test_a_refusal_for_now_is_repeated_exactly_when_allowed(bench: Bench) -> None:
+async def test_a_temporary_refusal_is_retried_at_the_stated_time(bench: Bench) -> None:
     bench.adapter.failures.append(Transient("429", 1800.0))
     assert await bench.send(outbound("r:0", "a"), outbound("r:1", "b"), seconds=1799) == []
     await bench.clock.advance(1)
     assert bench.adapter.texts == ["a", "b"]
 
 
-async def test_without_a_time_the_pauses_grow(bench: Bench) -> None:
+async def test_without_a_stated_time_the_pauses_grow(bench: Bench) -> None:
     bench.adapter.failures.extend(Transient("500") for _ in range(4))
     await bench.send(outbound("r:0", "a"))
     assert bench.adapter.texts == ["a"]
@@ -46,7 +46,7 @@ async def test_one_chat_never_delays_another(bench: Bench) -> None:
     assert await bench.send(slow, quick, seconds=1) == ["quick"]
 
 
-async def test_a_limit_of_the_whole_account_is_not_tried_out_chat_by_chat(bench: Bench) -> None:
+async def test_a_rate_limit_of_the_account_is_not_tested_chat_by_chat(bench: Bench) -> None:
     bench.adapter.failures.append(Transient("429", 30.0, whole_account=True))
     await bench.send(outbound("a:0", "a", direct("ada")), seconds=1)
     assert await bench.send(outbound("b:0", "b", direct("ben")), seconds=28) == []
@@ -62,20 +62,20 @@ async def test_only_rejected_markup_falls_back_to_plain_text(bench: Bench) -> No
     assert bench.adapter.sent[0].part == Part("bold", "bold")
 
 
-async def test_a_limit_never_costs_the_format(bench: Bench) -> None:
+async def test_a_rate_limit_never_removes_the_formatting(bench: Bench) -> None:
     bench.adapter.failures.extend([Transient("429", 1.0), Transient("500"), Transient("502")])
     item = outbound("r:0")
     await bench.send(type(item)(item.key, item.place, Part("<b>bold</b>", "bold")))
     assert bench.adapter.sent[0].part == Part("<b>bold</b>", "bold")
 
 
-async def test_plain_text_that_is_rejected_too_is_given_up(bench: Bench) -> None:
+async def test_refused_plain_text_becomes_a_dead_letter(bench: Bench) -> None:
     bench.adapter.failures.append(FormatRejected("no"))
     assert await bench.send(outbound("r:0", "plain")) == [LOST_NOTE.text]
     assert await bench.states() == {"r:0": "dead"}
 
 
-async def test_a_part_that_cannot_be_sent_takes_the_rest_of_its_answer_along(
+async def test_a_part_that_cannot_be_sent_stops_the_rest_of_its_answer(
     bench: Bench,
 ) -> None:
     bench.adapter.failures.append(Permanent("chat not found"))
@@ -84,7 +84,7 @@ async def test_a_part_that_cannot_be_sent_takes_the_rest_of_its_answer_along(
     assert await bench.states() == {"r:0": "dead", "r:1": "dead", "s:0": "sent"}
 
 
-async def test_a_send_that_may_have_happened_is_repeated_with_a_note(bench: Bench) -> None:
+async def test_an_ambiguous_send_is_repeated_with_a_note(bench: Bench) -> None:
     bench.adapter.failures.append(Ambiguous("no answer"))
     assert await bench.send(outbound("r:0", "a")) == [REPEAT_NOTE.text, "a"]
 
@@ -92,13 +92,13 @@ async def test_a_send_that_may_have_happened_is_repeated_with_a_note(bench: Benc
 @pytest.mark.parametrize(
     "bench", [{"capabilities": Capabilities(idempotent_sends=True)}], indirect=True
 )
-async def test_where_the_platform_knows_the_key_no_note_is_needed(bench: Bench) -> None:
+async def test_a_platform_that_recognises_the_key_needs_no_note(bench: Bench) -> None:
     bench.adapter.failures.append(Ambiguous("no answer"))
     assert await bench.send(outbound("r:0", "a")) == ["a"]
 
 
 @pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)
-async def test_or_it_is_not_repeated_by_setting(bench: Bench) -> None:
+async def test_an_ambiguous_send_is_not_repeated_if_disabled(bench: Bench) -> None:
     bench.adapter.failures.append(Ambiguous("no answer"))
     assert await bench.send(outbound("r:0", "a")) == []
     assert await bench.states() == {"r:0": "dead"}
@@ -107,13 +107,13 @@ async def test_or_it_is_not_repeated_by_setting(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "bench", [{"rules": DeliveryRules(lifetime=timedelta(minutes=1))}], indirect=True
 )
-async def test_an_answer_that_is_too_old_is_given_up(bench: Bench) -> None:
+async def test_an_answer_beyond_its_lifetime_becomes_a_dead_letter(bench: Bench) -> None:
     bench.adapter.failures.extend(Transient("500", 30.0) for _ in range(5))
     await bench.send(outbound("r:0"), seconds=600)
     assert await bench.states() == {"r:0": "dead"}
 
 
-async def test_a_bug_in_an_adapter_does_not_stop_the_chat(bench: Bench) -> None:
+async def test_an_exception_in_an_adapter_does_not_stop_the_chat(bench: Bench) -> None:
     bench.adapter.failures.append(ValueError("oops"))  # type: ignore[arg-type]
     assert await bench.send(outbound("r:0"), outbound("s:0", "next")) == [LOST_NOTE.text, "next"]
 
@@ -126,34 +126,34 @@ async def test_sends_wait_until_the_account_is_connected(bench: Bench) -> None:
     assert bench.adapter.texts == ["a"]
 
 
-async def test_a_new_run_goes_on_with_what_the_old_one_left(bench: Bench) -> None:
+async def test_a_new_process_continues_the_open_sends(bench: Bench) -> None:
     await bench.outbox.add((outbound("r:0", "a"), outbound("r:1", "b")))
     await bench.deliverer.start()
     await bench.clock.advance(1)
     assert bench.adapter.texts == ["a", "b"]
 
 
-async def test_an_account_that_is_gone_is_said_so(bench: Bench) -> None:
+async def test_sends_of_a_removed_account_become_dead_letters(bench: Bench) -> None:
     gone = outbound("r:0", at=direct(platform="gone"))
     await bench.send(gone)
     assert await bench.states() == {"r:0": "dead"}
 
 
-async def test_what_may_have_happened_often_is_not_repeated_for_ever(bench: Bench) -> None:
+async def test_an_ambiguous_send_is_repeated_a_limited_number_of_times(bench: Bench) -> None:
     bench.adapter.failures.extend([Ambiguous("1"), *[None, Ambiguous("2")] * REPEATS])
     said = await bench.send(outbound("r:0", "a"), seconds=7200)
     assert said == [REPEAT_NOTE.text] * REPEATS
     assert await bench.states() == {"r:0": "dead"}
 
 
-async def test_a_repetition_waits_for_the_note_that_announces_it(bench: Bench) -> None:
+async def test_a_repetition_waits_for_its_note(bench: Bench) -> None:
     bench.adapter.failures.extend([Ambiguous("?"), Transient("429", 30.0), Ambiguous("?")])
     assert await bench.send(outbound("r:0", "a"), seconds=29.0) == []
     await bench.clock.advance(20.0)
     assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
 
 
-async def test_but_not_for_ever(bench: Bench) -> None:
+async def test_a_note_is_tried_a_limited_number_of_times(bench: Bench) -> None:
     bench.adapter.failures.extend(Ambiguous("?") for _ in range(2 + REPEATS))
     assert await bench.send(outbound("r:0", "a"), seconds=7200) == ["a"]
 
@@ -161,7 +161,7 @@ async def test_but_not_for_ever(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "bench", [{"capabilities": Capabilities(idempotent_sends=True)}], indirect=True
 )
-async def test_safe_repetitions_wait_longer_each_time_and_end(bench: Bench) -> None:
+async def test_recognised_repetitions_have_growing_pauses_and_a_limit(bench: Bench) -> None:
     bench.adapter.failures.extend(Ambiguous("cut") for _ in range(100))
     await bench.send(outbound("r:0", "a"), seconds=7200)
     assert len(bench.adapter.failures) == 100 - 1 - REPEATS
@@ -173,7 +173,7 @@ async def test_safe_repetitions_wait_longer_each_time_and_end(bench: Bench) -> N
 @pytest.mark.parametrize(
     "bench", [{"rules": DeliveryRules(lifetime=timedelta(hours=1))}], indirect=True
 )
-async def test_an_answer_that_waited_too_long_for_its_account_is_not_sent_at_all(
+async def test_an_answer_that_waited_too_long_for_its_account_is_not_sent(
     bench: Bench,
 ) -> None:
     bench.line.connected.clear()
@@ -188,7 +188,7 @@ async def test_an_answer_that_waited_too_long_for_its_account_is_not_sent_at_all
 @pytest.mark.parametrize(
     "bench", [{"rules": DeliveryRules(lifetime=timedelta(hours=1))}], indirect=True
 )
-async def test_a_platform_that_names_an_endless_pause_does_not_block_the_chat(
+async def test_a_stated_pause_without_end_does_not_block_the_chat(
     bench: Bench,
 ) -> None:
     bench.adapter.failures.append(Transient("429", float("inf")))
@@ -197,14 +197,14 @@ async def test_a_platform_that_names_an_endless_pause_does_not_block_the_chat(
     assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
 
 
-async def test_buttons_that_are_rejected_are_left_away_after_the_markup(bench: Bench) -> None:
+async def test_refused_buttons_are_removed_after_the_markup(bench: Bench) -> None:
     bench.adapter.failures.extend([FormatRejected("no"), FormatRejected("buttons")])
     item = replace(outbound("r:0"), part=Part("<b>bold</b>", "bold"), buttons=(Button("Y", "y"),))
     assert await bench.send(item) == ["bold"]
     assert bench.adapter.sent[0].buttons == ()
 
 
-async def test_a_file_that_is_rejected_is_said_to_be_missing(bench: Bench) -> None:
+async def test_a_refused_file_is_reported_as_missing(bench: Bench) -> None:
     bench.adapter.failures.extend([None, FormatRejected("too large")])
     file = replace(outbound("r:1"), part=None, file=OutboundFile("a.bin", "x/y", b"1"))
     assert await bench.send(outbound("r:0", "see the file"), file) == [
@@ -216,14 +216,14 @@ async def test_a_file_that_is_rejected_is_said_to_be_missing(bench: Bench) -> No
 
 @pytest.mark.parametrize("reason", [WindowClosed("24 h"), Ambiguous("?")])
 @pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)
-async def test_nothing_is_said_where_it_could_not_arrive_or_might_be_untrue(
+async def test_no_note_is_sent_where_it_cannot_arrive_or_may_be_false(
     bench: Bench, reason: Permanent | Ambiguous
 ) -> None:
     bench.adapter.failures.append(reason)
     assert await bench.send(outbound("r:0", "a")) == []
 
 
-async def test_notes_that_cannot_be_sent_are_not_insisted_on(bench: Bench) -> None:
+async def test_notes_that_cannot_be_sent_are_dropped(bench: Bench) -> None:
     bench.adapter.failures.extend([Permanent("blocked"), Permanent("blocked")])
     assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["b"]
     bench.adapter.failures.extend([Ambiguous("?"), Permanent("no notes here")])
@@ -248,7 +248,7 @@ class Locked:
         return guarded
 
 
-async def test_while_the_outbox_is_unavailable_a_chat_waits_and_then_goes_on(
+async def test_a_chat_waits_while_the_outbox_is_unavailable_and_then_continues(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Locked(bench, monkeypatch, 5)
@@ -257,7 +257,7 @@ async def test_while_the_outbox_is_unavailable_a_chat_waits_and_then_goes_on(
     assert await bench.states() == {"r:0": "sent", "r:1": "sent"}
 
 
-async def test_what_was_sent_is_written_down_seconds_after_a_long_outage(
+async def test_a_confirmed_send_is_stored_seconds_after_a_long_outage(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Locked(bench, monkeypatch, 20)
@@ -265,7 +265,7 @@ async def test_what_was_sent_is_written_down_seconds_after_a_long_outage(
     assert sent == ["a", "b"]
 
 
-async def test_an_outbox_that_stays_away_ends_the_chat_and_keeps_its_answers(
+async def test_an_outbox_that_stays_unavailable_stops_the_chat_and_keeps_its_answers(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.outbound.deliverer.WRITE_PAUSE", 600.0)
@@ -275,7 +275,7 @@ async def test_an_outbox_that_stays_away_ends_the_chat_and_keeps_its_answers(
     assert await bench.states() == {"r:0": "waiting", "r:1": "waiting"}
 
 
-async def test_an_adapter_that_answers_nonsense_stops_nobody(
+async def test_an_invalid_receipt_of_an_adapter_does_not_stop_other_chats(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = bench.adapter.send
@@ -289,7 +289,7 @@ async def test_an_adapter_that_answers_nonsense_stops_nobody(
     assert (await bench.states())["s:0"] == "sent"
 
 
-async def test_the_end_waits_for_a_send_on_its_way_and_begins_no_other(
+async def test_stop_waits_for_a_send_in_flight_and_starts_no_other(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send, gate = bench.adapter.send, asyncio.Event()
@@ -308,9 +308,7 @@ async def test_the_end_waits_for_a_send_on_its_way_and_begins_no_other(
     assert await bench.states() == {"r:0": "sent", "r:1": "waiting"}
 
 
-async def test_the_end_does_not_wait_for_ever(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stop_waits_for_a_limited_time(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.outbound.deliverer.SEND_SECONDS", 0.01)
 
     async def hanging(_item: Outbound) -> Receipt:
@@ -323,13 +321,13 @@ async def test_the_end_does_not_wait_for_ever(
     assert bench.deliverer.idle
 
 
-async def test_after_the_end_nothing_is_begun(bench: Bench) -> None:
+async def test_after_stop_no_send_starts(bench: Bench) -> None:
     await bench.deliverer.stop()
     assert await bench.send(outbound("r:0", "a")) == []
     assert await bench.states() == {"r:0": "waiting"}
 
 
-async def test_more_than_a_start_takes_up_is_said_aloud(
+async def test_more_sends_than_a_start_resumes_are_logged(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.outbound.deliverer.AT_START", 1)

@@ -39,7 +39,7 @@ async def opened(clock: FakeClock) -> Kept:
     return Kept(database, clock)
 
 
-async def test_they_go_once_when_their_time_is_over_and_not_before() -> None:
+async def test_expired_buttons_are_removed_once_and_not_before() -> None:
     clock = FakeClock()
     kept = await opened(clock)
     kept.buttons.remember(question(clock), Receipt("m1"))
@@ -54,7 +54,7 @@ async def test_they_go_once_when_their_time_is_over_and_not_before() -> None:
     assert [one.outbound.key for one in await kept.outbox.waiting(10)] == [clearing.key]
 
 
-async def test_what_was_pressed_or_belongs_to_the_erased_is_left_alone() -> None:
+async def test_pressed_buttons_and_those_of_erased_people_are_ignored() -> None:
     clock = FakeClock()
     kept = await opened(clock)
     for number, person in enumerate(("test:main:ada", "test:main:bob", "test:main:eve")):
@@ -66,7 +66,7 @@ async def test_what_was_pressed_or_belongs_to_the_erased_is_left_alone() -> None
     assert [one.clears for one in kept.submitted] == ["m2"]
 
 
-async def test_they_are_bounded_and_go_some_at_a_time() -> None:
+async def test_their_number_is_limited_and_they_are_removed_in_steps() -> None:
     clock = FakeClock()
     kept = await opened(clock)
     for number in range(MAX_SHOWN + 10):

@@ -36,7 +36,9 @@ def asking(tells: Tells | None, clock: FakeClock) -> PlatformMembership:
     return PlatformMembership({("test", "main"): connected}, clock)
 
 
-async def test_a_yes_is_believed_for_ten_minutes_and_a_no_is_not_kept() -> None:
+async def test_a_confirmed_membership_is_cached_for_a_minute_and_a_departure_is_not_cached() -> (
+    None
+):
     tells, clock = Tells(), FakeClock()
     check = asking(tells, clock)
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
@@ -54,7 +56,7 @@ async def test_a_yes_is_believed_for_ten_minutes_and_a_no_is_not_kept() -> None:
     "failure",
     [Transient("busy"), Permanent("no"), StoreUnavailable("away"), TimeoutError(), ValueError()],
 )
-async def test_a_platform_that_fails_says_nothing_and_is_asked_again_soon(
+async def test_a_failing_platform_gives_unknown_and_is_asked_again_soon(
     failure: Exception,
 ) -> None:
     tells, clock = Tells(failure=failure), FakeClock()
@@ -66,7 +68,7 @@ async def test_a_platform_that_fails_says_nothing_and_is_asked_again_soon(
     assert await check.belongs(ADA, PROJECT) is MembershipStatus.MEMBER
 
 
-async def test_a_platform_that_never_answers_is_not_waited_for(
+async def test_a_platform_without_an_answer_gives_unknown_after_the_time_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.outbound.membership.ASK_SECONDS", 0.01)
@@ -93,19 +95,17 @@ async def test_a_platform_that_never_answers_is_not_waited_for(
         ("ada", PROJECT),
     ],
 )
-async def test_nobody_is_asked_about_in_a_project_of_another_account(
-    person: str, project: str
-) -> None:
+async def test_a_person_of_another_account_is_not_asked_about(person: str, project: str) -> None:
     tells = Tells()
     assert await asking(tells, FakeClock()).belongs(person, project) is MembershipStatus.UNKNOWN
     assert tells.asked == 0
 
 
-async def test_an_adapter_that_cannot_tell_leaves_it_unknown() -> None:
+async def test_an_adapter_without_membership_gives_unknown() -> None:
     assert await asking(None, FakeClock()).belongs(ADA, PROJECT) is MembershipStatus.UNKNOWN
 
 
-async def test_the_answers_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_cached_answers_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.outbound.membership.MAX_ANSWERS", 3)
     tells = Tells({("W1", str(n)) for n in range(5)})
     check = asking(tells, FakeClock())

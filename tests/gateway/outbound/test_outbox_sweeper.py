@@ -73,7 +73,7 @@ async def test_a_dead_letter_is_listed_and_sent_again(bench: Bench) -> None:
     assert await bench.outbox.waiting(10) == []
 
 
-async def test_its_lifetime_begins_anew(bench: Bench) -> None:
+async def test_a_resent_dead_letter_has_a_new_lifetime(bench: Bench) -> None:
     await bench.outbox.add([outbound("r:0", "late")])
     await bench.outbox.dead(["r:0"], "too old")
     await bench.clock.advance(72 * 3600)
@@ -83,7 +83,7 @@ async def test_its_lifetime_begins_anew(bench: Bench) -> None:
     assert bench.adapter.texts == ["late"]
 
 
-async def test_parts_queued_again_keep_their_order(bench: Bench) -> None:
+async def test_resent_parts_keep_their_order(bench: Bench) -> None:
     items = [outbound(f"r:{n}", str(n)) for n in range(5)]
     await bench.outbox.add(items)
     keys = [item.key for item in items]
@@ -94,14 +94,14 @@ async def test_parts_queued_again_keep_their_order(bench: Bench) -> None:
     assert bench.adapter.texts == ["0", "1", "2", "3", "4"]
 
 
-async def test_what_is_forgotten_is_gone(bench: Bench) -> None:
+async def test_a_dropped_dead_letter_is_deleted(bench: Bench) -> None:
     await bench.outbox.add([outbound("r:0"), outbound("s:0")])
     await bench.outbox.dead(["r:0"], "no")
     assert await bench.outbox.drop(["r:0", "s:0"]) == 1, "what waits is not dropped"
     assert await bench.outbox.requeue(["r:0"]) == 0
 
 
-async def test_what_is_held_or_just_stored_is_not_taken_twice(bench: Bench) -> None:
+async def test_a_send_in_progress_or_just_stored_is_not_taken_twice(bench: Bench) -> None:
     held, fresh = outbound("r:0", "held", direct("ada")), outbound("s:0", "fresh", direct("ben"))
     bench.deliverer._lines["test", "main"].connected.clear()
     await bench.outbox.add([held, fresh])
@@ -114,7 +114,7 @@ async def test_what_is_held_or_just_stored_is_not_taken_twice(bench: Bench) -> N
     assert sorted(bench.adapter.texts) == ["fresh", "held"]
 
 
-async def test_a_confirmed_send_that_cannot_be_written_down_is_not_sent_again(
+async def test_a_confirmed_send_that_cannot_be_stored_is_not_sent_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Hours of pauses of seconds say no more than hours of pauses of minutes.
@@ -134,7 +134,7 @@ async def test_a_confirmed_send_that_cannot_be_written_down_is_not_sent_again(
     assert bench.deliverer.held == set()
 
 
-async def test_other_chats_go_on_meanwhile(bench: Bench) -> None:
+async def test_other_chats_continue_meanwhile(bench: Bench) -> None:
     one, other = outbound("r:0", "one", direct("ada")), outbound("s:0", "other", direct("ben"))
     await bench.outbox.add([one, other])
     bench.outbox.away = True
@@ -148,7 +148,7 @@ async def test_other_chats_go_on_meanwhile(bench: Bench) -> None:
     assert bench.deliverer.idle
 
 
-async def test_a_full_disk_loses_and_doubles_nothing(tmp_path) -> None:  # type: ignore[no-untyped-def]
+async def test_a_full_disk_loses_and_repeats_nothing(tmp_path) -> None:  # type: ignore[no-untyped-def]
     """SQLite itself refuses: the file may not grow any more."""
     clock, database = FakeClock(), sqlite_database(tmp_path / "full.db")
     await database.start()

@@ -30,7 +30,7 @@ async def test_one_chat_gets_one_message_a_second() -> None:
     assert await times(pacer, clock, [direct()] * 3, 5) == [0, 1, 2]
 
 
-async def test_chats_do_not_wait_for_each_other() -> None:
+async def test_chats_do_not_delay_each_other() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(0, 1, 0), clock)
     assert await times(pacer, clock, [direct("a"), direct("b"), direct("c")], 5) == [0, 0, 0]
@@ -42,7 +42,7 @@ def most_within(seconds: float, at: list[float]) -> int:
 
 
 @pytest.mark.parametrize("limit", [0.5, 1, 3, 10, 30, 50, 80])
-async def test_a_platform_never_gets_more_than_its_limit_in_any_second(limit: float) -> None:
+async def test_a_platform_gets_at_most_its_limit_in_any_second(limit: float) -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(limit, 0, 0), clock)
     await clock.advance(60)
@@ -52,7 +52,7 @@ async def test_a_platform_never_gets_more_than_its_limit_in_any_second(limit: fl
 
 
 @pytest.mark.parametrize("limit", [1, 4, 20])
-async def test_a_room_never_gets_more_than_its_limit_in_any_minute(limit: int) -> None:
+async def test_a_room_gets_at_most_its_limit_in_any_minute(limit: int) -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(0, 0, limit), clock)
     await clock.advance(3600)
@@ -60,13 +60,13 @@ async def test_a_room_never_gets_more_than_its_limit_in_any_minute(limit: int) -
     assert most_within(60.0, at) == limit
 
 
-async def test_no_limits_no_waiting() -> None:
+async def test_without_limits_nothing_waits() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(), clock)
     assert await times(pacer, clock, [direct()] * 50, 0) == [0] * 50
 
 
-async def test_a_penalty_is_waited_for_exactly_and_binds_one_chat() -> None:
+async def test_a_rate_limit_delays_one_chat_exactly_as_stated() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(), clock)
     pacer.penalise(direct("a"), 1800.0)
@@ -75,7 +75,7 @@ async def test_a_penalty_is_waited_for_exactly_and_binds_one_chat() -> None:
     assert await times(pacer, clock, [direct("b"), direct("a")], 2000) == [0, 1800]
 
 
-async def test_a_penalty_of_the_whole_account_binds_every_chat() -> None:
+async def test_a_rate_limit_of_the_account_delays_every_chat() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(), clock)
     pacer.penalise(direct("a"), 30.0, whole_account=True)
@@ -85,7 +85,7 @@ async def test_a_penalty_of_the_whole_account_binds_every_chat() -> None:
     assert await times(pacer, clock, [direct("b"), direct("a")], 40) == [30, 30]
 
 
-async def test_only_the_latest_chats_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_the_latest_chats_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.outbound.pacing.MAX_CHATS", 3)
     pacer = Pacer(SendPace(), FakeClock())
     for number in range(10):
@@ -96,7 +96,7 @@ async def test_only_the_latest_chats_are_remembered(monkeypatch: pytest.MonkeyPa
     assert pacer.penalised(direct("7"))
 
 
-async def test_after_a_pause_a_room_may_have_a_burst_and_no_more() -> None:
+async def test_after_a_pause_a_room_can_have_a_limited_burst() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(0, 0, 20), clock)
     await clock.advance(3600)
@@ -104,7 +104,7 @@ async def test_after_a_pause_a_room_may_have_a_burst_and_no_more() -> None:
     assert [moment - 3600 for moment in at] == [0, 0, 0, 0, 0, 3.75, 7.5, 11.25]
 
 
-async def test_a_spare_slot_is_taken_only_when_it_is_free() -> None:
+async def test_a_spare_slot_is_taken_only_if_free() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(chat_per_second=1), clock)
     assert pacer.spare(place())
@@ -114,7 +114,7 @@ async def test_a_spare_slot_is_taken_only_when_it_is_free() -> None:
     assert pacer.spare(place())
 
 
-async def test_of_a_burst_one_slot_stays_for_what_is_needed() -> None:
+async def test_one_slot_of_a_burst_is_reserved_for_answers() -> None:
     clock = FakeClock()
     await clock.advance(60)
     pacer = Pacer(SendPace(room_per_minute=20), clock)
@@ -124,7 +124,7 @@ async def test_of_a_burst_one_slot_stays_for_what_is_needed() -> None:
     assert clock.slept == []
 
 
-async def test_while_a_chat_is_penalised_nothing_is_spare() -> None:
+async def test_a_rate_limited_chat_has_no_spare_slot() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(), clock)
     pacer.penalise(place(), 60)
@@ -132,7 +132,7 @@ async def test_while_a_chat_is_penalised_nothing_is_spare() -> None:
     assert pacer.spare(place("C2"))
 
 
-async def test_a_penalty_that_comes_while_a_slot_is_waited_for_is_obeyed_as_well() -> None:
+async def test_a_rate_limit_during_the_wait_for_a_slot_is_respected() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(chat_per_second=1), clock)
     await pacer.wait(place())
@@ -145,7 +145,7 @@ async def test_a_penalty_that_comes_while_a_slot_is_waited_for_is_obeyed_as_well
     assert waiting.done()
 
 
-async def test_whether_a_send_would_go_at_once_is_told_without_taking_a_slot() -> None:
+async def test_an_immediate_send_can_be_predicted_without_taking_a_slot() -> None:
     clock = FakeClock()
     pacer = Pacer(SendPace(chat_per_second=1), clock)
     assert [pacer.free(place()) for _ in range(2)] == [True, True]

@@ -23,25 +23,25 @@ def access(
     return decision.allowed, decision.reason
 
 
-def test_without_lists_everybody_is_served() -> None:
+def test_without_lists_everybody_is_admitted() -> None:
     assert access(ADA, place(), AccessPolicy()) == (True, "open")
 
 
-def test_a_list_of_channels_denies_every_other_one() -> None:
+def test_a_list_of_channels_denies_all_others() -> None:
     policy = AccessPolicy(allowed_channels=frozenset({"C1"}))
     assert access(ADA, place("C1"), policy)[0]
     assert access(ADA, place("C2"), policy) == (False, "channel_not_allowed")
     assert access(ADA, direct(), policy) == (False, "channel_not_allowed")
 
 
-def test_a_listed_person_needs_no_listed_channel_in_a_direct_conversation() -> None:
+def test_a_listed_person_needs_no_listed_channel_in_a_direct_message() -> None:
     policy = AccessPolicy(allowed_channels=frozenset({"C1"}), allowed_users=frozenset({"test:ada"}))
     assert access(ADA, direct(), policy) == (True, "listed")
     assert access(ADA, place("C2"), policy) == (False, "channel_not_allowed")
     assert access(BEN, place("C1"), policy) == (False, "user_not_allowed")
 
 
-def test_a_block_is_stronger_than_everything() -> None:
+def test_a_block_overrides_everything() -> None:
     policy = AccessPolicy(
         allowed_channels=frozenset({"C1"}),
         blocked_channels=frozenset({"C1"}),
@@ -51,7 +51,7 @@ def test_a_block_is_stronger_than_everything() -> None:
     assert access(BEN, place("C2"), policy, trusted=True) == (False, "user_blocked")
 
 
-def test_a_list_of_workspaces_denies_every_other_one_and_what_is_in_none() -> None:
+def test_a_list_of_workspaces_denies_others_and_places_without_one() -> None:
     policy = AccessPolicy(allowed_workspaces=frozenset({"test:W1"}))
     assert access(ADA, place(workspace="W1"), policy)[0]
     assert access(ADA, place(workspace="W2"), policy) == (False, "workspace_not_allowed")
@@ -60,7 +60,7 @@ def test_a_list_of_workspaces_denies_every_other_one_and_what_is_in_none() -> No
     assert access(ADA, place(workspace="W2"), policy, trusted=True)[0]
 
 
-def test_a_direct_conversation_is_in_no_workspace_and_open_to_listed_people() -> None:
+def test_a_direct_message_is_in_no_workspace_and_open_to_listed_people() -> None:
     policy = AccessPolicy(
         allowed_workspaces=frozenset({"test:W1"}), allowed_users=frozenset({"test:ada"})
     )
@@ -69,7 +69,7 @@ def test_a_direct_conversation_is_in_no_workspace_and_open_to_listed_people() ->
     assert access(BEN, direct(), policy) == (False, "user_not_allowed")
 
 
-def test_a_whole_platform_stands_beside_single_workspaces() -> None:
+def test_a_whole_platform_can_be_listed_beside_workspaces() -> None:
     policy = AccessPolicy(allowed_workspaces=frozenset({"other:W1", "test:*"}))
     assert access(ADA, direct(), policy)[0]
     assert access(ADA, place(workspace="W2"), policy)[0]
@@ -86,12 +86,12 @@ def test_a_blocked_workspace_is_blocked_for_everybody() -> None:
     assert access(ADA, place("C1", workspace="W2"), policy)[0]
 
 
-def test_the_platform_in_front_of_an_id_counts() -> None:
+def test_the_platform_prefix_of_an_id_is_respected() -> None:
     policy = AccessPolicy(allowed_users=frozenset({"slack:ada"}))
     assert access(ADA, place(), policy) == (False, "user_not_allowed")
 
 
-def test_an_alias_is_as_good_as_the_id() -> None:
+def test_an_alias_matches_like_the_id() -> None:
     policy = AccessPolicy(allowed_users=frozenset({"+4912345"}))
     assert access(ADA, direct(), policy, aliases=("+4912345",))[0]
 
@@ -110,16 +110,16 @@ SECRET = ToolSpec("vault__read", "", {}, side_effects=False, secrets=True)
 ALL = (READS, WRITES, SECRET)
 
 
-def test_in_public_only_tools_that_read_are_offered() -> None:
+def test_public_rooms_offer_reading_tools_only() -> None:
     assert allowed_tools(ALL, Role.OWNER, Audience.PUBLIC_ROOM, ToolPolicy()) == {"kb__search"}
 
 
-def test_what_changes_something_needs_a_closed_circle() -> None:
+def test_tools_with_side_effects_require_a_private_audience() -> None:
     names = allowed_tools(ALL, Role.MEMBER, Audience.PRIVATE_ROOM, ToolPolicy())
     assert names == {"kb__search", "tracker__close"}
 
 
-def test_secrets_are_for_operators_alone_with_the_assistant() -> None:
+def test_tools_with_secrets_are_for_operators_in_a_direct_message() -> None:
     assert "vault__read" in allowed_tools(ALL, Role.OPERATOR, Audience.DIRECT, ToolPolicy())
     assert "vault__read" not in allowed_tools(ALL, Role.MEMBER, Audience.DIRECT, ToolPolicy())
 
@@ -130,12 +130,12 @@ def test_guests_get_no_tools_without_a_rule() -> None:
     assert allowed_tools(ALL, Role.GUEST, Audience.PUBLIC_ROOM, policy) == {"kb__search"}
 
 
-def test_a_rule_for_a_tool_is_nearer_than_one_for_its_server() -> None:
+def test_a_rule_for_a_tool_overrides_one_for_its_server() -> None:
     policy = ToolPolicy({"tracker": ToolRule(Role.GUEST), "tracker__close": ToolRule(Role.OWNER)})
     assert allowed_tools((WRITES,), Role.MEMBER, Audience.DIRECT, policy) == frozenset()
 
 
-def test_an_author_from_outside_is_a_guest_at_most_also_where_their_id_is_listed() -> None:
+def test_an_outside_person_is_at_most_a_guest_even_if_listed() -> None:
     policy = RolePolicy(frozenset({"ada"}), frozenset({"ada"}), frozenset({"ada"}))
     assert role_of(ADA, policy) is Role.OWNER
     assert role_of(ADA, policy, outside=True) is Role.GUEST

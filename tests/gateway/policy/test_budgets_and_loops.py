@@ -13,13 +13,13 @@ NOW = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
 ADA = "test:main:ada"
 
 
-def test_only_budgets_that_are_set_have_an_account() -> None:
+def test_only_configured_budgets_have_an_account() -> None:
     accounts = accounts_for("t", ADA, place(), Budgets(user_per_day=1.5), NOW)
     assert [(a.name, a.limit) for a in accounts] == [("user_per_day", 1_500_000)]
     assert "2026-11-21" in accounts[0].key
 
 
-def test_one_person_cannot_use_up_the_budget_of_a_workspace() -> None:
+def test_one_person_cannot_use_the_whole_budget_of_a_workspace() -> None:
     budgets = Budgets(workspace_per_day=8, workspace_per_month=100, user_per_month=2)
     limits = {a.name: a.limit / MICRO for a in accounts_for("t", ADA, place(), budgets, NOW)}
     assert limits == {
@@ -30,14 +30,14 @@ def test_one_person_cannot_use_up_the_budget_of_a_workspace() -> None:
     }
 
 
-def test_the_share_of_a_person_is_configured() -> None:
+def test_the_share_of_a_person_is_configurable() -> None:
     budgets = Budgets(workspace_per_day=8, user_share=0.5)
     limits = [a.limit / MICRO for a in accounts_for("t", ADA, place(), budgets, NOW)]
     assert limits == [4, 8]
     assert accounts_for("t", ADA, place(), Budgets(user_share=0.5), NOW) == ()
 
 
-def test_a_new_day_is_a_new_account() -> None:
+def test_a_new_day_starts_a_new_account() -> None:
     budgets = Budgets(user_per_day=1, user_per_month=1)
     today = accounts_for("t", ADA, place(), budgets, NOW)
     tomorrow = accounts_for("t", ADA, place(), budgets, datetime(2026, 11, 22, tzinfo=UTC))
@@ -45,14 +45,14 @@ def test_a_new_day_is_a_new_account() -> None:
     assert today[1].key == tomorrow[1].key
 
 
-def test_the_budget_that_is_used_up_is_named() -> None:
+def test_an_exhausted_budget_is_named() -> None:
     accounts = (Account("user_per_day", "a", MICRO), Account("workspace_per_day", "b", MICRO))
     outcome = decide_budget(accounts, (0, MICRO), 1)
     assert not outcome.decision.allowed
     assert outcome.decision.reason == "workspace_per_day"
 
 
-def test_passing_half_three_quarters_and_ninety_percent_is_reported_once() -> None:
+def test_alerts_are_sent_once_at_50_75_and_90_percent() -> None:
     account = (Account("user_per_day", "a", 100),)
     assert decide_budget(account, (40,), 10).alerts == (("user_per_day", 0.5),)
     assert decide_budget(account, (50,), 10).alerts == ()
@@ -66,7 +66,7 @@ def test_passing_half_three_quarters_and_ninety_percent_is_reported_once() -> No
     limit=st.integers(0, 1000),
     asks=st.lists(st.integers(0, 400), max_size=30),
 )
-def test_what_is_reserved_never_exceeds_the_limit(limit: int, asks: list[int]) -> None:
+def test_reservations_never_exceed_the_limit(limit: int, asks: list[int]) -> None:
     account, used = (Account("user_per_day", "a", limit),), 0
     for ask in asks:
         if decide_budget(account, (used,), ask).decision.allowed:
@@ -74,7 +74,7 @@ def test_what_is_reserved_never_exceeds_the_limit(limit: int, asks: list[int]) -
     assert used <= limit
 
 
-def test_two_bots_are_stopped_and_stay_stopped_for_the_pause() -> None:
+def test_two_bots_are_stopped_for_the_whole_pause() -> None:
     guard = BotLoopGuard(BotLoopLimits(messages=3, window=60, pause=300))
     verdicts = [guard.check("c", by_bot=True, now=float(i)).reason for i in range(5)]
     assert verdicts == ["bot", "bot", "bot", "bot_loop", "bot_loop_paused"]
@@ -82,11 +82,11 @@ def test_two_bots_are_stopped_and_stay_stopped_for_the_pause() -> None:
     assert guard.check("c", by_bot=True, now=304.0).allowed
 
 
-def test_people_are_never_taken_for_a_loop() -> None:
+def test_people_never_count_as_a_loop() -> None:
     guard = BotLoopGuard(BotLoopLimits(messages=1))
     assert all(guard.check("c", by_bot=False, now=0.0).allowed for _ in range(50))
 
 
-def test_a_slow_bot_is_no_loop() -> None:
+def test_a_slow_bot_is_not_a_loop() -> None:
     guard = BotLoopGuard(BotLoopLimits(messages=2, window=60))
     assert all(guard.check("c", by_bot=True, now=i * 40.0).allowed for i in range(20))

@@ -24,25 +24,25 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("at", [6, 12, 24, 36])
-def test_the_halves_of_a_token_in_two_messages_go(at: int) -> None:
+def test_halves_of_a_token_in_two_messages_are_removed(at: int) -> None:
     kept = redact_messages((f"first: {TOKEN[:at]}", f"{TOKEN[at:]} second"))
     assert kept.texts == ("first: [SECRET_REDACTED]", "[SECRET_REDACTED] second")
     assert kept.secrets[-1] == TOKEN
 
 
-def test_a_half_is_taken_out_of_the_message_before() -> None:
+def test_a_half_is_removed_from_the_previous_message() -> None:
     kept = redact_messages((TOKEN[20:],), earlier=f"it is {TOKEN[:20]}")
     assert kept.texts == ("[SECRET_REDACTED]",)
     assert kept.earlier == "it is [SECRET_REDACTED]"
 
 
-def test_what_stands_behind_the_second_half_stays() -> None:
+def test_text_after_the_second_half_stays() -> None:
     first, second = "nvapi-Y7UtCkexZy8xZ86", "ARnYuPHst5_MDXykCrBMRMwNOuq9gpXJe8lsiyAUTgpGHWZ7-"
     kept = redact_messages((f"{second} and not the old one",), earlier=f"my key is {first}")
     assert kept.texts == ("[SECRET_REDACTED] and not the old one",)
 
 
-def test_a_password_in_the_message_after_the_one_that_tells_it_goes() -> None:
+def test_a_password_in_the_message_after_its_announcement_is_removed() -> None:
     kept = redact_messages(("my password:", "Xy12zz89x"))
     assert kept.texts == ("my password:", "[SECRET_REDACTED]")
     assert kept.earlier is None
@@ -53,23 +53,23 @@ def test_ordinary_messages_stay() -> None:
     assert redact_messages(texts, earlier="hello").texts == texts
 
 
-def test_a_copy_in_a_later_message_goes() -> None:
+def test_a_copy_in_a_later_message_is_removed() -> None:
     first = redact_messages(("my password is Xy12zz89x",))
     later = redact_messages(("reversed that is x98zz21yX",), first.secrets)
     assert later.texts == ("reversed that is [SECRET_REDACTED]",)
 
 
-def test_a_token_is_no_name() -> None:
+def test_a_name_that_is_a_token_is_removed() -> None:
     assert redact_name(TOKEN) == "[SECRET_REDACTED]"
     assert redact_name("Ada Lovelace") == "Ada Lovelace"
     assert redact_name("") == ""
 
 
-def test_hidden_characters_do_not_keep_a_token() -> None:
+def test_hidden_characters_do_not_protect_a_token() -> None:
     assert redact_for_history(f"{TOKEN[:9]}\u200b{TOKEN[9:]}") == "[SECRET_REDACTED]"
 
 
-def test_secrets_are_remembered_for_a_conversation_and_a_time() -> None:
+def test_secrets_are_remembered_per_conversation_for_a_limited_time() -> None:
     recent = RecentSecrets()
     recent.add("one", ("Xy12zz89",), NOW)
     assert recent.of("one", NOW) == ("Xy12zz89",)
@@ -79,7 +79,7 @@ def test_secrets_are_remembered_for_a_conversation_and_a_time() -> None:
     assert recent.of("one", NOW) == ()
 
 
-def test_the_memory_of_secrets_is_bounded() -> None:
+def test_the_number_of_remembered_secrets_is_limited() -> None:
     recent = RecentSecrets()
     recent.add("one", tuple(f"secret-{number}" for number in range(2 * MAX_SECRETS)), NOW)
     assert len(recent.of("one", NOW)) == MAX_SECRETS
@@ -88,7 +88,7 @@ def test_the_memory_of_secrets_is_bounded() -> None:
     assert recent.of("one", NOW) == ()
 
 
-def test_last_words_are_of_one_person_and_end() -> None:
+def test_the_last_message_of_a_person_is_remembered_for_a_limited_time() -> None:
     recent = RecentSecrets()
     recent.said("one", "ada", LastMessage("1", "hello", NOW))
     assert recent.last_words("one", "bob", NOW) is None
@@ -96,7 +96,7 @@ def test_last_words_are_of_one_person_and_end() -> None:
     assert recent.last_words("one", "ada", NOW + LAST_FOR + timedelta(seconds=1)) is None
 
 
-async def test_erasing_a_person_forgets_the_secrets_that_this_person_told() -> None:
+async def test_erasing_a_person_removes_their_remembered_secrets() -> None:
     recent = RecentSecrets()
     recent.add("one", ("Xy12zz89",), NOW, "ada")
     recent.add("one", ("Ab34yy67",), NOW, "bob")
@@ -121,11 +121,11 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return read
 
 
-def test_an_ordinary_message_is_looked_through_once(readings: list[str]) -> None:
+def test_an_ordinary_message_is_searched_once(readings: list[str]) -> None:
     redact_messages(("can you help me with the ferry?",), earlier="good morning, it is late")
     assert readings == ["can you help me with the ferry?"]
 
 
-def test_a_name_is_looked_through_once(readings: list[str]) -> None:
+def test_a_name_is_searched_once(readings: list[str]) -> None:
     assert [redact_name("Augusta Ada King") for _ in range(3)] == ["Augusta Ada King"] * 3
     assert len(readings) <= 1

@@ -34,17 +34,17 @@ def test_a_room_message_without_a_mention_is_not_answered() -> None:
     assert reason(message(at=place())) == (False, "not_addressed")
 
 
-def test_text_that_only_looks_like_a_mention_is_not_one() -> None:
+def test_text_that_looks_like_a_mention_is_not_one() -> None:
     assert reason(message("<@U123> @parley @everyone", at=place())) == (False, "not_addressed")
 
 
-def test_bots_are_ignored_unless_the_operator_wants_them() -> None:
+def test_bots_are_ignored_unless_configured() -> None:
     from_bot = message(at=place(), mentions_bot=True, is_bot=True)
     assert reason(from_bot) == (False, "author_is_bot")
     assert reason(from_bot, InvocationPolicy(ignore_bots=False)) == (True, "mention")
 
 
-def test_a_prefix_is_taken_out_of_what_the_model_reads() -> None:
+def test_a_prefix_is_removed_from_the_text_for_the_model() -> None:
     outcome = decide_invocation(
         message("!ask  why is the sky blue?", at=place()), InvocationPolicy(prefix="!ask")
     )
@@ -63,19 +63,19 @@ def test_a_reply_to_the_assistant_needs_no_mention() -> None:
 @pytest.mark.parametrize(
     ("takes_part", "expected"), [(True, (True, "thread")), (False, (False, "not_addressed"))]
 )
-def test_a_thread_is_followed_only_where_it_has_spoken(
+def test_a_thread_is_followed_only_if_the_assistant_wrote_in_it(
     takes_part: bool, expected: tuple[bool, str]
 ) -> None:
     policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
     assert reason(message(at=place(thread="T1")), policy, bot_takes_part=takes_part) == expected
 
 
-def test_outside_a_thread_taking_part_means_nothing() -> None:
+def test_outside_a_thread_participation_has_no_effect() -> None:
     policy = InvocationPolicy(triggers=frozenset({Trigger.THREAD}))
     assert reason(message(at=place()), policy, bot_takes_part=True) == (False, "not_addressed")
 
 
-def test_it_stays_out_of_what_is_meant_for_others() -> None:
+def test_a_message_to_others_is_not_answered_if_configured() -> None:
     policy = InvocationPolicy(triggers=frozenset({Trigger.ALL}), ignore_if_mentions_others=True)
     assert reason(message(at=place(), mentions_others=True), policy) == (False, "meant_for_others")
     both = message(at=place(), mentions_others=True, mentions_bot=True)
@@ -95,7 +95,7 @@ def test_an_empty_list_of_triggers_silences_a_channel() -> None:
 
 
 @given(st.text(max_size=200))
-def test_without_a_mention_no_text_makes_it_speak_in_a_room(text: str) -> None:
+def test_without_a_mention_no_text_invokes_the_assistant_in_a_room(text: str) -> None:
     assert not decide_invocation(message(text, at=place()), InvocationPolicy()).decision.allowed
 
 
@@ -111,7 +111,7 @@ def test_without_a_mention_no_text_makes_it_speak_in_a_room(text: str) -> None:
         ("問", "問題", "題"),
     ],
 )
-def test_a_prefix_is_a_word_of_its_own(prefix: str, content: str, asked: str | None) -> None:
+def test_a_prefix_must_be_a_separate_word(prefix: str, content: str, asked: str | None) -> None:
     policy = InvocationPolicy(prefix=prefix)
     outcome = decide_invocation(message(content, at=place()), policy)
     assert (outcome.content if outcome.decision.allowed else None) == asked

@@ -38,7 +38,7 @@ def person_in(at: Place) -> PersonId:
 
 
 @pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
-def test_the_same_ids_elsewhere_share_no_bucket(other: Place) -> None:
+def test_the_same_ids_in_other_places_have_separate_buckets(other: Place) -> None:
     here = {rule.key for rule in rules_for("t", str(ADA), HERE, RateLimits())}
     there = {rule.key for rule in rules_for("t", str(person_in(other)), other, RateLimits())}
     assert len(here | there) == 8
@@ -50,7 +50,7 @@ def test_a_person_has_one_bucket_in_all_channels() -> None:
     assert [level for level in here if here[level] == there[level]] == ["user"]
 
 
-def test_a_thread_has_no_bucket_of_its_own() -> None:
+def test_a_thread_has_no_separate_bucket() -> None:
     thread = replace(HERE, thread_id="T1")
     assert rules_for("t", str(ADA), HERE, RateLimits()) == rules_for(
         "t", str(ADA), thread, RateLimits()
@@ -58,19 +58,19 @@ def test_a_thread_has_no_bucket_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("other", ELSEWHERE[:2], ids=["platform", "account"])
-def test_the_same_ids_elsewhere_share_no_budget(other: Place) -> None:
+def test_the_same_ids_in_other_places_have_separate_budgets(other: Place) -> None:
     here = {account.key for account in accounts_for("t", str(ADA), HERE, ALL, NOW)}
     there = {account.key for account in accounts_for("t", str(person_in(other)), other, ALL, NOW)}
     assert len(here | there) == 8
 
 
-def test_tenants_share_no_budget() -> None:
+def test_tenants_have_separate_budgets() -> None:
     one = {account.key for account in accounts_for("one", str(ADA), HERE, ALL, NOW)}
     two = {account.key for account in accounts_for("two", str(ADA), HERE, ALL, NOW)}
     assert len(one | two) == 8
 
 
-def test_workspaces_share_only_the_person_s_budget() -> None:
+def test_workspaces_share_only_the_budget_of_the_person() -> None:
     here = {a.name: a.key for a in accounts_for("t", str(ADA), HERE, ALL, NOW)}
     there = {a.name: a.key for a in accounts_for("t", str(ADA), ELSEWHERE[2], ALL, NOW)}
     assert [n for n in here if here[n] == there[n]] == ["user_per_day", "user_per_month"]
@@ -86,12 +86,12 @@ def events_in(at: Place) -> list[InboundEvent]:
     ]
 
 
-def test_events_of_another_kind_account_or_platform_are_no_duplicates() -> None:
+def test_events_of_another_kind_account_or_platform_are_not_duplicates() -> None:
     keys = [dedupe_key(event) for at in (HERE, *ELSEWHERE[:2]) for event in events_in(at)]
     assert len(set(keys)) == len(keys)
 
 
-def test_the_same_event_is_the_same_wherever_it_is_said_to_have_happened() -> None:
+def test_an_event_has_the_same_key_in_every_reported_place() -> None:
     moved = replace(HERE, thread_id="T1")
     assert dedupe_key(events_in(HERE)[0]) == dedupe_key(events_in(moved)[0])
 
@@ -106,5 +106,5 @@ def test_the_same_event_is_the_same_wherever_it_is_said_to_have_happened() -> No
         (AccessPolicy(blocked_channels=frozenset({"test:T1"})), False),
     ],
 )
-def test_a_thread_can_be_listed_by_its_own_id(policy: AccessPolicy, allowed: bool) -> None:
+def test_a_thread_can_be_listed_by_its_id(policy: AccessPolicy, allowed: bool) -> None:
     assert decide_access(ADA, place(thread="T1"), policy).allowed is allowed

@@ -36,7 +36,7 @@ def spend(
     return outcomes, held
 
 
-def test_five_messages_a_minute_pass_and_the_sixth_does_not() -> None:
+def test_five_messages_a_minute_pass_and_the_sixth_is_refused() -> None:
     rules = rules_for("t", ADA, place(), RateLimits())
     outcomes, _ = spend(rules, 6, 0.0)
     assert [o.allowed for o in outcomes] == [True] * 5 + [False]
@@ -44,14 +44,14 @@ def test_five_messages_a_minute_pass_and_the_sixth_does_not() -> None:
     assert outcomes[-1].retry_after == 12.0
 
 
-def test_waiting_as_long_as_told_is_enough() -> None:
+def test_a_message_after_the_stated_wait_passes() -> None:
     rules = rules_for("t", ADA, place(), RateLimits())
     outcomes, held = spend(rules, 6, 0.0)
     again, _ = spend(rules, 1, outcomes[-1].retry_after, held)
     assert again[0].allowed
 
 
-def test_a_refusal_at_one_level_takes_nothing_at_the_others() -> None:
+def test_a_refusal_at_one_level_takes_no_token_at_the_others() -> None:
     rules = (BucketRule("user", "u", 5), BucketRule("channel", "c", 1))
     _, held = spend(rules, 1, 0.0)
     refused = take(rules, held, 0.0)
@@ -61,12 +61,12 @@ def test_a_refusal_at_one_level_takes_nothing_at_the_others() -> None:
     assert refused.buckets[0].tokens == held[0].tokens
 
 
-def test_zero_lifts_a_limit() -> None:
+def test_zero_removes_a_limit() -> None:
     assert rules_for("t", ADA, direct(), RateLimits(0, 0, 0)) == ()
     assert rules_for("t", ADA, direct(), RateLimits(0, 0, 0, 5)) == ()
 
 
-def test_two_people_have_two_buckets_and_share_the_channel() -> None:
+def test_two_people_have_separate_buckets_and_share_the_channel() -> None:
     ada = rules_for("t", ADA, place(), RateLimits())
     ben = rules_for("t", BEN, place(), RateLimits())
     assert ada[0].key != ben[0].key
@@ -79,7 +79,7 @@ def test_two_people_have_two_buckets_and_share_the_channel() -> None:
     limits=st.lists(st.integers(1, 30), min_size=1, max_size=3),
     gaps=st.lists(st.floats(0, 30, allow_nan=False), min_size=1, max_size=120),
 )
-def test_no_bucket_ever_gives_more_than_it_holds_and_regains(
+def test_no_bucket_gives_more_than_its_capacity_and_refill(
     limits: list[int], gaps: list[float]
 ) -> None:
     rules = tuple(BucketRule("user", str(i), limit) for i, limit in enumerate(limits))
@@ -110,7 +110,7 @@ class Room:
         return taken
 
 
-def test_thirty_accounts_do_not_silence_another_one_in_a_workspace() -> None:
+def test_thirty_accounts_do_not_block_another_one_in_a_workspace() -> None:
     room = Room(place(), RateLimits())
     for number in range(30):
         for _ in range(5):
@@ -129,7 +129,7 @@ def test_without_a_workspace_nothing_is_shared_beyond_the_channel() -> None:
     assert {rule.key for rule in here}.isdisjoint(rule.key for rule in there)
 
 
-def test_a_refused_sender_is_told_when_the_reserve_is_there_again() -> None:
+def test_a_refusal_states_when_the_reserve_has_a_token() -> None:
     room = Room(place(), RateLimits(user_per_minute=5, channel_per_minute=1, reserve_per_minute=2))
     outcomes = [room.ask(ADA, 0.0).allowed for _ in range(3)]
     assert outcomes == [True, True, False]
@@ -137,7 +137,7 @@ def test_a_refused_sender_is_told_when_the_reserve_is_there_again() -> None:
     assert room.ask(ADA, 30.0).allowed
 
 
-def test_names_that_one_human_can_have_many_of_are_one_sender() -> None:
+def test_names_of_which_one_person_can_have_many_are_one_sender() -> None:
     at = place()
     channel, other = MessageAuthor("-1001", is_chat=True), MessageAuthor("-1002", is_chat=True)
     hook = MessageAuthor("77", is_bot=True)
@@ -152,7 +152,7 @@ def test_names_that_one_human_can_have_many_of_are_one_sender() -> None:
     asked=st.lists(st.tuples(st.integers(0, 7), st.floats(0, 20)), max_size=150),
     workspace=st.sampled_from(["", "W1"]),
 )
-def test_nobody_is_refused_because_of_others_below_the_reserve_and_the_total_is_bounded(
+def test_nobody_is_refused_below_the_reserve_and_the_total_is_limited(
     limits: tuple[int, int, int, int], asked: list[tuple[int, float]], workspace: str
 ) -> None:
     bounds = RateLimits(*limits)

@@ -21,14 +21,14 @@ ONE = Policies(limits=RateLimits(1, 20, 100))
 THREADS = Capabilities(answers_open_threads=True, joins_threads=True, ephemeral=True)
 
 
-def test_a_limit_names_whole_seconds_and_is_quiet_for_as_long() -> None:
+def test_a_limit_states_whole_seconds_and_is_announced_once_in_that_time() -> None:
     refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=41.2))
     assert refusal is not None
     assert refusal.text == "Rate limit exceeded. Try again in 42s."
     assert refusal.quiet_for == timedelta(seconds=42)
 
 
-def test_a_limit_that_ends_at_once_is_quiet_for_a_while_all_the_same() -> None:
+def test_a_limit_that_ends_immediately_is_still_announced_once_for_a_while() -> None:
     refusal = refusal_for(Decision("limits", False, "user_limit", retry_after=0.1))
     assert refusal is not None
     assert refusal.text.endswith("in 1s.")
@@ -50,7 +50,7 @@ def test_a_limit_that_ends_at_once_is_quiet_for_a_while_all_the_same() -> None:
         ),
     ],
 )
-def test_a_budget_says_whose_and_until_when(reason: str, words: str) -> None:
+def test_a_budget_refusal_names_the_account_and_the_end(reason: str, words: str) -> None:
     refusal = refusal_for(Decision("budget", False, reason))
     assert refusal is not None
     assert refusal.text == words
@@ -72,7 +72,7 @@ def test_a_budget_says_whose_and_until_when(reason: str, words: str) -> None:
         ("workspace_limit", direct("ada"), False, "Everybody who writes to me here shares it."),
     ],
 )
-def test_a_limit_that_is_shared_says_with_whom(
+def test_a_shared_limit_names_the_accounts(
     reason: str, at: Place, linked: bool, words: str
 ) -> None:
     decision = Decision("limits", False, reason, retry_after=9)
@@ -90,7 +90,7 @@ def test_a_limit_that_is_shared_says_with_whom(
         ("workspace_per_day", direct("ada"), True, "Everybody who writes to me here shares it."),
     ],
 )
-def test_a_budget_that_is_shared_says_with_whom(
+def test_a_shared_budget_names_the_accounts(
     reason: str, at: Place, linked: bool, words: str
 ) -> None:
     decision = Decision("budget", False, reason)
@@ -100,11 +100,11 @@ def test_a_budget_that_is_shared_says_with_whom(
 
 
 @pytest.mark.parametrize("stage", ["access", "loop_guard", "identity"])
-def test_everything_else_is_silence(stage: str) -> None:
+def test_other_refusals_are_silent(stage: str) -> None:
     assert refusal_for(Decision(stage, False, "whatever")) is None
 
 
-async def test_threads_that_a_person_opens_do_not_repeat_the_refusal() -> None:
+async def test_threads_opened_by_a_person_do_not_repeat_the_refusal() -> None:
     async with gateway(policies=ONE, capabilities=THREADS) as g:
         for number in range(4):
             await g.take(received("hi", message_id=f"m{number}", at=place(), mentions_bot=True))
@@ -113,14 +113,14 @@ async def test_threads_that_a_person_opens_do_not_repeat_the_refusal() -> None:
         ]
 
 
-async def test_a_refusal_in_a_room_is_shown_to_the_one_it_concerns() -> None:
+async def test_a_refusal_in_a_room_is_shown_to_its_person() -> None:
     async with gateway(policies=ONE, capabilities=THREADS) as g:
         for number in range(2):
             await g.take(received("hi", message_id=f"m{number}", at=place(), mentions_bot=True))
         assert [send.private_to for send in g.adapter.sent] == ["", "ada"]
 
 
-async def test_bots_that_open_a_thread_with_each_message_are_a_loop_as_well() -> None:
+async def test_bots_that_open_a_thread_per_message_are_a_loop() -> None:
     policies = Policies(invocation=InvocationPolicy(ignore_bots=False), limits=RateLimits(0, 0, 0))
     async with gateway(policies=policies, capabilities=THREADS) as g:
         for number in range(15):
@@ -145,7 +145,7 @@ class Audit:
 
 
 @pytest.mark.parametrize("broken", [False, True])
-async def test_every_refusal_is_audited_and_a_broken_audit_changes_nothing(broken: bool) -> None:
+async def test_every_refusal_is_audited_and_a_failing_audit_changes_nothing(broken: bool) -> None:
     audit = Audit(broken=broken)
     policies = Policies(
         access=AccessPolicy(blocked_users=frozenset({"eve"})), limits=RateLimits(1, 20, 100)
@@ -159,7 +159,7 @@ async def test_every_refusal_is_audited_and_a_broken_audit_changes_nothing(broke
         assert g.texts == ["answer", "Rate limit exceeded. Try again in 60s."]
 
 
-async def test_an_answer_that_is_withheld_is_audited() -> None:
+async def test_a_withheld_answer_is_audited() -> None:
     audit = Audit(broken=True)
     async with gateway(extensions=ExtensionRegistry(audit_logger=audit)) as g:
         g.model.reply = lambda request: 'password: "hunter22"'
@@ -191,7 +191,7 @@ def both_tools(request: ModelRequest) -> str | ModelMessage:
     return ModelMessage("assistant", calls)
 
 
-async def test_a_tool_that_changes_something_is_audited_one_that_reads_is_not() -> None:
+async def test_a_tool_with_side_effects_is_audited_and_a_reading_one_is_not() -> None:
     audit = Audit()
     async with gateway(extensions=ExtensionRegistry(audit_logger=audit), tools=(Tools(),)) as g:
         g.model.reply = both_tools
@@ -213,7 +213,7 @@ class Gate(AllowAll):
         return answer
 
 
-async def test_a_plugged_in_gate_has_to_allow_too_and_one_that_fails_denies() -> None:
+async def test_an_access_extension_must_allow_too_and_denies_when_it_fails() -> None:
     gate = Gate(
         Decision("access", False, "not_paid"),
         RuntimeError("the gate's database is down"),
@@ -228,7 +228,7 @@ async def test_a_plugged_in_gate_has_to_allow_too_and_one_that_fails_denies() ->
         assert g.texts == ["answer"]
 
 
-async def test_a_gate_is_not_asked_about_people_who_are_blocked() -> None:
+async def test_an_access_extension_is_not_asked_about_blocked_people() -> None:
     gate = Gate(Decision("access", True, "paid"))
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(
@@ -238,7 +238,7 @@ async def test_a_gate_is_not_asked_about_people_who_are_blocked() -> None:
         assert len(gate.answers) == 1
 
 
-async def test_names_open_no_door() -> None:
+async def test_names_give_no_access() -> None:
     policies = Policies(access=AccessPolicy(allowed_users=frozenset({"ada"})))
     async with gateway(policies=policies) as g:
         impostor = received("hi", author="mallory", at=place(audience=Audience.DIRECT))

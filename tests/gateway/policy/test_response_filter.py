@@ -55,7 +55,7 @@ def cut_at(text: str, places: list[int]) -> list[str]:
 
 
 @for_each("secret", list(map("".join, SECRETS)))
-def test_a_public_room_reads_the_sentence_instead(secret: str) -> None:
+def test_a_secret_is_replaced_by_a_sentence_in_a_public_room(secret: str) -> None:
     decision = filter_response(f"Here you are: {secret}", PUBLIC)
     assert (decision.text, decision.blocked) == (REPLACEMENT, True)
     assert decision.reason.startswith("secret_")
@@ -70,13 +70,13 @@ def test_other_audiences_are_not_filtered(secret: str, audience: Audience) -> No
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_is_left_alone(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     decision = filter_response(text, PUBLIC)
     assert (decision.text, decision.reason, decision.blocked) == (text, "no_secret", False)
     assert released(list(text))[0] == text
 
 
-def test_the_sentence_is_word_for_word_the_specified_one() -> None:
+def test_the_sentence_is_exactly_the_specified_one() -> None:
     assert REPLACEMENT == (
         "I found relevant information but it may contain sensitive data."
         " Please ask in a private channel."
@@ -84,7 +84,7 @@ def test_the_sentence_is_word_for_word_the_specified_one() -> None:
 
 
 @for_each(("lead", "secret"), SECRETS)
-def test_letter_by_letter_nothing_of_a_secret_gets_through(lead: str, secret: str) -> None:
+def test_no_part_of_a_secret_passes_letter_by_letter(lead: str, secret: str) -> None:
     lead = f"Of course, it is 7 < 8: {lead}"
     shown, stream = released(list(f"{lead}{secret} and more"))
     assert stream.blocked
@@ -98,7 +98,7 @@ def test_letter_by_letter_nothing_of_a_secret_gets_through(lead: str, secret: st
     after=st.text(max_size=20),
     places=st.lists(st.integers(0, 500), max_size=20),
 )
-def test_however_it_is_cut_no_part_of_the_secret_is_released(
+def test_no_part_of_a_secret_passes_at_any_chunk_size(
     before: str, secret: tuple[str, str], after: str, places: list[int]
 ) -> None:
     shown, stream = released(cut_at(before + "".join(secret) + after, places))
@@ -119,7 +119,7 @@ def test_however_it_is_cut_no_part_of_the_secret_is_released(
     ),
     places=st.lists(st.integers(0, 500), max_size=20),
 )
-def test_the_stream_agrees_with_the_whole(parts: list[str], places: list[int]) -> None:
+def test_the_streamed_and_the_complete_filter_agree(parts: list[str], places: list[int]) -> None:
     text = "".join(parts)
     whole = filter_response(text, PUBLIC)
     shown, stream = released(cut_at(text, places))
@@ -135,7 +135,7 @@ def test_after_a_secret_nothing_more_is_released() -> None:
     assert stream.reason == "secret_bearer_token"
 
 
-def test_what_is_held_back_is_bounded() -> None:
+def test_the_held_back_text_is_limited() -> None:
     stream = StreamFilter(PUBLIC)
     shown = sum(len(stream.feed("eyJ" + "a" * 97)) for _ in range(100))
     assert shown > 10_000 - 400
@@ -144,7 +144,7 @@ def test_what_is_held_back_is_bounded() -> None:
 @pytest.mark.parametrize(
     "seed", ["plain words, ", "password", "eyJabcdefgh", "://a:", "MMMM.", "\\", "bearer   "]
 )
-def test_the_time_of_a_long_answer_grows_with_its_length_and_no_faster(seed: str) -> None:
+def test_the_time_grows_linearly_with_the_answer(seed: str) -> None:
     short, long = 8_000, 48_000
     limit = 3 * long / short * min(filtering(seed, short) for _ in range(3))
     # The best of three counts: one within the limit is enough to tell.

@@ -37,7 +37,9 @@ from tests.support.messages import direct, received
         ),
     ],
 )
-def test_everything_is_named_and_nothing_is_quoted(extras: PlatformExtras, details: str) -> None:
+def test_platform_details_are_described_without_content(
+    extras: PlatformExtras, details: str
+) -> None:
     assert extras.details == details
     event = received("hello", at=direct())
     sent = replace(event, message=replace(event.message, extras=packed(extras)))
@@ -48,7 +50,7 @@ def test_everything_is_named_and_nothing_is_quoted(extras: PlatformExtras, detai
     assert unpacked(type(extras), kept.message.extras) == extras
 
 
-async def test_the_trace_of_a_message_has_it() -> None:
+async def test_the_trace_of_a_message_contains_it() -> None:
     async with gateway() as g:
         extras = packed(WhatsAppExtras(window_open=False))
         event = received("hello", at=direct())

@@ -19,10 +19,10 @@ from gateway.ports.prompt_blocks import BlockKind, block_for
         ("", "", BlockKind.KNOWLEDGE),
     ],
 )
-def test_kind_and_scope_decide(kind: str, scope: str, block: BlockKind) -> None:
+def test_the_block_depends_on_kind_and_scope(kind: str, scope: str, block: BlockKind) -> None:
     assert block_for(kind, scope) is block
 
 
-def test_a_standing_fact_stands_with_whose_it_is() -> None:
+def test_the_block_of_a_standing_fact_depends_on_its_owner() -> None:
     assert block_for("fact", "user", standing=True) is BlockKind.SYSTEM
     assert block_for("fact", "project", standing=True) is BlockKind.PROJECT

@@ -107,12 +107,12 @@ def check(markdown: str, platform: str) -> list[Part]:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @for_each("markdown", EXAMPLES)
-def test_every_construct_is_shown(markdown: str, platform: str) -> None:
+def test_every_construct_is_rendered(markdown: str, platform: str) -> None:
     check(markdown, platform)
 
 
 @for_each("markdown", EXAMPLES)
-def test_the_tree_has_all_that_the_parsers_own_page_shows(markdown: str) -> None:
+def test_the_tree_contains_everything_on_the_parsers_own_page(markdown: str) -> None:
     assert holds(unmarked(visible(parse(markdown))), unmarked(reference(markdown)))
 
 
@@ -125,14 +125,14 @@ def test_the_tree_of_any_text_loses_nothing(markdown: str) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(markdown=markdowns)
-def test_any_text(platform: str, markdown: str) -> None:
+def test_any_text_is_rendered_within_the_limits(platform: str, markdown: str) -> None:
     check(markdown, platform)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(markdown=long_markdowns)
-def test_any_long_text(platform: str, markdown: str) -> None:
+def test_any_long_text_is_rendered_within_the_limits(platform: str, markdown: str) -> None:
     check(markdown, platform)
 
 
@@ -140,7 +140,7 @@ def test_any_long_text(platform: str, markdown: str) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 @settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(markdown=markdowns)
-def test_any_text_many_times(platform: str, markdown: str) -> None:
+def test_many_generated_texts_are_rendered_within_the_limits(platform: str, markdown: str) -> None:
     check(markdown, platform)
 
 
@@ -150,7 +150,7 @@ SIGNS = "ab .,*_~`|\\[]()<>#-+&@!:1é\n"
 @pytest.mark.parametrize("platform", PLATFORMS)
 @settings(max_examples=300, deadline=None)
 @given(text=st.text(alphabet=SIGNS, min_size=1, max_size=40))
-def test_code_is_shown_letter_by_letter(platform: str, text: str) -> None:
+def test_code_is_rendered_exactly(platform: str, text: str) -> None:
     fence = "`" * 41
     shown = read(render(f"{fence}\n{text}\n{fence}", platform), platform)
     assert letters(shown) == letters(text)
@@ -159,7 +159,7 @@ def test_code_is_shown_letter_by_letter(platform: str, text: str) -> None:
 @pytest.mark.parametrize("platform", ["discord", "telegram", "slack", "web", "plain"])
 @settings(max_examples=300, deadline=None)
 @given(text=st.text(alphabet=SIGNS.replace("\n", ""), min_size=1, max_size=40))
-def test_literal_text_is_shown_letter_by_letter(platform: str, text: str) -> None:
+def test_literal_text_is_rendered_exactly(platform: str, text: str) -> None:
     escaped = "".join(f"\\{char}" if char in string.punctuation else char for char in text)
     shown = read(render(escaped, platform), platform)
     assert letters(shown) == letters(text)
@@ -167,19 +167,19 @@ def test_literal_text_is_shown_letter_by_letter(platform: str, text: str) -> Non
 
 @settings(max_examples=200, deadline=None)
 @given(markdowns)
-def test_plain_text_has_no_markup_to_lose(markdown: str) -> None:
+def test_plain_text_without_markup_is_unchanged(markdown: str) -> None:
     assert holds(PLAIN.document(parse(markdown)), visible(parse(markdown)))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_a_longer_text_is_shown_literally(platform: str) -> None:
+def test_a_text_beyond_the_maximum_is_rendered_literally(platform: str) -> None:
     parts = render("**x** " * 50_000, platform)
     assert letters("".join(part.text for part in parts)) == "**x**" * 50_000
 
 
 @for_each("markdown", ["", " ", "\n\n\t\n", "\u00a0"])
 @for_each("platform", PLATFORMS)
-def test_nothing_to_see_is_no_message(markdown: str, platform: str) -> None:
+def test_a_text_without_visible_characters_gives_no_message(markdown: str, platform: str) -> None:
     assert render(markdown, platform) == []
 
 

@@ -9,14 +9,14 @@ from gateway.render import render, render_with
 from tests.support.patience import PATIENCE
 
 
-def test_a_renderer_that_fails_leaves_plain_text() -> None:
+def test_a_failing_renderer_falls_back_to_plain_text() -> None:
     def broken(blocks: Document) -> list[Part]:
         raise ZeroDivisionError
 
     assert render_with(broken, "**a** b") == [Part("a b", "a b")]
 
 
-def test_only_the_renderer_that_is_asked_for_is_imported() -> None:
+def test_only_the_requested_renderer_is_imported() -> None:
     program = (
         "import sys\n"
         "from gateway.render import render\n"
@@ -33,5 +33,5 @@ def test_only_the_renderer_that_is_asked_for_is_imported() -> None:
     assert done.stdout == "['adapters.telegram.render']\n"
 
 
-def test_what_is_not_installed_gets_plain_text() -> None:
+def test_a_platform_without_a_renderer_gets_plain_text() -> None:
     assert render("# **a** `b`", "carrier-pigeon") == [Part("a b", "a b")]

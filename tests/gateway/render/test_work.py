@@ -112,7 +112,7 @@ def check_shown(parts: list[Part], markdown: str, platform: str) -> None:
 
 @pytest.mark.parametrize("platform", ["discord", "slack", "telegram"])
 @pytest.mark.parametrize("name", SEEDS)
-def test_no_text_is_much_more_work_than_an_ordinary_one(name: str, platform: str) -> None:
+def test_no_text_needs_much_more_work_than_an_ordinary_one(name: str, platform: str) -> None:
     markdown = huge(name, COUNTED)
     steps, parts = counted(markdown, platform)
     assert steps <= ordinary_steps(len(markdown), platform) * COUNTED_TIMES
@@ -122,7 +122,7 @@ def test_no_text_is_much_more_work_than_an_ordinary_one(name: str, platform: str
 @pytest.mark.nightly
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("name", SEEDS)
-def test_nor_at_full_length(name: str, platform: str) -> None:
+def test_texts_of_full_length_need_no_more_work(name: str, platform: str) -> None:
     markdown = huge(name, tree.MAX_SOURCE - 30_000)
     usual, _ = timed(ordinary(len(markdown)), platform)
     took, parts = timed(markdown, platform)
@@ -132,17 +132,17 @@ def test_nor_at_full_length(name: str, platform: str) -> None:
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("markdown", [NESTED, "> " * 500 + "a", "- " * 500 + "a", "[" * 5_000])
-def test_deep_nesting_ends(markdown: str, platform: str) -> None:
+def test_deep_nesting_is_limited(markdown: str, platform: str) -> None:
     check(markdown, platform)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_two_hundred_thousand_ordinary_characters_are_shown(platform: str) -> None:
+def test_two_hundred_thousand_ordinary_characters_are_rendered(platform: str) -> None:
     markdown = ordinary(tree.MAX_SOURCE)
     check_shown(render(markdown, platform), markdown, platform)
 
 
-def test_short_rows_are_filled_up_to_a_bound_and_then_are_text() -> None:
+def test_short_rows_are_filled_up_to_a_limit_and_then_become_text() -> None:
     markdown = huge("wide table", 2_000)
     table, rest = parse(markdown)
     assert isinstance(table, Table)
@@ -151,14 +151,14 @@ def test_short_rows_are_filled_up_to_a_bound_and_then_are_text() -> None:
     assert visible((table, rest)).count("x") == 1_000
 
 
-def test_the_bound_holds_for_all_tables_of_a_text_together() -> None:
+def test_the_limit_applies_to_all_tables_of_a_text_together() -> None:
     blocks = parse(huge("many wide tables", 20_000))
     rows = [row for block in blocks if isinstance(block, Table) for row in block.rows]
     assert sum(not cell for row in rows for cell in row) <= tree.MAX_FILLED_CELLS
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_what_a_row_has_beyond_its_header_stays_in_its_last_cell(platform: str) -> None:
+def test_cells_beyond_the_header_are_merged_into_the_last_cell(platform: str) -> None:
     parts = check("|a|b|\n|-|-|\n|1|2|3|`x|y`|\n|4|5| | |\n|6|", platform)
     shown = "".join(part.text for part in parts)
     assert holds(shown, "a b 1 2|3|")

@@ -67,7 +67,7 @@ def finished(process: "subprocess.Popen[str]") -> int:
     return int(process.stdout.readline())
 
 
-async def test_a_copy_taken_while_another_process_writes_is_whole_and_complete(
+async def test_a_copy_during_writes_is_consistent_and_complete(
     tmp_path: Path,
 ) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
@@ -94,7 +94,7 @@ async def test_a_copy_taken_while_another_process_writes_is_whole_and_complete(
             assert traced == done
 
 
-async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
+async def test_a_writer_continues_during_a_copy(tmp_path: Path) -> None:
     file = tmp_path / "parley.db"
     await filled(file, BIG)
     database = sqlite_database(file)
@@ -110,7 +110,7 @@ async def test_a_writer_goes_on_while_a_copy_is_taken(tmp_path: Path) -> None:
     assert written > 20, "it had to wait for the copy"
 
 
-async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
+async def test_a_reader_of_an_old_snapshot_never_blocks_the_gateway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.MAX_LOG", 1)
@@ -132,7 +132,7 @@ async def test_a_reader_of_an_older_moment_never_holds_up_the_gateway(
     assert longest < 3, "as long as a lock is waited for, or longer"
 
 
-async def test_a_copy_is_one_file_that_only_its_owner_reads(tmp_path: Path) -> None:
+async def test_a_copy_is_one_private_file(tmp_path: Path) -> None:
     folder = tmp_path / "copies"
     folder.mkdir()
     await filled(tmp_path / "parley.db", 10)
@@ -142,7 +142,7 @@ async def test_a_copy_is_one_file_that_only_its_owner_reads(tmp_path: Path) -> N
     assert stat.S_IMODE((folder / "copy.db").stat().st_mode) == 0o600
 
 
-async def test_what_a_killed_gateway_left_in_its_log_is_copied(tmp_path: Path) -> None:
+async def test_the_log_of_a_killed_gateway_is_copied(tmp_path: Path) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     with writing(file) as process:
         while (count := finished(process)) < 50:
@@ -151,7 +151,7 @@ async def test_what_a_killed_gateway_left_in_its_log_is_copied(tmp_path: Path) -
     assert answered(copy) >= count
 
 
-async def test_an_older_copy_is_replaced_only_when_asked(tmp_path: Path) -> None:
+async def test_an_existing_copy_is_replaced_only_on_request(tmp_path: Path) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 10)
     copy.write_text("precious")
@@ -162,7 +162,7 @@ async def test_an_older_copy_is_replaced_only_when_asked(tmp_path: Path) -> None
     verify(copy, SCHEMAS)
 
 
-async def test_a_copy_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_failed_copy_leaves_no_file(tmp_path: Path) -> None:
     await filled(tmp_path / "parley.db", 10)
     with pytest.raises(StoreUnavailable, match="cannot copy"):
         back_up(tmp_path / "parley.db", tmp_path / "nowhere" / "copy.db", SCHEMAS)
@@ -171,7 +171,7 @@ async def test_a_copy_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> N
     assert not (tmp_path / "copy.db").exists()
 
 
-async def test_a_database_is_replaced_only_when_asked_and_never_under_a_gateway(
+async def test_a_database_is_replaced_only_on_request_and_never_under_a_running_gateway(
     tmp_path: Path,
 ) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
@@ -184,7 +184,7 @@ async def test_a_database_is_replaced_only_when_asked_and_never_under_a_gateway(
     restore(copy, file, SCHEMAS, overwrite=True)
 
 
-async def test_what_was_written_after_the_copy_is_gone_after_a_restore(tmp_path: Path) -> None:
+async def test_a_restore_removes_data_written_after_the_copy(tmp_path: Path) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 10)
     back_up(file, copy, SCHEMAS)
@@ -199,9 +199,7 @@ async def test_what_was_written_after_the_copy_is_gone_after_a_restore(tmp_path:
 
 
 @pytest.mark.parametrize("spoiled", ["text", "cut", "garbled", "foreign", "missing"])
-async def test_what_is_no_sound_copy_is_refused_before_anything_happens(
-    tmp_path: Path, spoiled: str
-) -> None:
+async def test_a_damaged_copy_is_refused_before_any_change(tmp_path: Path, spoiled: str) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 2_000)
     back_up(file, copy, SCHEMAS)
@@ -224,7 +222,7 @@ async def test_what_is_no_sound_copy_is_refused_before_anything_happens(
     assert rows(file, "SELECT count(*) FROM once") == [(2_000,)]
 
 
-async def test_a_copy_of_a_newer_program_is_refused(tmp_path: Path) -> None:
+async def test_a_copy_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     file, copy = tmp_path / "parley.db", tmp_path / "copy.db"
     await filled(file, 1)
     with closing(sqlite3.connect(file)) as connection:
@@ -235,7 +233,7 @@ async def test_a_copy_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     assert not copy.exists()
 
 
-async def test_a_restore_that_fails_leaves_no_empty_database(tmp_path: Path) -> None:
+async def test_a_failed_restore_leaves_no_empty_database(tmp_path: Path) -> None:
     await filled(tmp_path / "parley.db", 1)
     back_up(tmp_path / "parley.db", tmp_path / "copy.db", SCHEMAS)
     (tmp_path / "taken.db").mkdir()

@@ -51,7 +51,7 @@ async def kept(conversations: Conversations, notes: ConversationNoteStore) -> Co
     return conversations
 
 
-async def test_notes_come_with_the_turns(kept: Conversations) -> None:
+async def test_notes_are_loaded_with_the_turns(kept: Conversations) -> None:
     turns, notes = await kept.opened(KEY, 3)
 
     assert [turn.text for turn in turns] == ["answer 1", "question 2", "answer 2"]
@@ -60,7 +60,7 @@ async def test_notes_come_with_the_turns(kept: Conversations) -> None:
     assert turns == await kept.latest(KEY, 3)
 
 
-async def test_a_conversation_that_nobody_noted_anything_of(
+async def test_a_conversation_without_notes_is_empty(
     conversations: Conversations, notes: ConversationNoteStore
 ) -> None:
     assert await conversations.opened(KEY, 10) == ([], NO_NOTES)
@@ -72,7 +72,7 @@ async def test_a_conversation_that_nobody_noted_anything_of(
     assert found.summary is None
 
 
-async def test_a_task_is_replaced_and_taken_away(
+async def test_a_task_is_replaced_and_removed(
     kept: Conversations, notes: ConversationNoteStore
 ) -> None:
     await notes.set_task(KEY, ConversationTask("Eat it", BOB, "Bob"), AT)
@@ -90,7 +90,7 @@ async def test_clearing_a_conversation_clears_its_notes(kept: Conversations) -> 
     assert await kept.opened(KEY, 10) == ([], NO_NOTES)
 
 
-async def test_a_message_takes_along_what_was_made_of_it(kept: Conversations) -> None:
+async def test_a_deleted_message_deletes_the_notes_derived_from_it(kept: Conversations) -> None:
     await kept.delete("t", HERE, ["m1"])
     _, notes = await kept.opened(KEY, 10)
     assert notes.summary is None
@@ -100,19 +100,19 @@ async def test_a_message_takes_along_what_was_made_of_it(kept: Conversations) ->
     assert (await kept.opened(KEY, 10))[1].task is None
 
 
-async def test_an_edit_does_too(kept: Conversations) -> None:
+async def test_an_edit_deletes_the_notes_derived_from_the_message(kept: Conversations) -> None:
     await kept.edit("t", HERE, "m2", "something else")
 
     assert (await kept.opened(KEY, 10))[1] == NO_NOTES
 
 
-async def test_notes_are_forgotten_with_the_turns(kept: Conversations) -> None:
+async def test_notes_expire_with_the_turns(kept: Conversations) -> None:
     await kept.prune(AT + timedelta(seconds=1))
 
     assert await kept.opened(KEY, 10) == ([], NO_NOTES)
 
 
-async def test_whoever_is_erased_leaves_no_task_and_no_summary_with_their_words(
+async def test_erasing_a_person_removes_their_words_from_tasks_and_summaries(
     kept: Conversations,
     personal: SqlPersonalData,
 ) -> None:
@@ -125,7 +125,7 @@ async def test_whoever_is_erased_leaves_no_task_and_no_summary_with_their_words(
     assert (await kept.opened(KEY, 10))[1].task is None
 
 
-async def test_one_tenant_does_not_erase_the_other_s(
+async def test_erasing_in_one_tenant_does_not_affect_another(
     kept: Conversations,
     personal: SqlPersonalData,
 ) -> None:
@@ -134,7 +134,7 @@ async def test_one_tenant_does_not_erase_the_other_s(
     assert (await kept.opened(KEY, 10))[1].summary == SUMMARY
 
 
-async def test_what_is_given_out_holds_nobody_else_s_words(
+async def test_an_export_contains_no_words_of_other_people(
     kept: Conversations,
     personal: SqlPersonalData,
 ) -> None:

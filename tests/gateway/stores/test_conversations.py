@@ -34,7 +34,7 @@ async def answered(
     await usage.settle(turn, (row, row), ())
 
 
-async def test_the_sums_are_of_one_project(
+async def test_the_totals_are_of_one_project(
     activity: ActivityLog, traces: Traces, usage: UsageLedger
 ) -> None:
     inside = ConversationKey("t", "slack", "main", "T1", "C1")
@@ -58,7 +58,7 @@ async def test_the_sums_are_of_one_project(
     assert found == Activity(answered=3, people=2, tokens=3 * 2 * 20, micros=3 * 2 * 1_000)
 
 
-async def test_a_room_without_a_workspace_is_a_project_of_its_own(
+async def test_a_room_without_a_workspace_is_its_own_project(
     activity: ActivityLog, traces: Traces, usage: UsageLedger
 ) -> None:
     await answered(traces, usage, "a1", ConversationKey("t", "telegram", "main", "", "-1001"))
@@ -67,11 +67,11 @@ async def test_a_room_without_a_workspace_is_a_project_of_its_own(
     assert (found.answered, found.people) == (1, 1)
 
 
-async def test_where_nothing_happened_the_sums_are_zero(activity: ActivityLog) -> None:
+async def test_without_activity_the_totals_are_zero(activity: ActivityLog) -> None:
     assert await activity.of_project("t", "slack:main:%_\"'", WEEK) == Activity(0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("project", ["", "slack", "slack:main", "slack::T1", ":main:T1", "a:b:"])
-async def test_what_is_no_project_is_refused(activity: ActivityLog, project: str) -> None:
+async def test_an_invalid_project_is_refused(activity: ActivityLog, project: str) -> None:
     with pytest.raises(BadInput, match="platform:account:id"):
         await activity.of_project("t", project, WEEK)

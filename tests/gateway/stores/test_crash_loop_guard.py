@@ -111,7 +111,7 @@ def world(inbox: Inbox, states: AdapterStates, clock: FakeClock) -> World:
     return World(inbox, states, clock)
 
 
-async def test_what_kills_its_process_every_time_is_given_up(world: World) -> None:
+async def test_an_event_that_crashes_every_process_is_quarantined(world: World) -> None:
     world.deadly = {"deadly"}
     await world.accept("deadly")
     assert [await world.process() for _ in range(MAX_REDELIVERIES)] == [False] * MAX_REDELIVERIES
@@ -121,7 +121,7 @@ async def test_what_kills_its_process_every_time_is_given_up(world: World) -> No
     assert await world.inbox.unfinished(10) == []
 
 
-async def test_what_stands_beside_it_is_answered(world: World) -> None:
+async def test_other_events_in_progress_are_answered(world: World) -> None:
     world.deadly = {"m7"}
     await world.accept(*(f"m{number}" for number in range(16)))
     lives = 1
@@ -132,7 +132,7 @@ async def test_what_stands_beside_it_is_answered(world: World) -> None:
     assert await world.inbox.unfinished(100) == []
 
 
-async def test_two_that_kill_are_both_given_up(world: World) -> None:
+async def test_two_crashing_events_are_both_quarantined(world: World) -> None:
     world.deadly = {"m3", "m9"}
     await world.accept(*(f"m{number}" for number in range(12)))
     lives = 1
@@ -142,7 +142,7 @@ async def test_two_that_kill_are_both_given_up(world: World) -> None:
     assert sorted(world.given_up) == ["m3", "m9"]
 
 
-async def test_a_process_that_is_killed_again_and_again_gives_nothing_up(world: World) -> None:
+async def test_repeated_kills_from_outside_quarantine_nothing(world: World) -> None:
     ids = [f"m{number}" for number in range(12)]
     await world.accept(*ids)
     world.deadly = ids  # the kill from outside hits the work that starts first
@@ -153,7 +153,7 @@ async def test_a_process_that_is_killed_again_and_again_gives_nothing_up(world: 
     assert await world.inbox.unfinished(100) == []
 
 
-async def test_a_process_that_dies_of_giving_it_up_does_so_once(world: World) -> None:
+async def test_a_crash_while_quarantining_is_not_repeated(world: World) -> None:
     world.deadly, world.deadly_to_say = {"deadly"}, True
     await world.accept("deadly")
     lives = [await world.process() for _ in range(MAX_REDELIVERIES + 2)]
@@ -162,7 +162,7 @@ async def test_a_process_that_dies_of_giving_it_up_does_so_once(world: World) ->
     assert await world.inbox.unfinished(10) == []
 
 
-async def test_an_end_in_order_is_no_death(world: World) -> None:
+async def test_a_normal_end_is_not_a_crash(world: World) -> None:
     await world.accept("long")
     for _ in range(MAX_REDELIVERIES + 2):
         assert await world.process(stop=True)
@@ -171,7 +171,7 @@ async def test_an_end_in_order_is_no_death(world: World) -> None:
     assert await world.inbox.unfinished(10) == []
 
 
-async def test_one_by_one_goes_by_rank_and_survives_who_leaves() -> None:
+async def test_turns_run_one_by_one_in_order_also_after_a_cancellation() -> None:
     turns, order = OneByOne(), list[str]()
 
     async def work(name: str, rank: int) -> None:
@@ -188,7 +188,7 @@ async def test_one_by_one_goes_by_rank_and_survives_who_leaves() -> None:
     assert order == ["first", "second", "late", "later"]
 
 
-async def test_who_is_ended_within_the_turn_hands_it_on() -> None:
+async def test_a_cancelled_turn_lets_the_next_one_run() -> None:
     turns, inside = OneByOne(), asyncio.Event()
 
     async def work() -> None:
@@ -203,7 +203,7 @@ async def test_who_is_ended_within_the_turn_hands_it_on() -> None:
         pass
 
 
-async def test_an_event_that_hung_twice_by_name_is_given_up_without_a_further_beginning(
+async def test_two_hangs_by_name_quarantine_an_event_without_another_attempt(
     world: World,
 ) -> None:
     deaths = CrashCounts(world.states.of("parley", "takeovers"))
@@ -216,7 +216,7 @@ async def test_an_event_that_hung_twice_by_name_is_given_up_without_a_further_be
     assert world.begun == {"beside": 1}
 
 
-async def test_events_that_became_one_turn_are_told_apart_after_a_hang(world: World) -> None:
+async def test_events_of_one_turn_are_separated_after_a_hang(world: World) -> None:
     state = world.states.of("parley", "takeovers")
     deaths, guard = CrashCounts(state), KnownDeaths()
     turns: list[list[str]] = []
@@ -240,7 +240,7 @@ async def test_events_that_became_one_turn_are_told_apart_after_a_hang(world: Wo
     assert [len(items) for items in guard.marked] == [3, 1, 1, 1]
 
 
-async def test_giving_up_names_the_person_and_the_tenant(world: World) -> None:
+async def test_the_quarantine_records_the_person_and_the_tenant(world: World) -> None:
     deaths, guard = CrashCounts(world.states.of("parley", "takeovers")), KnownDeaths()
     event = received()
     entry = InboxEntry("x", conversation("x", "tenant"), event, world.clock.now())

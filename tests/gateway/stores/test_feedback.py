@@ -28,7 +28,7 @@ def thumb(person: str, rating: Rating, at: str = HERE, turn_id: str = "x1") -> F
     return Feedback(at, person, "t", turn_id, rating, AT)
 
 
-async def test_a_person_has_one_thumb_under_a_message(feedback: FeedbackStore) -> None:
+async def test_a_person_has_one_rating_per_message(feedback: FeedbackStore) -> None:
     await feedback.put(thumb(ADA, 1))
     await feedback.put(thumb(ADA, 1))
     await feedback.put(thumb(BOB, -1))
@@ -39,7 +39,7 @@ async def test_a_person_has_one_thumb_under_a_message(feedback: FeedbackStore) -
 
 
 @pytest.mark.parametrize(("rating", "left"), [(1, {}), (None, {}), (-1, {"x1": Thumbs(1, 0)})])
-async def test_only_the_thumb_that_is_there_is_taken_back(
+async def test_only_the_current_rating_is_removed(
     feedback: FeedbackStore, rating: Rating | None, left: dict[str, Thumbs]
 ) -> None:
     await feedback.put(thumb(ADA, 1))
@@ -49,7 +49,7 @@ async def test_only_the_thumb_that_is_there_is_taken_back(
     assert await feedback.of(["x1"]) == left
 
 
-async def test_it_is_forgotten_in_the_end(feedback: FeedbackStore) -> None:
+async def test_ratings_expire(feedback: FeedbackStore) -> None:
     for number in range(3):
         await feedback.put(thumb(ADA, 1, at=stands_at(place("C1"), str(number))))
     assert await feedback.prune(AT) == 0
@@ -57,7 +57,7 @@ async def test_it_is_forgotten_in_the_end(feedback: FeedbackStore) -> None:
     assert await feedback.of(["x1"]) == {}
 
 
-async def test_it_is_given_out_and_erased_with_its_person(
+async def test_ratings_are_exported_and_erased_with_their_person(
     feedback: FeedbackStore, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> None:
     personal = SqlPersonalData(long_lived, clock)
@@ -71,7 +71,7 @@ async def test_it_is_given_out_and_erased_with_its_person(
     assert await feedback.of(["x1"]) == {"x1": Thumbs(0, 1)}
 
 
-async def test_an_answer_is_found_where_it_stands(outbox: Outbox, clock: FakeClock) -> None:
+async def test_an_answer_is_found_by_its_place(outbox: Outbox, clock: FakeClock) -> None:
     """Two chats have a message 5 each; what is not confirmed stands nowhere."""
     there = stands_at(place("C2"), "5")
     await outbox.add((outbound("x1:0"), outbound("x2:0"), outbound("x3:0")))

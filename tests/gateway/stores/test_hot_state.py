@@ -37,24 +37,24 @@ def entry(message_id: str, clock: FakeClock, lane: str = "lane") -> InboxEntry:
     )
 
 
-async def test_an_event_is_taken_once(inbox: Inbox, clock: FakeClock) -> None:
+async def test_an_event_is_accepted_once(inbox: Inbox, clock: FakeClock) -> None:
     assert await inbox.add(entry("m1", clock), DAY)
     assert not await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_an_event_comes_back_with_what_was_decided_about_it(
-    inbox: Inbox, clock: FakeClock
-) -> None:
+async def test_an_event_is_returned_with_its_decisions(inbox: Inbox, clock: FakeClock) -> None:
     await inbox.add(entry("m1", clock), DAY)
     assert await inbox.unfinished(10) == [entry("m1", clock)]
 
 
-async def test_of_many_at_once_exactly_one_is_taken(inbox: Inbox, clock: FakeClock) -> None:
+async def test_exactly_one_of_many_concurrent_claims_succeeds(
+    inbox: Inbox, clock: FakeClock
+) -> None:
     added = await asyncio.gather(*(inbox.add(entry("m1", clock), DAY) for _ in range(50)))
     assert sum(added) == 1
 
 
-async def test_a_finished_event_is_still_known(
+async def test_a_completed_event_is_still_recognised(
     inbox: Inbox, clock: FakeClock, pass_time: PassTime
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -63,7 +63,7 @@ async def test_a_finished_event_is_still_known(
     assert not await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_after_its_time_the_id_is_forgotten(
+async def test_after_its_retention_the_id_is_deleted(
     inbox: Inbox, clock: FakeClock, pass_time: PassTime
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -73,7 +73,7 @@ async def test_after_its_time_the_id_is_forgotten(
     assert await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_an_unfinished_event_is_kept_for_two_months_and_no_longer(
+async def test_an_unfinished_event_is_kept_for_60_days(
     inbox: Inbox, clock: FakeClock, pass_time: PassTime
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -87,9 +87,7 @@ async def test_an_unfinished_event_is_kept_for_two_months_and_no_longer(
     assert await inbox.add(entry("m1", clock), DAY)
 
 
-async def test_a_dead_letter_is_kept_for_a_month_and_no_longer(
-    outbox: Outbox, pass_time: PassTime
-) -> None:
+async def test_a_dead_letter_is_kept_for_30_days(outbox: Outbox, pass_time: PassTime) -> None:
     assert isinstance(outbox, SqliteOutbox | RedisOutbox)
     await outbox.add((outbound("r:0"), outbound("r:1"), outbound("r:2")))
     await outbox.dead(("r:0",), "Permanent: gone")
@@ -103,7 +101,7 @@ async def test_a_dead_letter_is_kept_for_a_month_and_no_longer(
     assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:2"]
 
 
-async def test_what_no_one_finished_comes_back_in_order(inbox: Inbox, clock: FakeClock) -> None:
+async def test_unfinished_events_are_returned_in_order(inbox: Inbox, clock: FakeClock) -> None:
     for number in range(5):
         await inbox.add(entry(f"m{number}", clock), DAY)
     await inbox.finish(("id-m1", "id-m3"), ())
@@ -112,7 +110,7 @@ async def test_what_no_one_finished_comes_back_in_order(inbox: Inbox, clock: Fak
     assert left[0].event == received(message_id="m0")
 
 
-async def test_finishing_and_answering_are_one_step(
+async def test_completing_an_event_and_queuing_its_answer_are_one_step(
     inbox: Inbox, outbox: Outbox, clock: FakeClock
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -121,7 +119,7 @@ async def test_finishing_and_answering_are_one_step(
     assert await inbox.unfinished(10) == []
 
 
-async def test_only_the_first_who_finishes_an_event_answers_it(
+async def test_only_the_first_completion_of_an_event_queues_an_answer(
     inbox: Inbox, outbox: Outbox, clock: FakeClock
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -130,7 +128,7 @@ async def test_only_the_first_who_finishes_an_event_answers_it(
     assert len(await outbox.waiting(10)) == 1
 
 
-async def test_a_turn_with_one_event_that_nobody_finished_is_answered(
+async def test_a_turn_with_one_open_event_is_answered(
     inbox: Inbox, outbox: Outbox, clock: FakeClock
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -141,13 +139,13 @@ async def test_a_turn_with_one_event_that_nobody_finished_is_answered(
     assert len(await outbox.waiting(10)) == 1
 
 
-async def test_what_belongs_to_no_event_is_always_queued(inbox: Inbox, outbox: Outbox) -> None:
+async def test_a_send_without_an_event_is_always_queued(inbox: Inbox, outbox: Outbox) -> None:
     assert await inbox.finish((), (outbound("r:0"),))
     assert not await inbox.finish(("unknown",), (outbound("r:1"),))
     assert [item.outbound.key for item in await outbox.waiting(10)] == ["r:0"]
 
 
-async def test_sends_wait_in_the_order_they_came_whatever_their_account(outbox: Outbox) -> None:
+async def test_sends_wait_in_order_across_accounts(outbox: Outbox) -> None:
     rooms = [replace(direct(), account=account) for account in ("one", "two", "one", "two")]
     for number, room in enumerate(rooms):
         await outbox.add((outbound(f"r{number}:0", at=room),))
@@ -162,7 +160,7 @@ async def test_a_send_is_queued_once(outbox: Outbox) -> None:
     assert [item.outbound.part.text for item in waiting if item.outbound.part] == ["first"]
 
 
-async def test_what_was_sent_or_given_up_waits_no_more(outbox: Outbox) -> None:
+async def test_completed_and_dead_sends_wait_no_longer(outbox: Outbox) -> None:
     await outbox.add((outbound("r:0"), outbound("r:1"), outbound("r:2")))
     await outbox.sent("r:0", Receipt("p1"))
     await outbox.tried("r:1", "Transient: later")
@@ -171,7 +169,7 @@ async def test_what_was_sent_or_given_up_waits_no_more(outbox: Outbox) -> None:
     assert [(item.outbound.key, item.attempts) for item in waiting] == [("r:1", 1)]
 
 
-async def test_how_the_last_try_ended_is_known(outbox: Outbox, clock: FakeClock) -> None:
+async def test_the_result_of_the_last_attempt_is_stored(outbox: Outbox, clock: FakeClock) -> None:
     keys = [f"r:{number}" for number in range(5)]
     await outbox.add([outbound(key) for key in keys])
     for key in keys[1:]:
@@ -192,7 +190,7 @@ async def test_how_the_last_try_ended_is_known(outbox: Outbox, clock: FakeClock)
     }
 
 
-async def test_a_send_may_be_queued_as_begun(
+async def test_a_send_can_be_queued_as_started(
     inbox: Inbox, outbox: Outbox, clock: FakeClock
 ) -> None:
     await inbox.add(entry("m1", clock), DAY)
@@ -200,7 +198,7 @@ async def test_a_send_may_be_queued_as_begun(
     assert [item.begun for item in await outbox.waiting(9)] == [True, False]
 
 
-async def test_what_is_sent_again_by_hand_is_as_new(outbox: Outbox, clock: FakeClock) -> None:
+async def test_a_resent_dead_letter_starts_anew(outbox: Outbox, clock: FakeClock) -> None:
     assert isinstance(outbox, SqliteOutbox | RedisOutbox)
     await outbox.add((outbound("r:0"),))
     await outbox.tried("r:0", "Ambiguous", unsure=True, not_before=clock.now() + DAY)
@@ -217,7 +215,7 @@ async def test_a_file_survives_the_outbox(outbox: Outbox) -> None:
     assert (await outbox.waiting(1))[0].outbound.file == file
 
 
-async def test_all_buckets_or_none(buckets: Buckets, clock: FakeClock) -> None:
+async def test_all_buckets_give_a_token_or_none(buckets: Buckets, clock: FakeClock) -> None:
     rules = (BucketRule("user", "u", 5), BucketRule("channel", "c", 2))
     now = clock.now().timestamp()
     taken = [await buckets.take(rules, now) for _ in range(3)]
@@ -226,14 +224,14 @@ async def test_all_buckets_or_none(buckets: Buckets, clock: FakeClock) -> None:
     assert [t.allowed for t in alone] == [True, True, True, False]
 
 
-async def test_buckets_are_exact_when_many_ask_at_once(buckets: Buckets, clock: FakeClock) -> None:
+async def test_buckets_are_exact_under_concurrency(buckets: Buckets, clock: FakeClock) -> None:
     rules = (BucketRule("user", "u", 5),)
     now = clock.now().timestamp()
     taken = await asyncio.gather(*(buckets.take(rules, now) for _ in range(40)))
     assert sum(t.allowed for t in taken) == 5
 
 
-async def test_once_is_once_within_its_time(buckets: Buckets, pass_time: PassTime) -> None:
+async def test_once_is_true_once_in_its_window(buckets: Buckets, pass_time: PassTime) -> None:
     minute = timedelta(minutes=1)
     asked = await asyncio.gather(*(buckets.once("k", minute) for _ in range(10)))
     assert sum(asked) == 1
@@ -241,7 +239,7 @@ async def test_once_is_once_within_its_time(buckets: Buckets, pass_time: PassTim
     assert await buckets.once("k", minute)
 
 
-async def test_state_is_kept_apart_by_account_and_expires(
+async def test_state_is_separate_by_account_and_expires(
     states: AdapterStates, pass_time: PassTime
 ) -> None:
     one: AdapterState = states.of("test", "main")
@@ -253,25 +251,25 @@ async def test_state_is_kept_apart_by_account_and_expires(
     assert await one.get("window") is None
 
 
-async def test_state_has_bounds(states: AdapterStates) -> None:
+async def test_state_has_size_limits(states: AdapterStates) -> None:
     with pytest.raises(BadInput):
         await states.of("test", "main").put("k", "x" * 4001, DAY)
 
 
 @given(events())
-def test_every_event_survives_the_way_through_json(event: InboundEvent) -> None:
+def test_every_event_survives_conversion_to_json(event: InboundEvent) -> None:
     assert event_from_json(event_to_json(event)) == event
 
 
 @given(st.text(max_size=300), st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=3))
-def test_every_send_survives_the_way_through_json(text: str, payload: dict[str, str]) -> None:
+def test_every_send_survives_conversion_to_json(text: str, payload: dict[str, str]) -> None:
     item = outbound("k:0", text, direct())
     assert outbound_from_json(to_json(item)) == item
     blocks = replace(item, part=Part({"blocks": [payload]}, text))
     assert outbound_from_json(to_json(blocks)) == blocks
 
 
-async def test_a_row_that_cannot_be_read_keeps_nobody_from_starting(
+async def test_an_unreadable_row_does_not_prevent_a_start(
     database: SqliteDatabase,
 ) -> None:
     clock = FakeClock()

@@ -30,7 +30,7 @@ def holder(file: Path, program: str = HOLD) -> "subprocess.Popen[str]":
     return process
 
 
-def test_the_second_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
+def test_a_second_process_is_refused_and_told_the_owner(tmp_path: Path) -> None:
     file = tmp_path / "data" / "parley.db"
     with GatewayLock(file), pytest.raises(StoreUnavailable, match=rf"\(process {os.getpid()}\)"):
         GatewayLock(file).acquire()
@@ -38,13 +38,13 @@ def test_the_second_is_refused_and_told_who_has_it(tmp_path: Path) -> None:
         pass
 
 
-def test_two_names_of_one_file_are_one_lock(tmp_path: Path) -> None:
+def test_two_paths_of_one_file_are_one_lock(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to(tmp_path / "parley.db")
     with GatewayLock(tmp_path / "parley.db"), pytest.raises(StoreUnavailable):
         GatewayLock(tmp_path / "link.db").acquire()
 
 
-def test_a_killed_process_holds_it_no_longer(tmp_path: Path) -> None:
+def test_a_killed_process_releases_the_lock(tmp_path: Path) -> None:
     file = tmp_path / "parley.db"
     with holder(file) as process:
         with pytest.raises(StoreUnavailable, match=rf"\(process {process.pid}\)"):
@@ -54,7 +54,7 @@ def test_a_killed_process_holds_it_no_longer(tmp_path: Path) -> None:
         lock.acquire()
 
 
-def test_a_killed_process_s_children_do_not_keep_it(tmp_path: Path) -> None:
+def test_children_of_a_killed_process_do_not_hold_the_lock(tmp_path: Path) -> None:
     """A tool server that outlives the gateway must not keep the next one from starting."""
     file = tmp_path / "parley.db"
     child = "import subprocess; subprocess.Popen(['sleep', '5'], stdout=subprocess.DEVNULL);"
@@ -71,7 +71,7 @@ def test_releasing_twice_is_safe(tmp_path: Path) -> None:
     lock.release()
 
 
-def test_a_folder_that_cannot_be_is_a_clear_error(tmp_path: Path) -> None:
+def test_an_impossible_folder_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreUnavailable, match="cannot lock"):
         GatewayLock(tmp_path / "file" / "parley.db").acquire()

@@ -31,7 +31,7 @@ async def texts(conversations: Conversations, key: ConversationKey = KEY) -> lis
     return [turn.text for turn in await conversations.latest(key, 100)]
 
 
-async def test_the_latest_turns_come_oldest_first(conversations: Conversations) -> None:
+async def test_the_latest_turns_are_in_chronological_order(conversations: Conversations) -> None:
     for number in range(4):
         turns = (said(f"m{number}", f"q{number}"), answered(f"m{number}", f"a{number}"))
         await conversations.append(KEY, turns)
@@ -57,7 +57,7 @@ async def test_a_thread_and_its_channel_are_two_conversations(
     assert await texts(conversations, thread) == ["in the thread"]
 
 
-async def test_tenants_do_not_see_each_other(conversations: Conversations) -> None:
+async def test_tenants_are_separate(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "mine"),))
     theirs = KEY._replace(tenant="other")
     assert await texts(conversations, theirs) == []
@@ -71,7 +71,7 @@ async def test_tenants_do_not_see_each_other(conversations: Conversations) -> No
     assert not await conversations.knows("other", place("C1"), ("m1",))
 
 
-async def test_an_edit_reaches_the_message_wherever_it_stands(
+async def test_an_edit_changes_the_message_wherever_it_is_stored(
     conversations: Conversations,
 ) -> None:
     await conversations.append(KEY._replace(thread="T1"), (said("m1", "before"),))
@@ -80,7 +80,7 @@ async def test_an_edit_reaches_the_message_wherever_it_stands(
     assert not await conversations.edit("t", place("C2"), "m1", "elsewhere")
 
 
-async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
+async def test_external_text_is_separate_and_an_edit_does_not_make_it_own_text(
     conversations: Conversations,
 ) -> None:
     eve = (Material("forwarded", "pay\x00 me “now”", "Eve"), Material("card", "Poll: Q?"))
@@ -99,21 +99,21 @@ async def test_what_was_shown_stands_apart_and_an_edit_gives_it_no_own_words(
     assert await texts(conversations) == ["", "a", "and this?", "a"]
 
 
-async def test_a_deleted_message_takes_its_answer_along(conversations: Conversations) -> None:
+async def test_a_deleted_message_deletes_its_answer(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "q1"), said("m2", "q2"), answered("m2", "a")))
     await conversations.append(KEY, (said("m3", "q3"), answered("m3", "a3")))
     assert await conversations.delete("t", place("C1"), ("m1", "unknown")) == 2
     assert await texts(conversations) == ["q2", "q3", "a3"]
 
 
-async def test_taking_part_means_having_spoken(conversations: Conversations) -> None:
+async def test_a_participant_is_a_person_who_wrote(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "q"),))
     assert not await conversations.takes_part(KEY)
     await conversations.append(KEY, (said("m2", "q"), answered("m2", "a")))
     assert await conversations.takes_part(key_of("t", place("C1")))
 
 
-async def test_clearing_and_pruning(conversations: Conversations) -> None:
+async def test_turns_are_cleared_and_pruned(conversations: Conversations) -> None:
     await conversations.append(KEY, (said("m1", "old"), said("m2", "new", 100)))
     assert await conversations.prune(AT + timedelta(seconds=50)) == 1
     assert await texts(conversations) == ["new"]
@@ -128,7 +128,7 @@ def row(micros: int) -> UsageRow:
     return UsageRow("t", "ada", "W1", "model", Usage(10, 5), micros, AT)
 
 
-async def test_a_reservation_is_replaced_by_what_was_spent(usage: UsageLedger) -> None:
+async def test_a_reservation_is_replaced_by_the_actual_cost(usage: UsageLedger) -> None:
     assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
     assert not (await usage.reserve("turn-2", ACCOUNT, 60)).decision.allowed
     await usage.settle("turn-1", (row(10),), ACCOUNT)
@@ -136,12 +136,12 @@ async def test_a_reservation_is_replaced_by_what_was_spent(usage: UsageLedger) -
     assert (await usage.reserve("turn-2", ACCOUNT, 60)).decision.allowed
 
 
-async def test_many_at_once_never_reserve_more_than_there_is(usage: UsageLedger) -> None:
+async def test_concurrent_reservations_never_exceed_the_limit(usage: UsageLedger) -> None:
     outcomes = await asyncio.gather(*(usage.reserve(f"t{i}", ACCOUNT, 30) for i in range(20)))
     assert sum(outcome.decision.allowed for outcome in outcomes) == 3
 
 
-async def test_the_reservation_of_a_turn_that_died_is_given_back(
+async def test_the_reservation_of_a_crashed_turn_is_released(
     usage: UsageLedger, clock: FakeClock
 ) -> None:
     await usage.reserve("turn-1", ACCOUNT, 100)
@@ -149,7 +149,7 @@ async def test_the_reservation_of_a_turn_that_died_is_given_back(
     assert (await usage.reserve("turn-2", ACCOUNT, 100)).decision.allowed
 
 
-async def test_what_was_spent_is_forgotten_in_the_end(usage: UsageLedger) -> None:
+async def test_old_usage_is_deleted(usage: UsageLedger) -> None:
     this = (Account("user_per_day", "user:ada:2026-11-22", 100),)
     await usage.settle("turn-1", (row(10),), ACCOUNT)
     await usage.settle("turn-2", (replace(row(20), at=AT + timedelta(days=1)),), (*ACCOUNT, *this))
@@ -159,7 +159,7 @@ async def test_what_was_spent_is_forgotten_in_the_end(usage: UsageLedger) -> Non
     assert await usage.spent((*ACCOUNT, *this)) == [0, 20]
 
 
-async def test_what_was_spent_is_summed_by_model(usage: UsageLedger) -> None:
+async def test_costs_are_summed_by_model(usage: UsageLedger) -> None:
     dear = replace(row(30), model="dear", person="bob")
     others = (replace(row(7), tenant="t2"), replace(row(3), tenant="", person="", model="judge"))
     await usage.settle("turn-1", (row(10), dear), ())
@@ -178,14 +178,14 @@ async def test_what_was_spent_is_summed_by_model(usage: UsageLedger) -> None:
         assert await usage.totals("t", AT, nobody) == []
 
 
-async def test_a_turn_that_used_nothing_begins_no_sum(usage: UsageLedger) -> None:
+async def test_a_turn_without_cost_creates_no_sum(usage: UsageLedger) -> None:
     await usage.reserve("turn-1", ACCOUNT, 60)
     await usage.settle("turn-1", (), ACCOUNT)
     assert await usage.spent(ACCOUNT) == [0]
     assert await usage.prune(AT + timedelta(days=1_000)) == 0
 
 
-async def test_a_trace_with_half_a_character_is_kept_as_it_is(traces: Traces) -> None:
+async def test_a_trace_with_half_a_surrogate_pair_is_stored(traces: Traces) -> None:
     decision = Decision("invocation", True, "direct", "half \ud83d and \0")
     trace = Trace("x1", "m1", "test", "main", str(KEY), "message", AT, (decision,), "answered", 1.5)
     await traces.add(trace)
@@ -202,7 +202,7 @@ async def test_traces_are_found_by_message(traces: Traces) -> None:
     assert await traces.prune(AT + timedelta(seconds=1), AT) == 1
 
 
-async def test_a_refusal_s_trace_takes_the_place_of_an_older_one(traces: Traces) -> None:
+async def test_the_trace_of_a_refusal_replaces_an_older_one(traces: Traces) -> None:
     trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "refused:access", 1.5)
     for number in range(20):
         at = AT + timedelta(seconds=number)
@@ -215,7 +215,7 @@ async def test_a_refusal_s_trace_takes_the_place_of_an_older_one(traces: Traces)
     assert [found.id for found in await traces.recent()] == ["answered"]
 
 
-async def test_traces_are_found_by_how_the_turn_ended(traces: Traces) -> None:
+async def test_traces_are_found_by_outcome(traces: Traces) -> None:
     trace = Trace("x0", "m0", "test", "main", str(KEY), "message", AT, (), "gave_up", 1.5)
     for number, outcome in enumerate(["gave_up", "answered", "gave_up", "gave_up"]):
         at = AT + timedelta(seconds=number)
@@ -224,14 +224,14 @@ async def test_traces_are_found_by_how_the_turn_ended(traces: Traces) -> None:
     assert await traces.ended("failed", 2) == []
 
 
-async def test_a_higher_reservation_takes_the_place_of_the_turn_s_own(usage: UsageLedger) -> None:
+async def test_a_higher_reservation_replaces_the_one_of_the_turn(usage: UsageLedger) -> None:
     assert (await usage.reserve("turn-1", ACCOUNT, 60)).decision.allowed
     assert (await usage.reserve("turn-1", ACCOUNT, 90)).decision.allowed
     assert not (await usage.reserve("turn-1", ACCOUNT, 110)).decision.allowed
     assert await usage.spent(ACCOUNT) == [90]
 
 
-async def test_all_accounts_bear_it_or_none_is_touched(usage: UsageLedger) -> None:
+async def test_all_accounts_are_reserved_or_none(usage: UsageLedger) -> None:
     wide = Account("workspace_per_day", "workspace:t:2026-11-21", 1_000)
     assert not (await usage.reserve("turn-1", (wide, *ACCOUNT), 101)).decision.allowed
     assert await usage.spent((wide, *ACCOUNT)) == [0, 0]
@@ -240,7 +240,7 @@ async def test_all_accounts_bear_it_or_none_is_touched(usage: UsageLedger) -> No
     assert await usage.spent((wide, *ACCOUNT)) == [60, 60]
 
 
-async def test_amounts_are_exact_far_beyond_a_float(usage: UsageLedger) -> None:
+async def test_amounts_are_exact_beyond_the_precision_of_a_float(usage: UsageLedger) -> None:
     account = (Account("workspace_per_month", "workspace:t:2026-11", 2**62),)
     await usage.settle("turn-1", (row(2**53), row(1)), account)
     assert await usage.spent(account) == [2**53 + 1]
@@ -262,7 +262,7 @@ def turn(turn_id: str = "x1", text: str = "q") -> CompletedTurn:
     return CompletedTurn(KEY, said_and_answered, (row(7),), ACCOUNT, trace, ("id-m1",), ())
 
 
-async def test_the_end_of_a_turn_is_kept_whole(
+async def test_the_end_of_a_turn_stores_turns_usage_and_trace(
     keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     done = turn()
@@ -273,7 +273,7 @@ async def test_the_end_of_a_turn_is_kept_whole(
     assert await traces.find("m1") == [done.trace]
 
 
-async def test_a_turn_that_is_kept_again_changes_nothing(
+async def test_a_turn_that_is_stored_again_changes_nothing(
     keeper: TurnWriter, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     done = turn()
@@ -283,7 +283,7 @@ async def test_a_turn_that_is_kept_again_changes_nothing(
     assert len(await traces.recent()) == 1
 
 
-async def test_a_turn_without_turns_or_cost_leaves_its_trace(
+async def test_a_turn_without_messages_or_cost_stores_its_trace(
     keeper: TurnWriter, conversations: Conversations, traces: Traces
 ) -> None:
     refused = replace(turn(), turns=(), usage=(), accounts=())
@@ -292,7 +292,7 @@ async def test_a_turn_without_turns_or_cost_leaves_its_trace(
     assert await texts(conversations) == []
 
 
-async def test_no_text_of_a_person_is_too_strange_to_be_kept(
+async def test_any_text_of_a_person_can_be_stored(
     keeper: TurnWriter, conversations: Conversations
 ) -> None:
     for number, text in enumerate(("nul \0 in it", "'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈")):
@@ -303,7 +303,7 @@ async def test_no_text_of_a_person_is_too_strange_to_be_kept(
     assert kept[1:] == ["'; DROP TABLE turns; --", "%s {} \\", "𝔘🏳️‍🌈"]
 
 
-async def test_a_message_that_comes_twice_in_a_turn_is_kept_once(
+async def test_a_message_that_is_twice_in_a_turn_is_stored_once(
     conversations: Conversations,
 ) -> None:
     await conversations.append(KEY, (said("m1", "first"), said("m2", "other"), said("m1", "last")))

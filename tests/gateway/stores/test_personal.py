@@ -110,7 +110,7 @@ def by_table(rows: list[dict[str, object]]) -> dict[str, int]:
     return dict(Counter(str(row["table"]) for row in rows))
 
 
-async def test_what_lasts_is_given_out_and_erased(
+async def test_long_lived_data_is_exported_and_erased(
     lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     await fill(conversations, usage, traces)
@@ -125,7 +125,7 @@ async def test_what_lasts_is_given_out_and_erased(
     assert await usage.spent(accounts(ADA)) == [0, 7, 0, 7]
 
 
-async def test_working_memory_is_shown_and_cleared_and_nothing_else(
+async def test_only_working_memory_is_shown_and_cleared(
     lasting: Working,
     conversations: Conversations,
     notes: ConversationNoteStore,
@@ -158,7 +158,7 @@ async def test_working_memory_is_shown_and_cleared_and_nothing_else(
     assert {record.content for record in theirs} == {f"{BOB} asks", f"answer to {BOB}"}
 
 
-async def test_the_names_of_a_likeness_are_not_mistaken(
+async def test_a_similar_id_is_not_matched(
     lasting: Personal, conversations: Conversations, usage: UsageLedger, traces: Traces
 ) -> None:
     await fill(conversations, usage, traces)
@@ -167,7 +167,7 @@ async def test_the_names_of_a_likeness_are_not_mistaken(
         assert await lasting.erase("t", (near,)) == 0
 
 
-async def test_what_was_asked_of_a_person_is_erased_with_them(
+async def test_questions_to_a_person_are_erased_with_them(
     moving: Personal, states: AdapterStates
 ) -> None:
     questions = states.of("parley", "memory-questions")
@@ -184,7 +184,7 @@ async def test_what_was_asked_of_a_person_is_erased_with_them(
     assert await questions.get("odd:1") == "1"
 
 
-async def test_what_moves_is_given_out_and_erased(
+async def test_hot_state_is_exported_and_erased(
     moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
 ) -> None:
     for person in ("ada", "bob"):
@@ -214,7 +214,7 @@ async def test_what_moves_is_given_out_and_erased(
     assert [entry.id for entry in await inbox.unfinished(10)] == ["e-bob"]
 
 
-async def test_what_an_answer_needs_stays_until_it_is_given(
+async def test_data_that_an_answer_needs_is_kept_until_it_is_sent(
     moving: Personal, inbox: Inbox, outbox: Outbox, states: AdapterStates
 ) -> None:
     for id_ in ("asks", "waits"):
@@ -230,13 +230,13 @@ async def test_what_an_answer_needs_stays_until_it_is_given(
     assert await states.of("test", "main").get("address:ada") is None
 
 
-async def test_other_names_of_a_person_are_theirs(moving: Personal, inbox: Inbox) -> None:
+async def test_other_ids_of_a_person_belong_to_them(moving: Personal, inbox: Inbox) -> None:
     said = replace(message("hi"), author=MessageAuthor("bsuid", aliases=("491511",)))
     await inbox.add(InboxEntry("e1", "conversation", MessageReceived("e1", said), AT), DAY)
     assert by_table(await moving.export("t", ("test:main:491511",))) == {"inbox": 1}
 
 
-async def test_the_number_of_an_uncertain_owner_is_erased_with_them(
+async def test_the_number_of_an_uncertain_owner_is_erased_with_the_person(
     moving: Personal, states: AdapterStates
 ) -> None:
     await states.of("test", "main").put("phone:49151", "?49151.1", DAY)

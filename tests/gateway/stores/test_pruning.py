@@ -34,7 +34,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.database.AT_ONCE", {"sqlite": 2})
 
 
-async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
+async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
     database: SqliteDatabase, clock: FakeClock
 ) -> None:
     inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
@@ -86,7 +86,7 @@ async def test_every_table_forgets_the_old_in_steps_and_keeps_the_new(
         ("spent", "key", "since < ?", (0.0,)),
     ],
 )
-async def test_tables_that_grow_are_not_read_whole(
+async def test_tables_that_grow_are_not_scanned(
     database: SqliteDatabase, table: str, key: str, where: str, values: tuple[float, ...]
 ) -> None:
     asked: list[str] = []

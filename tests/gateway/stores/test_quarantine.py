@@ -37,7 +37,7 @@ def entry(number: int, clock: FakeClock) -> Quarantined:
     return Quarantined("message", f"m{number}", ADA, MAX_DEATHS, at)
 
 
-async def test_entries_come_back_newest_first_and_each_once(
+async def test_entries_are_listed_newest_first_and_once(
     store: QuarantineStore, clock: FakeClock
 ) -> None:
     first, second = entry(1, clock), entry(2, clock)
@@ -51,7 +51,7 @@ async def test_entries_come_back_newest_first_and_each_once(
     assert await store.listed(10) == [second]
 
 
-async def test_entries_go_with_age_and_beyond_a_number(
+async def test_entries_expire_by_age_and_by_number(
     store: QuarantineStore, clock: FakeClock
 ) -> None:
     now = clock.now()
@@ -72,7 +72,9 @@ async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -
     assert await store.remove("message", found.id, discard=True)
 
 
-async def test_counts_add_up_and_what_was_given_up_stays_so(states: AdapterStates) -> None:
+async def test_counts_accumulate_and_quarantined_work_stays_quarantined(
+    states: AdapterStates,
+) -> None:
     deaths = CrashCounts(states.of("parley", "takeovers"))
     assert [await deaths.add(POISON, KILLED), await deaths.add(POISON, NAMED)] == [1, 5]
     assert await deaths.of(CHORE) == 0
@@ -109,9 +111,7 @@ def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> 
 
 
 @pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "payload"])
-async def test_two_hangs_that_name_an_item_quarantine_it_and_nothing_beside_it(
-    world: World, kind: str
-) -> None:
+async def test_two_hangs_by_name_quarantine_only_the_named_work(world: World, kind: str) -> None:
     poison = WorkItem(kind, "x")  # type: ignore[arg-type] # one of the kinds
     beside = WorkItem("chore", "innocent")
     hang = Death((poison, beside), (poison,), hung=True, stack="File x")
@@ -126,7 +126,7 @@ async def test_two_hangs_that_name_an_item_quarantine_it_and_nothing_beside_it(
     assert (await world.start()).exhausted(poison), "the list is read at every start"
 
 
-async def test_three_hangs_that_name_nothing_quarantine_what_was_there_each_time(
+async def test_three_hangs_without_a_name_quarantine_work_present_at_each(
     world: World,
 ) -> None:
     poison, beside = WorkItem("chore", "x"), [WorkItem("heartbeat", str(n)) for n in range(3)]
@@ -136,7 +136,7 @@ async def test_three_hangs_that_name_nothing_quarantine_what_was_there_each_time
     assert not any(guard.exhausted(item) for item in beside)
 
 
-async def test_kills_from_outside_quarantine_nothing_that_was_not_always_there(
+async def test_kills_from_outside_quarantine_only_work_present_at_all_of_them(
     world: World,
 ) -> None:
     innocent = WorkItem("chore", "x")
@@ -147,16 +147,14 @@ async def test_kills_from_outside_quarantine_nothing_that_was_not_always_there(
 
 
 @pytest.mark.parametrize("kind", ["send", "payload", "message"])
-async def test_kills_from_outside_say_nothing_about_what_waits_for_others(
-    world: World, kind: str
-) -> None:
+async def test_kills_from_outside_do_not_count_for_waiting_work(world: World, kind: str) -> None:
     item = WorkItem(kind, "x")  # type: ignore[arg-type] # one of the kinds
     for _ in range(3 * MAX_DEATHS):
         guard = await world.start(Death((item,)))
     assert (guard.deaths(item), guard.exhausted(item)) == (0, False)
 
 
-async def test_what_comes_again_by_itself_is_tried_once_more_after_a_day(world: World) -> None:
+async def test_recurring_work_is_retried_after_a_day(world: World) -> None:
     hang = Death((CHORE,), (CHORE,), hung=True, stack="File x")
     await world.start(hang)
     guard = await world.start(hang)
@@ -169,7 +167,7 @@ async def test_what_comes_again_by_itself_is_tried_once_more_after_a_day(world: 
     assert await guard.refresh() == 1
 
 
-async def test_an_operators_retry_is_seen_by_a_program_that_runs(world: World) -> None:
+async def test_an_operators_retry_reaches_a_running_program(world: World) -> None:
     hang = Death((CHORE,), (CHORE,), hung=True, stack="File x")
     await world.start(hang)
     guard = await world.start(hang)
@@ -180,7 +178,7 @@ async def test_an_operators_retry_is_seen_by_a_program_that_runs(world: World) -
     assert (guard.quarantined, guard.exhausted(CHORE)) == (0, False)
 
 
-async def test_the_list_has_an_end(world: World) -> None:
+async def test_the_list_is_limited(world: World) -> None:
     guard = await world.start()
     for number in range(MAX_LISTED + 3):
         await guard.quarantine(WorkItem("payload", str(number)))

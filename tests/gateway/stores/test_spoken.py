@@ -85,7 +85,7 @@ OF_ADA = {
 
 
 @pytest.mark.usefixtures("kept")
-async def test_only_what_a_person_said_and_was_answered_is_found(history: History) -> None:
+async def test_only_answered_messages_of_a_person_are_found(history: History) -> None:
     assert await found(history, ADA) == OF_ADA
     assert await found(history, "test:main:eve") == set()
     assert await found(history, "") == set()
@@ -93,7 +93,7 @@ async def test_only_what_a_person_said_and_was_answered_is_found(history: Histor
 
 
 @pytest.mark.usefixtures("kept")
-async def test_a_room_finds_what_was_said_in_it(history: History) -> None:
+async def test_a_search_in_a_room_finds_its_messages(history: History) -> None:
     here = await found(history, ADA, conversation=str(ROOM))
     assert here == {one for one in OF_ADA if one[1] in ("Luna is my dog", "Nice dog")} | {
         ("summary", "Both spoke of Luna")
@@ -101,7 +101,9 @@ async def test_a_room_finds_what_was_said_in_it(history: History) -> None:
 
 
 @pytest.mark.usefixtures("kept")
-async def test_material_belongs_to_the_text_and_the_latest_come_first(history: History) -> None:
+async def test_external_text_belongs_to_its_message_and_the_latest_is_first(
+    history: History,
+) -> None:
     spoken = await history.spoken(Whose("t", (ADA,)), 1)
     assert [one.id for one in spoken if one.kind in ("message", "answer")] == ["m3"]
     every = await history.spoken(Whose("t", (ADA,)), 100)
@@ -113,7 +115,7 @@ async def refs_of(history: History, *starts: str) -> list[SpokenRef]:
     return [one.ref for one in every if one.text.startswith(starts)]
 
 
-async def test_what_was_seen_goes_with_the_summary_and_nothing_else(
+async def test_a_summary_with_the_words_is_deleted_alone(
     kept: Conversations, history: History
 ) -> None:
     refs = await refs_of(history, "Luna is")
@@ -125,7 +127,7 @@ async def test_what_was_seen_goes_with_the_summary_and_nothing_else(
     assert await history.forget(Whose("t", (ADA,)), refs) == []
 
 
-async def test_an_answer_goes_with_its_message_in_one_step(
+async def test_an_answer_is_deleted_with_its_message_in_one_step(
     kept: Conversations, history: History
 ) -> None:
     refs = await refs_of(history, "Luna is", "Nice dog")
@@ -133,7 +135,9 @@ async def test_an_answer_goes_with_its_message_in_one_step(
     assert await texts(kept, ROOM) == ["I know Luna", "So do I"]
 
 
-async def test_a_task_and_a_summary_go_alone(kept: Conversations, history: History) -> None:
+async def test_a_task_and_a_summary_can_be_deleted_alone(
+    kept: Conversations, history: History
+) -> None:
     refs = await refs_of(history, "Find a flat", "Ada lives")
     assert len(await history.forget(Whose("t", (ADA,)), refs)) == 2
     assert await texts(kept, ALONE) == ["I live in Rome", "A fine city"]
@@ -142,7 +146,7 @@ async def test_a_task_and_a_summary_go_alone(kept: Conversations, history: Histo
 
 
 @pytest.mark.parametrize("whose", [("t", BOB), ("other", ADA), ("t", "test:main:eve"), ("t", "")])
-async def test_nobody_deletes_what_is_not_theirs(
+async def test_messages_of_other_people_are_not_deleted(
     kept: Conversations, history: History, whose: tuple[str, str]
 ) -> None:
     refs = await refs_of(history, "Luna is", "Nice dog", "I live", "Find a flat", "Ada lives")
@@ -151,7 +155,7 @@ async def test_nobody_deletes_what_is_not_theirs(
     assert len(await texts(kept, ALONE)) == 2
 
 
-async def test_what_was_edited_since_stays(kept: Conversations, history: History) -> None:
+async def test_a_message_edited_since_stays(kept: Conversations, history: History) -> None:
     refs = await refs_of(history, "Luna is")
     await kept.edit("t", HERE, "m1", "Rex is my dog")
     assert await history.forget(Whose("t", (ADA,)), refs) == []

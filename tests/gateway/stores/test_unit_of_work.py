@@ -71,7 +71,7 @@ async def rows(long_lived: SqliteDatabase | PostgresDatabase) -> str:
     return str(every)
 
 
-async def test_a_turn_whose_person_was_erased_meanwhile_leaves_its_cost_only(
+async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
     long_lived: SqliteDatabase | PostgresDatabase,
     keeper: TurnWriter,
     inbox: Inbox,
@@ -88,7 +88,7 @@ async def test_a_turn_whose_person_was_erased_meanwhile_leaves_its_cost_only(
     assert "model" in left
 
 
-async def test_a_turn_that_another_worker_finished_keeps_its_rows(
+async def test_a_turn_completed_by_another_worker_keeps_its_rows(
     long_lived: SqliteDatabase | PostgresDatabase,
     keeper: TurnWriter,
     inbox: Inbox,

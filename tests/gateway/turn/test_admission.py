@@ -21,7 +21,7 @@ def by_phone_owner() -> MessageReceived:
     return MessageReceived("e1", replace(message(), author=author))
 
 
-async def test_a_role_is_held_by_every_id_of_a_person() -> None:
+async def test_every_id_of_a_person_gives_their_role() -> None:
     policies = Policies(roles=RolePolicy(operators=frozenset({PHONE}), default=Role.GUEST))
     async with gateway(policies=policies) as g:
         await g.take(by_phone_owner())
@@ -36,7 +36,7 @@ async def test_a_role_is_held_by_every_id_of_a_person() -> None:
         (AccessPolicy(blocked_users=frozenset({PHONE})), "refused:access"),
     ],
 )
-async def test_lists_know_a_person_by_every_id(policy: AccessPolicy, outcome: str) -> None:
+async def test_access_lists_match_every_id_of_a_person(policy: AccessPolicy, outcome: str) -> None:
     async with gateway(policies=Policies(access=policy)) as g:
         await g.take(by_phone_owner())
         assert g.outcomes() == [outcome]
@@ -57,7 +57,7 @@ async def test_operators_need_no_entry_on_a_list_of_users(roles: RolePolicy, out
 
 
 @pytest.mark.parametrize("author", [{"outside": True}, {"is_bot": True}])
-async def test_people_from_outside_and_bots_are_guests(author: dict[str, bool]) -> None:
+async def test_outside_people_and_bots_are_guests(author: dict[str, bool]) -> None:
     policies = Policies(
         roles=RolePolicy(operators=frozenset({"ada"})),
         invocation=InvocationPolicy(ignore_bots=False),

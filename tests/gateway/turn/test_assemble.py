@@ -75,7 +75,7 @@ def texts(message: ModelMessage) -> list[str]:
     return [block.text for block in message.content if isinstance(block, TextBlock)]
 
 
-async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question() -> None:
+async def test_stable_text_comes_first_and_recalled_text_before_the_question() -> None:
     prompt_parts = PromptParts(
         "## Skill", "Likes tea.", "- [fact] Luna", "A bakery.", "142 members.", "Closed"
     )
@@ -98,7 +98,7 @@ async def test_what_lasts_comes_first_and_what_was_recalled_before_the_question(
         assert memory.asked == ["How long does rye take?"]
 
 
-async def test_what_was_recalled_for_one_question_is_not_in_the_history_of_the_next() -> None:
+async def test_recalled_text_of_one_question_is_not_in_the_history_of_the_next() -> None:
     async with gateway(policies=LIFTED) as g:
         with_memory(g, Remembers(PromptParts(), RYE))
         await g.take(received("first", message_id="m1"))
@@ -109,7 +109,7 @@ async def test_what_was_recalled_for_one_question_is_not_in_the_history_of_the_n
         assert sent.settled == 2
 
 
-async def test_what_is_in_sight_already_is_not_recalled_once_more() -> None:
+async def test_text_already_in_the_prompt_is_not_recalled() -> None:
     async with gateway(policies=LIFTED) as g:
         again = replace(RYE, message_id="m1")
         with_memory(g, Remembers(PromptParts(), again, WHEAT))
@@ -119,7 +119,7 @@ async def test_what_is_in_sight_already_is_not_recalled_once_more() -> None:
         assert "Wheat" in texts(g.model.requests[-1].messages[-1])[0]
 
 
-async def test_what_the_brief_tells_is_knowledge_only_where_it_had_to_be_cut_out_of_it() -> None:
+async def test_entries_cut_from_the_brief_are_knowledge() -> None:
     lines = [f"- [fact] Boat {number} of the harbour is blue (2026-11-02)" for number in range(40)]
     items = [
         replace(RYE, id=f"b{number}", text=f"Boat {number} is blue.", line=lines[number])
@@ -139,7 +139,7 @@ async def test_what_the_brief_tells_is_knowledge_only_where_it_had_to_be_cut_out
             assert [one.id for one in items if one.text in asked] == again
 
 
-async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
+async def test_a_failing_recall_does_not_prevent_the_answer() -> None:
     class Broken(Remembers):
         async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
             raise RuntimeError("a bug")
@@ -152,7 +152,7 @@ async def test_whoever_asks_gets_an_answer_although_recall_breaks() -> None:
         assert g.counts["unrecalled", "failed"] == 1
 
 
-async def test_nobody_waits_for_recall_longer_than_it_is_worth(
+async def test_recall_has_a_time_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Slow(Remembers):
@@ -172,7 +172,7 @@ async def test_nobody_waits_for_recall_longer_than_it_is_worth(
         assert g.counts["unrecalled", "too_slow"] == 1
 
 
-async def test_the_task_stands_among_the_material_before_the_question() -> None:
+async def test_the_task_is_among_the_material_before_the_question() -> None:
     async with gateway(policies=LIFTED) as g:
 
         def reply(request: ModelRequest) -> str | ModelMessage:
@@ -199,7 +199,7 @@ async def talk(g: Gateway, questions: int, first: int = 0) -> None:
         await g.take(received(f"question {n}", message_id=f"q{n}"))
 
 
-async def test_a_long_talk_is_summed_up_in_steps() -> None:
+async def test_a_long_conversation_is_summarised_in_steps() -> None:
     async with gateway(policies=LIFTED) as g:
         await talk(g, 20)
         begins = [texts(request.messages[0])[-1] for request in g.model.requests]
@@ -211,7 +211,7 @@ async def test_a_long_talk_is_summed_up_in_steps() -> None:
         assert "- They: question 0" in last
 
 
-async def test_a_model_sums_up_in_its_own_words_beside_the_answer() -> None:
+async def test_a_model_writes_the_summary_beside_the_answer() -> None:
     async with gateway(policies=LIFTED) as g:
         g.model.name = "claude"
         g.model.reply = lambda request: (
@@ -229,7 +229,7 @@ async def test_a_model_sums_up_in_its_own_words_beside_the_answer() -> None:
         assert usage == (7,), "the summary is on the bill of its turn"
 
 
-async def test_where_the_model_cannot_sum_up_the_words_that_were_said_do() -> None:
+async def test_without_a_summary_of_the_model_the_original_words_are_used() -> None:
     async with gateway(policies=LIFTED) as g:
         g.model.name = "claude"
 
@@ -245,7 +245,7 @@ async def test_where_the_model_cannot_sum_up_the_words_that_were_said_do() -> No
         assert "- They: question 0" in texts(g.model.requests[-1].messages[0])[0]
 
 
-async def test_the_figures_are_in_the_trace_without_content() -> None:
+async def test_the_trace_contains_the_figures_without_content() -> None:
     async with gateway(policies=LIFTED) as g:
         with_memory(g, Remembers(PromptParts(soul="secretly likes tea"), RYE))
         await g.take(received("whisper"))
@@ -259,7 +259,7 @@ async def test_the_figures_are_in_the_trace_without_content() -> None:
         assert not any(word in str(decision) for word in ("tea", "whisper", "Rye", "ADR"))
 
 
-async def test_in_a_small_window_tools_and_question_take_their_room_from_knowledge() -> None:
+async def test_in_a_small_window_tools_and_question_reduce_the_knowledge() -> None:
     assistant = Assistant(window=8_192)
     many = [replace(RYE, id=f"k{n}", text="Rye needs time. " * 40) for n in range(40)]
     async with gateway(policies=LIFTED, assistant=assistant) as g:
@@ -273,7 +273,7 @@ async def test_in_a_small_window_tools_and_question_take_their_room_from_knowled
         assert g.model.requests[-1].max_tokens == 2_000
 
 
-async def test_what_was_learned_of_counting_never_makes_a_persona_too_long() -> None:
+async def test_the_token_calibration_never_makes_a_persona_too_long() -> None:
     assistant = Assistant(window=8_192)
     async with gateway(policies=LIFTED, assistant=assistant) as g:
         g.services.calibrations.learn("offline", Calibration(latin=3.0, samples=1))
@@ -286,7 +286,7 @@ TRUE = Calibration(1.2, 0.75, 0.8, 1.2, constant=346)
 
 
 @pytest.mark.parametrize("words", ["The ferry leaves at noon. ", "Паром уходит в полдень. "])
-async def test_the_safety_buffer_holds_while_a_conversation_grows(words: str) -> None:
+async def test_the_safety_margin_holds_while_a_conversation_grows(words: str) -> None:
     """Twenty turns in an 8K window: what the service counts never exceeds what it takes."""
     assistant = Assistant(window=8_192)
     counted: list[int] = []
@@ -312,7 +312,7 @@ async def test_the_safety_buffer_holds_while_a_conversation_grows(words: str) ->
     assert max(counted[2:]) > budget - 1_500, "the window is used"
 
 
-async def test_in_a_room_everybody_reads_the_same_beginning() -> None:
+async def test_in_a_room_the_prefix_of_the_prompt_is_the_same_for_everybody() -> None:
     async with gateway(policies=LIFTED) as g:
         for n, name in enumerate(("ada", "bob")):
             await g.take(

@@ -40,7 +40,7 @@ def counting(request: ModelRequest, number: int) -> tuple[ContentBlock, ...]:
 TOOLS = tuple(spec(name) for name in "abcd")
 
 
-async def test_rounds_are_capped_and_a_last_answer_is_asked_for() -> None:
+async def test_rounds_are_limited_and_then_an_answer_without_tools_is_requested() -> None:
     model = StubModel(always("a", "b", "c", "d", "a", "c", "b", "d"))
     tools = StubTools(*TOOLS)
 
@@ -54,13 +54,13 @@ async def test_rounds_are_capped_and_a_last_answer_is_asked_for() -> None:
     assert model.requests[-1].tools == TOOLS
 
 
-async def test_without_a_last_answer_a_sentence_says_so() -> None:
+async def test_without_an_answer_after_the_limit_a_sentence_is_sent() -> None:
     result = await Turn(TurnLimits(rounds=2)).ask("Go", StubModel(counting), StubTools(*TOOLS))
 
     assert result.text == tool_loop.CAPPED
 
 
-async def test_the_same_call_runs_three_times_and_no_more() -> None:
+async def test_an_identical_call_runs_at_most_three_times() -> None:
     tools = StubTools(*TOOLS)
 
     result = await Turn().ask("Go", StubModel(always("a")), tools)
@@ -73,7 +73,7 @@ async def test_the_same_call_runs_three_times_and_no_more() -> None:
     assert "the same call was made 3 times" in refused.content
 
 
-async def test_the_order_of_arguments_makes_no_other_call() -> None:
+async def test_the_order_of_arguments_does_not_distinguish_calls() -> None:
     guard = CallGuard(1)
 
     assert guard.check(ToolCall("1", "a", '{"x": 1, "y": 2}')) == ""
@@ -82,7 +82,7 @@ async def test_the_order_of_arguments_makes_no_other_call() -> None:
 
 
 @pytest.mark.parametrize("circle", ["ab", "abc", "abcd"])
-async def test_circles_end_when_they_begin_for_the_third_time(circle: str) -> None:
+async def test_a_repeated_sequence_of_calls_ends_at_its_third_start(circle: str) -> None:
     tools = StubTools(*TOOLS)
 
     result = await Turn(TurnLimits(rounds=20, identical_calls=9)).ask(
@@ -93,7 +93,7 @@ async def test_circles_end_when_they_begin_for_the_third_time(circle: str) -> No
     assert len(tools.called) == 2 * len(circle)
 
 
-async def test_the_same_tool_with_other_arguments_is_no_circle() -> None:
+async def test_a_tool_with_other_arguments_is_not_a_repetition() -> None:
     tools = StubTools(*TOOLS)
 
     result = await Turn(TurnLimits(rounds=8)).ask("Go", StubModel(counting), tools)
@@ -102,7 +102,7 @@ async def test_the_same_tool_with_other_arguments_is_no_circle() -> None:
     assert len(tools.called) == 8
 
 
-async def test_too_many_calls_at_once_are_not_all_run() -> None:
+async def test_too_many_parallel_calls_are_not_all_run() -> None:
     many = tuple(call("a", n, n=n) for n in range(30))
     model = StubModel(lambda _r, number: many if number == 1 else (TextBlock("Done."),))
     tools = StubTools(*TOOLS)
@@ -114,7 +114,7 @@ async def test_too_many_calls_at_once_are_not_all_run() -> None:
     assert result.outcome == "answered"
 
 
-async def test_tokens_are_capped() -> None:
+async def test_tokens_are_limited() -> None:
     model = StubModel(counting, Usage(input_tokens=3_000, output_tokens=1_000))
 
     result = await Turn(TurnLimits(tokens=10_000)).ask("Go", model, StubTools(*TOOLS))
@@ -124,7 +124,7 @@ async def test_tokens_are_capped() -> None:
     assert result.text == tool_loop.CAPPED
 
 
-async def test_enough_tokens_are_left_for_a_last_answer() -> None:
+async def test_enough_tokens_remain_for_an_answer() -> None:
     model = StubModel(always("a", "b", "c"), Usage(input_tokens=60, output_tokens=500))
     tools = StubTools(*TOOLS)
 
@@ -134,7 +134,7 @@ async def test_enough_tokens_are_left_for_a_last_answer() -> None:
     assert len(tools.called) == 1
 
 
-async def test_a_forbidden_tool_is_not_run_when_it_is_called_all_the_same() -> None:
+async def test_a_forbidden_tool_is_not_run_when_the_model_calls_it() -> None:
     model = StubModel(always("secret"))
     tools = StubTools(spec("a"))
 
@@ -155,7 +155,7 @@ async def test_a_forbidden_tool_is_not_run_when_it_is_called_all_the_same() -> N
     too_long=st.sets(st.integers(1, 20), max_size=4),
 )
 @settings(max_examples=200, deadline=None)
-async def test_no_model_gets_beyond_the_caps(
+async def test_no_model_exceeds_the_limits(
     plan: list[list[tuple[str, int]]],
     rounds: int,
     identical: int,

@@ -14,7 +14,7 @@ from tests.gateway.turn.stubs import StubModel, StubTools, Turn
 from tests.support.clock import FakeClock
 
 
-async def test_the_estimate_learns_from_what_the_service_counts(
+async def test_the_estimate_is_calibrated_by_the_counts_of_the_service(
     provider: AnthropicProvider,
 ) -> None:
     result = await Turn().ask("word " * 2_000, provider)
@@ -23,7 +23,7 @@ async def test_the_estimate_learns_from_what_the_service_counts(
     assert 0.5 <= result.calibration.latin <= 3
 
 
-async def test_the_first_hello_is_small(
+async def test_the_request_of_a_first_hello_is_small(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     for platform in ("Discord", "Slack", "Telegram", "WhatsApp", "the web page"):
@@ -35,7 +35,7 @@ async def test_the_first_hello_is_small(
     assert max(call.size for call in claude.requests) < 2_000
 
 
-async def test_what_stands_in_teaches_nothing_of_how_the_first_model_counts(
+async def test_a_fallback_model_does_not_calibrate_the_first_model(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script("I stand in.")

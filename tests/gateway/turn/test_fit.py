@@ -42,7 +42,7 @@ def size_of(fitted: Fitted) -> int:
     return estimate_messages(fitted.messages)
 
 
-def test_what_fits_is_left_as_it_is() -> None:
+def test_a_request_that_fits_is_unchanged() -> None:
     fitted = fit("Be brief.", (ADD,), HISTORY, ASK, 100_000, EXACT)
 
     assert fitted is not None
@@ -50,7 +50,7 @@ def test_what_fits_is_left_as_it_is() -> None:
     assert not fitted.changed
 
 
-def test_the_oldest_goes_first_and_in_whole_turns() -> None:
+def test_the_oldest_turns_are_removed_first_and_completely() -> None:
     room = estimate("Be brief.") + estimate_messages(HISTORY[20:] + ASK)
 
     fitted = fit("Be brief.", (), HISTORY, ASK, room + 10, EXACT)
@@ -61,14 +61,14 @@ def test_the_oldest_goes_first_and_in_whole_turns() -> None:
     assert fitted.shortened == 0
 
 
-def test_a_history_that_begins_in_the_middle_loses_its_beginning() -> None:
+def test_a_history_that_begins_with_an_answer_loses_it() -> None:
     fitted = fit("", (), HISTORY[2:], ASK, 100_000, EXACT)
 
     assert fitted is not None
     assert fitted.messages == HISTORY[4:] + ASK
 
 
-def test_the_longest_text_of_the_turn_is_shortened_at_last() -> None:
+def test_the_longest_text_of_the_turn_is_shortened_last() -> None:
     own = (
         user("Short."),
         ModelMessage("assistant", (OpaqueBlock("m", "{}"), ToolCall("t", "add", "{}"))),
@@ -88,7 +88,7 @@ def test_the_longest_text_of_the_turn_is_shortened_at_last() -> None:
     assert fitted.messages[2].content[1] == TextBlock("Also short.")
 
 
-def test_pictures_that_do_not_fit_are_named() -> None:
+def test_removed_pictures_are_named() -> None:
     pictures: tuple[ContentBlock, ...] = tuple(ImageBlock("image/png", b"x") for _ in range(5))
     own = (ModelMessage("user", (*pictures, TextBlock("Which is best?"))),)
 
@@ -100,7 +100,7 @@ def test_pictures_that_do_not_fit_are_named() -> None:
     assert kept.count(IMAGE_LEFT_OUT) == 3
 
 
-def test_what_cannot_be_cut_is_given_up_on() -> None:
+def test_a_request_that_cannot_be_cut_fails() -> None:
     assert fit("rule " * 1_000, (), (), ASK, 500, EXACT) is None
     assert fit("", (), (), tuple(user("word " * 20) for _ in range(99)), 500, EXACT) is None
 
@@ -112,7 +112,7 @@ def test_what_cannot_be_cut_is_given_up_on() -> None:
     ratio=st.floats(0.5, 3),
 )
 @settings(max_examples=300, deadline=None)
-def test_what_comes_out_fits_and_is_well_formed(
+def test_the_result_fits_and_is_well_formed(
     texts: list[str], questions: int, room: int, ratio: float
 ) -> None:
     calibration = Calibration(ratio)
@@ -135,7 +135,7 @@ def test_what_comes_out_fits_and_is_well_formed(
     limit=st.one_of(st.none(), st.integers(-5, 10**7)),
     sent=st.integers(1, 10**6),
 )
-def test_every_attempt_is_smaller_than_the_one_before(
+def test_each_attempt_is_smaller_than_the_previous_one(
     tokens: int | None, limit: int | None, sent: int
 ) -> None:
     room = smaller_room(Fitted(ASK, sent), ContextTooLong("too long", tokens, limit))
@@ -143,7 +143,7 @@ def test_every_attempt_is_smaller_than_the_one_before(
     assert 0 <= room < sent
 
 
-def test_the_figures_of_the_service_say_how_much_to_cut() -> None:
+def test_the_reported_token_counts_decide_how_much_is_cut() -> None:
     sent = Fitted(ASK, 1_000)
 
     assert smaller_room(sent, ContextTooLong("x", 4_000, 1_000)) == 237
@@ -152,7 +152,7 @@ def test_the_figures_of_the_service_say_how_much_to_cut() -> None:
 
 
 @given(st.text(max_size=2_000), st.integers(100, 500))
-def test_clipping_keeps_the_ends_and_the_bound(text: str, limit: int) -> None:
+def test_shortening_keeps_both_ends_and_the_limit(text: str, limit: int) -> None:
     shown = clip(text, limit)
 
     assert len(shown) <= limit
@@ -164,7 +164,7 @@ def test_clipping_keeps_the_ends_and_the_bound(text: str, limit: int) -> None:
         assert shown[-10:] == text[-10:]
 
 
-def test_half_a_surrogate_pair_cannot_break_a_request() -> None:
+def test_half_a_surrogate_pair_does_not_break_a_request() -> None:
     clip("a\ud800b", 100).encode("utf-8")
 
 

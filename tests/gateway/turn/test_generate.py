@@ -46,7 +46,7 @@ def as_dialogue(turns: tuple[StoredTurn, ...], audience: Audience) -> tuple[Mode
     return dialogue(assemble(parts, budget_for(8_192), estimate))
 
 
-def test_a_dialogue_begins_with_a_person_and_takes_turns() -> None:
+def test_a_dialogue_begins_with_a_person_and_alternates() -> None:
     turns = (assistant("cut off"), user("a"), user("b"), assistant(""), assistant("c"), user("d"))
     assert shape(as_dialogue(turns, Audience.DIRECT)) == [
         ("user", ["a", "b"]),
@@ -55,7 +55,7 @@ def test_a_dialogue_begins_with_a_person_and_takes_turns() -> None:
     ]
 
 
-def test_in_a_room_every_word_of_a_person_has_a_name() -> None:
+def test_every_text_of_a_person_in_a_room_has_a_name() -> None:
     shown = shape(as_dialogue((user("a"), assistant("b")), Audience.PRIVATE_ROOM))
     assert shown == [("user", ["[Ada] a"]), ("assistant", ["b"])]
 
@@ -85,7 +85,7 @@ def with_files(*names: str) -> MessageReceived:
     return MessageReceived("e1", replace(message("look"), attachments=files))
 
 
-async def test_files_are_read_and_those_that_cannot_be_are_named() -> None:
+async def test_files_are_read_and_unreadable_ones_are_named() -> None:
     adapter = Files()
     async with gateway(adapter=adapter) as g:
         await g.take(with_files("good.txt", "large.txt", "gone.txt"))
@@ -104,7 +104,7 @@ async def test_no_more_files_are_fetched_than_are_read() -> None:
         assert len(adapter.fetched) == FILE_LIMITS.files
 
 
-async def test_a_message_that_is_answered_again_does_not_stand_before_itself() -> None:
+async def test_a_message_answered_again_is_not_in_its_own_history() -> None:
     async with gateway() as g:
         await g.take(received("hello", message_id="m1"))
         await g.database.run_job(lambda db: db.execute("UPDATE inbox SET id = 'other'"))
@@ -113,7 +113,7 @@ async def test_a_message_that_is_answered_again_does_not_stand_before_itself() -
         assert shape(g.model.requests[1].messages) == [("user", ["hello"])]
 
 
-async def test_a_turn_that_failed_leaves_the_question_and_no_answer() -> None:
+async def test_a_failed_turn_stores_the_question_and_no_answer() -> None:
     class Unreachable(Model):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             if not request.messages:
@@ -129,7 +129,7 @@ async def test_a_turn_that_failed_leaves_the_question_and_no_answer() -> None:
         assert await g.rows("turns") == 1
 
 
-async def test_what_is_kept_has_a_bound() -> None:
+async def test_the_stored_text_has_a_limit() -> None:
     async with gateway() as g:
         await g.take(received("x" * (MAX_CONTENT + 10)))
         async with asyncio.timeout(PATIENCE):
@@ -138,7 +138,7 @@ async def test_what_is_kept_has_a_bound() -> None:
         assert [len(words) for words in await g.stored_words()] == [MAX_CONTENT]
 
 
-async def test_collected_messages_stay_in_the_inbox_until_their_answer_is_kept() -> None:
+async def test_collected_messages_stay_in_the_inbox_until_their_answer_is_stored() -> None:
     async with gateway(policies=Policies(limits=RateLimits(0, 0, 0))) as g:
         g.model.open.clear()
         await g.take(*(received(f"line {n}", message_id=f"m{n}") for n in range(3)))
@@ -161,7 +161,7 @@ def hold_second(g: Gateway) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "   "])
-async def test_a_file_without_a_word_is_still_a_question(content: str) -> None:
+async def test_a_file_without_text_is_a_question(content: str) -> None:
     async with gateway(adapter=Files()) as g:
         files = (text_file("good.txt"),)
         await g.take(MessageReceived("e1", replace(message(content), attachments=files)))

@@ -116,7 +116,7 @@ class WebServer:
 
 
 @on_one_server
-async def test_tools_are_listed_with_their_servers_name(shared: McpTools) -> None:
+async def test_tools_are_named_with_their_server(shared: McpTools) -> None:
     specs = {each.name: each for each in await shared.tools()}
 
     assert specs["test__add"].description == "Adds two numbers."
@@ -133,7 +133,7 @@ async def test_tools_are_called(shared: McpTools) -> None:
 
 
 @on_one_server
-async def test_a_tool_with_an_odd_name_is_called_by_its_clean_one(shared: McpTools) -> None:
+async def test_a_tool_with_an_invalid_name_is_called_by_its_corrected_one(shared: McpTools) -> None:
     (name,) = [s.name for s in await shared.tools() if "spaces" in s.name]
 
     assert await shared.call(name, {}) == "odd done"
@@ -151,12 +151,12 @@ async def test_errors_of_tools_are_tool_errors(shared: McpTools) -> None:
 
 
 @on_one_server
-async def test_a_flood_is_bounded(shared: McpTools) -> None:
+async def test_a_huge_result_is_limited(shared: McpTools) -> None:
     assert len(await shared.call("test__flood", {})) <= 100_000
 
 
 @on_one_server
-async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(shared: McpTools) -> None:
+async def test_calls_run_concurrently_and_a_hanging_one_can_be_cancelled(shared: McpTools) -> None:
     hanging = asyncio.create_task(shared.call("test__hang", {}))
 
     assert await shared.call("test__add", {"a": 1, "b": 2}) == "3"
@@ -166,7 +166,7 @@ async def test_calls_run_side_by_side_and_a_hanging_one_can_be_left(shared: McpT
     assert await shared.call("test__add", {"a": 2, "b": 2}) == "4"
 
 
-async def test_the_program_sees_only_the_variables_that_are_named(
+async def test_the_program_receives_only_the_configured_variables(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "xoxb-1")
@@ -180,7 +180,7 @@ async def test_the_program_sees_only_the_variables_that_are_named(
     await tools.close()
 
 
-async def test_a_server_that_dies_in_a_call_is_told_of_and_started_again(local: McpTools) -> None:
+async def test_a_server_that_crashes_in_a_call_is_reported_and_restarted(local: McpTools) -> None:
     with pytest.raises(ToolError, match="the call may have taken effect"):
         await local.call("test__die", {})
 
@@ -189,7 +189,7 @@ async def test_a_server_that_dies_in_a_call_is_told_of_and_started_again(local: 
     assert await local.call("test__add", {"a": 1, "b": 2}) == "3"
 
 
-async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
+async def test_a_killed_server_is_restarted(local: McpTools) -> None:
     (pid,) = children()
     psutil.Process(pid).kill()
 
@@ -203,7 +203,7 @@ async def test_a_server_killed_from_outside_comes_back(local: McpTools) -> None:
     assert children() != [pid]
 
 
-async def test_closing_ends_the_program() -> None:
+async def test_close_ends_the_program() -> None:
     tools = await connected(McpTools(stdio(), HurriedClock()))
     assert len(children()) == 1
 
@@ -213,7 +213,7 @@ async def test_closing_ends_the_program() -> None:
     await eventually(lambda: not children(), LAUNCH)
 
 
-async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> None:
+async def test_a_missing_command_is_a_tool_error_with_the_reason() -> None:
     tools = McpTools(McpServer("gone", command="/nonexistent/program"), HurriedClock())
 
     with pytest.raises(ToolError, match="gone is not connected: the command was not found"):
@@ -223,7 +223,7 @@ async def test_a_command_that_is_not_there_is_a_tool_error_with_its_reason() -> 
     await tools.close()
 
 
-async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
+async def test_a_program_that_is_not_a_server_is_a_tool_error() -> None:
     tools = McpTools(
         McpServer("odd", command=sys.executable, args=("-c", "print('hello')")), HurriedClock()
     )
@@ -233,7 +233,7 @@ async def test_a_program_that_is_no_server_is_a_tool_error() -> None:
     await tools.close()
 
 
-async def test_a_server_over_http(web: WebServer) -> None:
+async def test_a_server_over_http_works(web: WebServer) -> None:
     server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
     tools = await connected(McpTools(server, HurriedClock()))
 
@@ -244,7 +244,7 @@ async def test_a_server_over_http(web: WebServer) -> None:
     await tools.close()
 
 
-async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None:
+async def test_a_server_over_http_with_another_key_is_refused(web: WebServer) -> None:
     tools = McpTools(McpServer("web", url=web.url, headers={"X-Key": "wrong"}), HurriedClock())
 
     with pytest.raises(ToolError, match="web is not connected"):
@@ -254,7 +254,7 @@ async def test_a_server_over_http_that_wants_another_key(web: WebServer) -> None
     await tools.close()
 
 
-async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> None:
+async def test_a_server_over_http_reconnects_after_an_outage(web: WebServer) -> None:
     server = McpServer("web", url=web.url, headers={"X-Key": "sesame"})
     tools = await connected(McpTools(server, HurriedClock()))
     web.stop()
@@ -270,7 +270,7 @@ async def test_a_server_over_http_that_goes_and_comes_back(web: WebServer) -> No
 
 
 @on_one_server
-async def test_one_dead_server_does_not_take_the_others_along(shared: McpTools) -> None:
+async def test_one_unavailable_server_does_not_affect_the_others(shared: McpTools) -> None:
     dead = McpTools(McpServer("dead", command="/nonexistent/program"), HurriedClock())
     toolbox = Toolbox([dead, shared, StubTools(spec("own"))])
 
@@ -301,18 +301,18 @@ def _plain(toolbox: Toolbox) -> Any:
         (McpServer("a", url="file:///etc"), "mcp.servers.a.url"),
     ],
 )
-def test_an_entry_that_cannot_work_is_refused(server: McpServer, path: str) -> None:
+def test_an_invalid_entry_is_refused(server: McpServer, path: str) -> None:
     with pytest.raises(ConfigurationError, match=path):
         McpTools(server, SystemClock())
 
 
-def test_secrets_of_an_entry_do_not_show() -> None:
+def test_secrets_of_an_entry_are_hidden() -> None:
     server = McpServer("a", command="x", env={"K": "hidden"}, headers={"Authorization": "hidden"})
 
     assert "hidden" not in repr(server)
 
 
-def test_two_names_never_become_one() -> None:
+def test_two_names_are_never_merged() -> None:
     names = [tool_name("s", name) for name in ("a.b", "a_b", "a b", "x" * 80, "x" * 81)]
 
     assert len(set(names)) == len(names)
@@ -332,11 +332,11 @@ def test_two_names_never_become_one() -> None:
         ({"type": "object", "enum": ["x" * 900] * 30}, None),
     ],
 )
-def test_schemas_that_no_service_takes_are_left_out(schema: object, usable: object) -> None:
+def test_schemas_that_no_service_accepts_are_omitted(schema: object, usable: object) -> None:
     assert usable_schema(schema) == usable
 
 
-def test_a_tool_without_a_usable_schema_is_no_tool() -> None:
+def test_a_tool_without_a_valid_schema_is_omitted() -> None:
     tool = SimpleNamespace(
         name="t", title=None, description=None, annotations=None, input_schema={"type": "array"}
     )
@@ -344,7 +344,7 @@ def test_a_tool_without_a_usable_schema_is_no_tool() -> None:
     assert tool_spec("s", tool) is None
 
 
-def test_results_that_are_no_text_are_named() -> None:
+def test_results_that_are_not_text_are_named() -> None:
     text = result_text(
         [
             SimpleNamespace(type="text", text="one"),

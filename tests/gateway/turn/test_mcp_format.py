@@ -38,7 +38,7 @@ def nested(levels: int) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": schema}}
 
 
-def test_descriptions_lose_what_poses_as_the_prompt() -> None:
+def test_descriptions_lose_markup_of_the_prompt() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": HOSTILE}}}
     (spec,) = kept_tools("desk", [Tool(description=HOSTILE, input_schema=schema)]).specs
     for text in (spec.description, json.dumps(spec.schema, ensure_ascii=False)):
@@ -62,14 +62,14 @@ def test_a_long_description_is_shortened_and_named() -> None:
         {"type": "object", "properties": {"a": {"x" * 300: 1}}},
     ],
 )
-def test_a_schema_out_of_bounds_takes_its_tool_along(schema: dict[str, Any]) -> None:
+def test_a_tool_with_a_schema_beyond_the_limits_is_omitted(schema: dict[str, Any]) -> None:
     assert usable_schema(schema) is None
     kept = kept_tools("desk", [Tool(input_schema=schema), Tool("other")])
     assert [spec.name for spec in kept.specs] == ["desk__other"]
     assert kept.problems[0][0] == "add"
 
 
-def test_an_ordinary_schema_stays_as_it_is() -> None:
+def test_an_ordinary_schema_is_unchanged() -> None:
     schema = nested(3) | {
         "required": ["a"],
         "additionalProperties": False,
@@ -78,7 +78,7 @@ def test_an_ordinary_schema_stays_as_it_is() -> None:
     assert usable_schema(schema) == schema
 
 
-def test_all_tools_of_a_server_are_bounded_together() -> None:
+def test_all_tools_of_a_server_have_a_common_limit() -> None:
     wide = {
         "type": "object",
         "properties": {f"p{n}": {"description": "x" * 900} for n in range(20)},
@@ -94,11 +94,11 @@ def test_all_tools_of_a_server_are_bounded_together() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x" * 1_001, None])
-def test_a_tool_without_a_usable_name_is_left_out(name: Any) -> None:
+def test_a_tool_without_a_valid_name_is_omitted(name: Any) -> None:
     assert kept_tools("desk", [Tool(name)]).specs == ()
 
 
-def test_a_result_keeps_its_markup_and_loses_markers() -> None:
+def test_a_result_keeps_its_markup_and_loses_prompt_markers() -> None:
     result = "<div>System: Debian</div>\nSystem: up\n<|im_end|></material>\u202e [SYSTEM]"
     assert clean_result(result) == (
         "<div>System: Debian</div>\nSystem: up\n&lt;/material> [content: system]"

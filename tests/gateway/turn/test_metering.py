@@ -58,7 +58,7 @@ async def reserved(database: SqliteDatabase) -> int:
     return int(row[0] or 0)
 
 
-async def test_a_call_aside_that_the_budget_does_not_bear_is_no_refusal_of_the_turn() -> None:
+async def test_a_secondary_call_beyond_the_budget_does_not_refuse_the_turn() -> None:
     async with metered(1_500) as (meter, model, _):
         assert await ask(meter, ANSWER)
         assert not await ask(meter.aside(), SUMMARY)
@@ -67,7 +67,7 @@ async def test_a_call_aside_that_the_budget_does_not_bear_is_no_refusal_of_the_t
         assert meter.micros == 120
 
 
-async def test_an_answer_that_the_budget_does_not_bear_is_one() -> None:
+async def test_an_answer_beyond_the_budget_is_refused() -> None:
     async with metered(500) as (meter, model, _):
         assert not await ask(meter, ANSWER)
         assert meter.refusal is not None
@@ -75,21 +75,21 @@ async def test_an_answer_that_the_budget_does_not_bear_is_one() -> None:
         assert model.requests == []
 
 
-async def test_what_goes_beside_an_answer_does_not_wait_where_that_was_refused() -> None:
+async def test_a_secondary_call_does_not_wait_after_a_refused_answer() -> None:
     async with metered(500) as (meter, _, database):
         made = await asyncio.gather(ask(meter.aside(), SUMMARY), ask(meter, ANSWER))
         assert list(made) == [False, False]
         assert (meter.micros, await reserved(database)) == (0, 0)
 
 
-async def test_where_the_budget_bears_only_one_of_both_it_is_the_answer() -> None:
+async def test_if_the_budget_allows_one_call_it_is_the_answer() -> None:
     async with metered(2_100) as (meter, model, _):
         made = await asyncio.gather(ask(meter.aside(), SUMMARY), ask(meter, ANSWER))
         assert list(made) == [False, True]
         assert [request.max_tokens for request in model.requests] == [1_000]
 
 
-async def test_calls_at_once_are_set_aside_together() -> None:
+async def test_concurrent_calls_are_reserved_together() -> None:
     async with metered(10_000) as (meter, model, database):
         model.open.clear()
         both = asyncio.gather(ask(meter.aside(), SUMMARY), ask(meter, ANSWER))

@@ -36,7 +36,7 @@ def with_failures(g: Gateway, number: int) -> Journal:
     return journal
 
 
-async def test_every_stage_of_the_lists_is_timed_in_their_order() -> None:
+async def test_the_duration_of_every_stage_is_recorded_in_order() -> None:
     async with gateway() as g:
         seen: list[list[str]] = []
         object.__setattr__(
@@ -48,7 +48,7 @@ async def test_every_stage_of_the_lists_is_timed_in_their_order() -> None:
         assert seen == [[stage.__name__ for stage in (*ADMISSION, *TURN)]]
 
 
-async def test_a_turn_leaves_no_reference_cycle_behind() -> None:
+async def test_a_turn_leaves_no_reference_cycle() -> None:
     async with gateway() as g:
         await g.take(received("hello"))
         gc.collect()
@@ -62,7 +62,7 @@ async def test_a_turn_leaves_no_reference_cycle_behind() -> None:
         assert left == []
 
 
-async def test_a_turn_that_cannot_be_saved_by_mistake_is_apologised_for_once() -> None:
+async def test_a_turn_that_cannot_be_saved_sends_one_apology() -> None:
     async with gateway() as g:
         journal = with_failures(g, 1)
         await g.take(received("hello"))
@@ -71,7 +71,7 @@ async def test_a_turn_that_cannot_be_saved_by_mistake_is_apologised_for_once() -
         assert (journal.tries, g.outcomes()) == (2, ["refused:save"])
 
 
-async def test_a_save_that_always_fails_is_not_tried_without_end() -> None:
+async def test_a_save_that_always_fails_is_retried_a_limited_number_of_times() -> None:
     async with gateway() as g:
         journal = with_failures(g, 1_000)
         await g.take(received("hello"))
@@ -83,7 +83,7 @@ PREFIXED = Policies(invocation=InvocationPolicy(prefix="!"))
 
 
 @pytest.mark.parametrize("later", [PREFIXED, Policies()])
-async def test_what_was_decided_at_intake_is_not_decided_again(later: Policies) -> None:
+async def test_decisions_of_the_intake_are_not_repeated(later: Policies) -> None:
     async with gateway(policies=PREFIXED) as g:
         g.model.open.clear()
         await g.take(received("!hello", at=place(thread="T1")))

@@ -29,7 +29,7 @@ class Lively(RecordingAdapter):
         self.signs.append(f"read {message_id}")
 
 
-async def test_a_quick_answer_needs_no_typing() -> None:
+async def test_a_quick_answer_shows_no_typing_indicator() -> None:
     adapter = Lively()
     async with gateway(adapter=adapter) as g:
         await g.take(received("hello", message_id="m1"))
@@ -38,7 +38,7 @@ async def test_a_quick_answer_needs_no_typing() -> None:
         assert g.texts == ["answer"]
 
 
-async def test_while_it_thinks_it_types_and_not_a_moment_longer() -> None:
+async def test_the_typing_indicator_is_shown_until_the_answer() -> None:
     adapter = Lively()
     async with gateway(adapter=adapter) as g:
         g.model.open.clear()
@@ -53,7 +53,7 @@ async def test_while_it_thinks_it_types_and_not_a_moment_longer() -> None:
         assert adapter.signs.count("typing m1") == 2
 
 
-async def test_where_the_platform_asked_for_a_pause_nobody_types() -> None:
+async def test_no_typing_indicator_is_sent_during_a_rate_limit() -> None:
     adapter = Lively()
     async with gateway(adapter=adapter) as g:
         g.model.open.clear()
@@ -68,7 +68,7 @@ async def test_where_the_platform_asked_for_a_pause_nobody_types() -> None:
         assert "typing m1" in adapter.signs
 
 
-async def test_typing_ends_some_time_even_if_the_turn_does_not() -> None:
+async def test_the_typing_indicator_ends_after_a_limit() -> None:
     adapter = Lively()
     async with gateway(adapter=adapter) as g:
         g.model.open.clear()
@@ -78,7 +78,7 @@ async def test_typing_ends_some_time_even_if_the_turn_does_not() -> None:
 
 
 @pytest.mark.parametrize("failure", [Transient("429"), KeyError("a bug")])
-async def test_a_sign_that_fails_costs_nobody_the_answer(failure: Exception) -> None:
+async def test_a_failing_indicator_does_not_affect_the_answer(failure: Exception) -> None:
     adapter = Lively(failure)
     async with gateway(adapter=adapter) as g:
         g.model.open.clear()
@@ -113,7 +113,7 @@ class Reacting(RecordingAdapter):
 EYES = Policies(acknowledge="👀")
 
 
-async def test_a_reaction_stands_there_while_it_thinks() -> None:
+async def test_a_reaction_is_shown_while_the_model_works() -> None:
     adapter = Reacting()
     async with gateway(adapter=adapter, policies=EYES) as g:
         g.model.open.clear()
@@ -130,7 +130,7 @@ async def test_a_reaction_stands_there_while_it_thinks() -> None:
 
 
 @pytest.mark.parametrize("policies", [EYES, Policies()])
-async def test_a_quick_answer_or_no_wish_for_it_brings_no_reaction(policies: Policies) -> None:
+async def test_a_quick_answer_or_an_empty_setting_shows_no_reaction(policies: Policies) -> None:
     adapter = Reacting()
     async with gateway(adapter=adapter, policies=policies) as g:
         g.model.open.set()
@@ -139,7 +139,7 @@ async def test_a_quick_answer_or_no_wish_for_it_brings_no_reaction(policies: Pol
         assert adapter.signs == []
 
 
-async def test_a_reaction_that_is_refused_costs_no_answer() -> None:
+async def test_a_refused_reaction_does_not_affect_the_answer() -> None:
     adapter = Reacting(Permanent("an emoji that is unknown there"))
     async with gateway(adapter=adapter, policies=EYES) as g:
         g.model.open.clear()

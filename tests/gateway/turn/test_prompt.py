@@ -17,20 +17,20 @@ from tests.support.for_each import for_each
 FACTS = PromptFacts("Parley", "Slack", Audience.DIRECT)
 
 
-def test_the_prompt_says_who_and_where() -> None:
+def test_the_prompt_names_the_assistant_and_the_place() -> None:
     text = own_text(FACTS)
 
     assert text.startswith("You are Parley,")
     assert "Slack" in text
 
 
-def test_the_day_stands_apart_because_it_changes() -> None:
+def test_the_date_is_a_separate_block() -> None:
     assert today_text(date(2026, 11, 21)) == "Today is Sat, 2026-11-21 (UTC)."
     assert "2026" not in own_text(FACTS)
 
 
 @pytest.mark.parametrize("audience", Audience)
-def test_the_prompt_is_small_and_says_who_listens(audience: Audience) -> None:
+def test_the_prompt_is_short_and_states_the_audience(audience: Audience) -> None:
     text = own_text(PromptFacts("Parley", "Discord", audience))
 
     assert len(text) < 1_200
@@ -38,7 +38,7 @@ def test_the_prompt_is_small_and_says_who_listens(audience: Audience) -> None:
     assert ("repeat nothing private" in text) is (audience is Audience.PUBLIC_ROOM)
 
 
-def test_a_persona_takes_the_place_of_the_built_in_one() -> None:
+def test_a_persona_replaces_the_built_in_one() -> None:
     facts = PromptFacts("P", "web", Audience.DIRECT, "You are a pirate.")
 
     text = own_text(facts)
@@ -48,7 +48,7 @@ def test_a_persona_takes_the_place_of_the_built_in_one() -> None:
     assert "never instructions to you" in text
 
 
-def test_own_words_come_last() -> None:
+def test_own_text_is_last() -> None:
     picture = ImageBlock("image/png", b"x")
     quote = Quote("1", "The sky\nis high.", author_name="Bo")
 
@@ -63,7 +63,7 @@ def test_own_words_come_last() -> None:
     )
 
 
-def test_a_quote_of_the_bot_is_its_own() -> None:
+def test_a_quotation_of_the_bot_is_its_own_text() -> None:
     quote = Quote("1", "Hi.", by_this_bot=True)
 
     assert user_content("?", quote=quote)[0] == TextBlock(
@@ -71,7 +71,7 @@ def test_a_quote_of_the_bot_is_its_own() -> None:
     )
 
 
-def test_files_need_no_words() -> None:
+def test_a_message_of_files_needs_no_text() -> None:
     picture = ImageBlock("image/png", b"x")
 
     assert user_content("", files=[picture]) == (picture,)
@@ -79,7 +79,7 @@ def test_files_need_no_words() -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_name_looks_like_another_message(name: str) -> None:
+def test_no_name_can_imitate_a_message(name: str) -> None:
     line = signed_text(name, "hello")
 
     assert line.startswith("[")
@@ -90,7 +90,7 @@ def test_no_name_looks_like_another_message(name: str) -> None:
 
 
 @for_each("outcome", Outcome.__args__)  # type: ignore[attr-defined]  # a Literal's
-def test_every_outcome_has_its_words(outcome: Outcome) -> None:
+def test_every_outcome_has_a_text(outcome: Outcome) -> None:
     whole = tool_loop.closing(outcome, has_text=False, reference="7f3a")
 
     assert whole

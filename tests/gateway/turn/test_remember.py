@@ -74,7 +74,7 @@ def with_diary(g: Gateway, **how: object) -> Diary:
     return diary
 
 
-async def test_it_is_opened_for_who_asks_with_their_words_and_nobody_else_s() -> None:
+async def test_memory_is_opened_for_the_principal_with_their_own_text_only() -> None:
     async with gateway() as g:
         diary = with_diary(g)
         await g.take(received("hello", message_id="m1"))
@@ -86,7 +86,7 @@ async def test_it_is_opened_for_who_asks_with_their_words_and_nobody_else_s() ->
         assert diary.finished == [("answer", [])]
 
 
-async def test_in_a_room_what_was_said_carries_the_name_of_who_said_it() -> None:
+async def test_messages_in_a_room_carry_the_names_of_their_authors() -> None:
     async with gateway() as g:
         diary = with_diary(g)
         await g.take(received("hello", message_id="m1", at=place(), mentions_bot=True))
@@ -98,7 +98,7 @@ async def test_in_a_room_what_was_said_carries_the_name_of_who_said_it() -> None
         assert diary.edits == [("m1", "[Ada] good day")]
 
 
-async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -> None:
+async def test_collected_messages_are_one_turn() -> None:
     async with gateway() as g:
         diary = with_diary(g)
         g.model.open.clear()
@@ -110,7 +110,7 @@ async def test_what_is_collected_meanwhile_is_one_turn_with_all_its_messages() -
         assert diary.askers[1].message_ids == ("m1", "m2")
 
 
-async def test_a_failing_store_after_the_answer_does_not_ask_the_model_again() -> None:
+async def test_a_failing_store_after_the_answer_does_not_repeat_the_model_call() -> None:
     async with gateway() as g:
         diary = with_diary(g, failures=2)
         await g.take(received("hello"))
@@ -122,7 +122,7 @@ async def test_a_failing_store_after_the_answer_does_not_ask_the_model_again() -
         assert diary.finished == [("answer", [])]
 
 
-async def test_a_turn_that_failed_is_not_told() -> None:
+async def test_a_failed_turn_is_not_passed_to_memory() -> None:
     async with gateway() as g:
         diary = with_diary(g)
 
@@ -135,7 +135,7 @@ async def test_a_turn_that_failed_is_not_told() -> None:
         assert diary.finished == []
 
 
-async def test_what_there_is_to_tell_stands_under_the_answer_with_its_buttons() -> None:
+async def test_notices_are_below_the_answer_with_their_buttons() -> None:
     async with gateway() as g:
         after = AnswerFooter("_Kept: likes kites._", (Button("Keep", "memory:keep:1"),))
         with_diary(g, after=after)
@@ -144,7 +144,7 @@ async def test_what_there_is_to_tell_stands_under_the_answer_with_its_buttons() 
         assert await g.stored_words() == ["I like kites"]
 
 
-async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> None:
+async def test_with_memory_off_nobody_is_asked_to_store_anything() -> None:
     row = "Zm9vYmFyYmF6cXV4" * 5
     async with gateway() as g:
         with_diary(g, keeps=False)
@@ -162,7 +162,7 @@ async def test_with_memory_off_nobody_is_invited_to_have_something_kept() -> Non
         (f"see {'Zm9vYmFyYmF6cXV4' * 5} here", ("In a group you wrote what may be", ())),
     ],
 )
-async def test_in_a_room_that_shows_nothing_to_one_person_it_waits_that_a_secret_was_not_kept(
+async def test_a_note_about_a_secret_waits_if_the_room_has_no_private_messages(
     said: str, later: tuple[str, Sequence[str]], fails: bool
 ) -> None:
     def broken(_: object) -> str:
@@ -183,7 +183,7 @@ async def test_in_a_room_that_shows_nothing_to_one_person_it_waits_that_a_secret
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-async def test_a_stopped_answer_leaves_a_trace_only_where_memory_is_on(keeps: bool) -> None:
+async def test_a_stopped_answer_leaves_a_trace_only_with_memory_on(keeps: bool) -> None:
     async with gateway(overlap="queue") as g:
         with_diary(g, keeps=keeps)
         g.model.open.clear()

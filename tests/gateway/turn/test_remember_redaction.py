@@ -65,7 +65,7 @@ class Seen:
 
 
 @pytest.mark.parametrize(("size", "in_main"), [(100, True), (DIRECT + 1, False)])
-async def test_long_texts_are_redacted_in_a_thread_and_only_once(
+async def test_long_texts_are_redacted_once_in_a_thread(
     monkeypatch: pytest.MonkeyPatch, size: int, *, in_main: bool
 ) -> None:
     seen = Seen(monkeypatch, size)
@@ -76,7 +76,7 @@ async def test_long_texts_are_redacted_in_a_thread_and_only_once(
     assert seen.threads == [in_main] * 3
 
 
-def test_an_answer_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Seen(monkeypatch, 100)
     kept = [kept_answer(seen.turn, seen.services) for _ in range(3)]
     assert len(set(kept)) == 1

@@ -28,13 +28,13 @@ def note_for(*texts: str, shown: str = "") -> str:
         f"password: {ROW}",
     ],
 )
-def test_a_definite_and_a_probable_secret_are_told(text: str) -> None:
+def test_definite_and_probable_secrets_are_reported(text: str) -> None:
     assert note_for("hello", text) == REMOVED
     assert note_for("look", shown=text) == REMOVED
 
 
 @pytest.mark.parametrize("secret", [ROW, DIGITS])
-def test_a_possible_secret_is_left_out_and_asked_about(secret: str) -> None:
+def test_a_possible_secret_is_omitted_and_asked_about(secret: str) -> None:
     said = f"what do you make of {secret} here?"
     kept = redact_messages((said,))
     assert kept.texts == ("what do you make of [SECRET_REDACTED] here?",)
@@ -44,7 +44,7 @@ def test_a_possible_secret_is_left_out_and_asked_about(secret: str) -> None:
     assert secret not in answer
 
 
-def test_a_possible_secret_beside_a_probable_one_is_one_line() -> None:
+def test_possible_and_probable_secrets_are_one_line() -> None:
     assert note_for(f"my password is Xy12zz89x and {ROW}") == REMOVED
 
 
@@ -59,25 +59,25 @@ def test_a_possible_secret_beside_a_probable_one_is_one_line() -> None:
         "",
     ],
 )
-def test_of_ordinary_text_nothing_is_told(text: str) -> None:
+def test_nothing_is_reported_for_ordinary_text(text: str) -> None:
     assert note_for(text) == ""
     assert note_for("look", shown=text) == ""
     assert redact_messages((text,)).texts == (text,)
 
 
-def test_a_line_stands_below_what_memory_says() -> None:
+def test_the_line_is_below_the_notes_of_memory() -> None:
     assert noted(AnswerFooter("_Noted._"), REMOVED).note == f"_Noted._\n{REMOVED}"
     assert noted(AnswerFooter(), REMOVED).note == REMOVED
     assert noted(AnswerFooter("_Noted._"), "").note == "_Noted._"
 
 
-def test_a_line_stands_also_where_the_undo_is_typed() -> None:
+def test_the_line_is_shown_also_where_undo_is_typed() -> None:
     told = noted(AnswerFooter("_Noted._", typed="_Noted · /undo mem-1_"), LEFT_OUT)
     assert told.typed == f"_Noted · /undo mem-1_\n{LEFT_OUT}"
     assert noted(AnswerFooter("_Noted._"), LEFT_OUT).typed == ""
 
 
-def test_a_row_of_one_letter_is_kept() -> None:
+def test_a_repeated_letter_is_stored() -> None:
     said = "a" * 80
     assert redact_messages((said,)).texts == (said,)
     assert note_for(said) == ""

@@ -17,7 +17,7 @@ BUTTONS = (Button("Yes", "y"),)
 FILE = OutboundFile("a.txt", "text/plain", b"a")
 
 
-def test_the_first_part_replies_the_last_one_has_the_buttons_files_come_behind() -> None:
+def test_the_first_part_replies_the_last_has_the_buttons_and_files_follow() -> None:
     reply = Reply("…", BUTTONS, (FILE,), private_to="ada")
     sends = address("r", direct(), PARTS, reply, reply_to_id="m1", reply_handle="h")
     assert [send.key for send in sends] == ["r:0", "r:1", "r:2"]
@@ -27,7 +27,7 @@ def test_the_first_part_replies_the_last_one_has_the_buttons_files_come_behind()
     assert {(send.private_to, send.reply_handle) for send in sends} == {("ada", "h")}
 
 
-async def test_an_answer_of_too_many_parts_says_that_it_is_not_whole(
+async def test_an_answer_with_too_many_parts_states_that_it_is_incomplete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.turn.render.MAX_PARTS", 3)
@@ -40,7 +40,7 @@ async def test_an_answer_of_too_many_parts_says_that_it_is_not_whole(
         assert detail.startswith("the first 2 of ")
 
 
-async def test_an_answer_of_exactly_as_many_parts_is_whole(
+async def test_an_answer_with_the_maximum_of_parts_is_complete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     parts = [Part(str(n), str(n)) for n in range(3)]
@@ -51,14 +51,14 @@ async def test_an_answer_of_exactly_as_many_parts_is_whole(
         assert g.texts == ["0", "1", "2"]
 
 
-async def test_an_answer_of_nothing_but_markup_is_not_silence() -> None:
+async def test_an_answer_of_markup_only_is_not_empty() -> None:
     async with gateway() as g:
         g.model.reply = lambda request: "```\n```"
         await g.take(received("hello"))
         assert g.texts == [NO_ANSWER]
 
 
-async def test_what_is_pressed_is_no_message_that_could_be_replied_to() -> None:
+async def test_a_button_press_is_not_a_message_to_reply_to() -> None:
     capabilities = Capabilities(max_buttons=3)
     async with gateway(capabilities=capabilities) as g:
         room = replace(place(), thread_id="")

@@ -53,14 +53,14 @@ async def test_a_note_in_a_room_is_a_message_for_one_person(audience: Audience) 
     assert answer.key.rpartition(":")[0] != note.key.rpartition(":")[0], "one fails alone"
 
 
-async def test_where_nothing_can_be_said_to_one_person_no_note_is_said() -> None:
+async def test_a_note_is_omitted_where_private_messages_are_impossible() -> None:
     sent = await asked_in_room(SHOWS_ALL, NOTE)
     assert texts(sent) == ["ok"]
     assert [one.buttons for one in sent] == [()]
 
 
 @pytest.mark.parametrize(("capabilities", "alone"), [(WHISPERS, True), (SHOWS_ALL, False)])
-async def test_memory_is_told_if_it_can_speak_to_one_person(
+async def test_memory_learns_if_private_messages_are_possible(
     capabilities: Capabilities, alone: bool
 ) -> None:
     async with gateway(capabilities=capabilities) as g:
@@ -71,14 +71,14 @@ async def test_memory_is_told_if_it_can_speak_to_one_person(
 
 
 @pytest.mark.parametrize("hidden", [KEY, SECRET])
-async def test_a_note_with_a_secret_is_not_said_in_a_public_room(hidden: str) -> None:
+async def test_a_note_with_a_secret_is_withheld_in_a_public_room(hidden: str) -> None:
     (answer,) = await asked_in_room(WHISPERS, AnswerFooter(f"_Noted: “{hidden}”_", (UNDO,)))
     assert texts([answer]) == ["ok"]
     closed = await asked_in_room(WHISPERS, AnswerFooter(hidden), Audience.PRIVATE_ROOM)
     assert len(closed) == 2, "the filter is for public rooms"
 
 
-async def test_a_label_with_a_secret_is_left_out() -> None:
+async def test_a_label_with_a_secret_is_omitted() -> None:
     after = AnswerFooter("_Keep this?_", (Button(f"Keep {KEY}", "memory:keep:1"), UNDO))
     (answer,) = await asked_in_room(WHISPERS, after)
     assert texts([answer]) == ["ok"]
@@ -128,7 +128,7 @@ async def said(text: str, label: str, audience: Audience) -> list[Outbound]:
         return g.adapter.sent
 
 
-async def test_the_reply_of_a_command_passes_the_filter_of_public_rooms() -> None:
+async def test_the_response_filter_applies_to_the_replies_of_commands() -> None:
     (shown,) = await said(f"You told me {KEY}", "Yes", Audience.PUBLIC_ROOM)
     assert (texts([shown]), shown.buttons) == ([REPLACEMENT], ())
     (shown,) = await said("Which?", f"Use {KEY}", Audience.PUBLIC_ROOM)
@@ -142,7 +142,7 @@ async def task_in_room(g: Gateway, text: str) -> str:
     return g.texts[-1]
 
 
-async def test_a_task_with_a_secret_is_neither_set_nor_repeated_in_a_public_room() -> None:
+async def test_a_task_with_a_secret_is_neither_set_nor_shown_in_a_public_room() -> None:
     async with gateway(policies=POLICIES) as g:
         assert "The task is not set" in await task_in_room(g, f"log in with {SECRET}")
         await g.take(command("task", at=place()))

@@ -53,7 +53,7 @@ class Turns:
         self.slots.give()
 
 
-async def test_a_turn_that_waits_lets_a_new_one_begin() -> None:
+async def test_a_waiting_turn_releases_its_slot() -> None:
     turns = Turns(1)
     for name in ("a", "b"):
         turns.submit(name)
@@ -62,7 +62,7 @@ async def test_a_turn_that_waits_lets_a_new_one_begin() -> None:
     assert (turns.slots.taken, turns.slots.aside) == (0, 2)
 
 
-async def test_it_goes_on_only_when_a_slot_is_free_the_first_first() -> None:
+async def test_a_waiting_turn_continues_when_a_slot_is_free_in_order() -> None:
     turns = Turns(1)
     for name in ("a", "b", "c"):
         turns.submit(name)
@@ -77,7 +77,7 @@ async def test_it_goes_on_only_when_a_slot_is_free_the_first_first() -> None:
     assert (turns.working, turns.slots.taken, turns.slots.aside) == (["c"], 1, 0)
 
 
-async def test_new_turns_and_those_that_come_back_take_turns() -> None:
+async def test_new_and_returning_turns_alternate() -> None:
     turns = Turns(1)
     for name in ("a", "b", "c"):
         turns.submit(name)
@@ -90,7 +90,7 @@ async def test_new_turns_and_those_that_come_back_take_turns() -> None:
     assert turns.working == ["b"], "the new one waits for its model now"
 
 
-async def test_however_many_new_turns_wait_those_that_come_back_have_every_second_slot() -> None:
+async def test_returning_turns_get_every_second_slot() -> None:
     turns = Turns(1)
     for name in ("a", "b", "c", "d"):
         turns.submit(name)
@@ -104,7 +104,7 @@ async def test_however_many_new_turns_wait_those_that_come_back_have_every_secon
         await settle()
 
 
-async def test_without_room_aside_a_turn_keeps_its_slot() -> None:
+async def test_without_free_space_a_waiting_turn_keeps_its_slot() -> None:
     turns = Turns(1, most_aside=1)
     for name in ("a", "b", "c"):
         turns.submit(name)
@@ -115,7 +115,7 @@ async def test_without_room_aside_a_turn_keeps_its_slot() -> None:
     assert turns.working == ["b"]
 
 
-async def test_where_they_hold_too_many_bytes_a_turn_keeps_its_slot() -> None:
+async def test_a_turn_with_too_many_bytes_keeps_its_slot() -> None:
     turns = Turns(1, held=4)
     for name in ("a", "b", "c", "d"):
         turns.submit(name)
@@ -131,7 +131,7 @@ async def test_where_they_hold_too_many_bytes_a_turn_keeps_its_slot() -> None:
 
 
 @pytest.mark.parametrize("when", ["waiting", "coming back", "let back"])
-async def test_a_turn_that_is_ended_leaves_the_count_right(when: str) -> None:
+async def test_a_cancelled_turn_leaves_the_counts_correct(when: str) -> None:
     turns = Turns(1)
     for name in ("a", "b"):
         turns.submit(name)

@@ -33,7 +33,7 @@ async def test_a_conversation_too_long_for_the_service_is_cut_and_answered(
     assert any("left out" in note for note in result.notes)
 
 
-async def test_a_window_that_is_known_is_kept_without_asking(
+async def test_a_known_window_is_respected_without_a_request(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.windows["claude-sonnet-5-5"] = 1_000
@@ -43,7 +43,7 @@ async def test_a_window_that_is_known_is_kept_without_asking(
     assert [call.status for call in claude.requests] == [200]
 
 
-async def test_what_can_never_fit_is_tried_three_times_at_most_each_one_smaller(
+async def test_a_request_that_never_fits_is_tried_at_most_three_times_in_smaller_sizes(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.windows["claude-sonnet-5-5"] = 10
@@ -56,7 +56,7 @@ async def test_what_can_never_fit_is_tried_three_times_at_most_each_one_smaller(
     assert sizes == sorted(set(sizes), reverse=True)
 
 
-async def test_a_prompt_that_is_too_long_by_itself_is_not_sent_at_all(
+async def test_a_system_prompt_that_is_too_long_is_not_sent(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     result = await Turn().ask("Hi", provider, system="rule " * 5_000, window=2_000)
@@ -65,7 +65,7 @@ async def test_a_prompt_that_is_too_long_by_itself_is_not_sent_at_all(
     assert len(claude.requests) == 0
 
 
-async def test_cutting_in_the_middle_of_a_turn_leaves_out_the_reasoning(
+async def test_cutting_during_a_turn_omits_the_reasoning(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     async def talk(_arguments: Mapping[str, object]) -> str:

@@ -48,7 +48,7 @@ async def test_an_answer_without_tools(
     assert not result.failed
 
 
-async def test_history_stands_before_the_question(
+async def test_the_history_is_before_the_question(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     await Turn().ask("Again?", provider, history=(user("One"), assistant("Two")))
@@ -57,7 +57,7 @@ async def test_history_stands_before_the_question(
     assert roles == ["user", "assistant", "user"]
 
 
-async def test_tools_run_and_their_results_go_back_with_the_reasoning(
+async def test_tools_run_and_their_results_are_returned_with_the_reasoning(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(
@@ -78,7 +78,7 @@ async def test_tools_run_and_their_results_go_back_with_the_reasoning(
     assert kept == [TextBlock, TextBlock, ToolCall, ToolOutcome, ToolCall, ToolOutcome, TextBlock]
 
 
-async def test_outcomes_keep_the_order_of_the_calls(
+async def test_results_are_in_the_order_of_the_calls(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     second_ran = asyncio.Event()
@@ -102,7 +102,7 @@ async def test_outcomes_keep_the_order_of_the_calls(
     ]
 
 
-async def test_tools_that_change_something_run_one_after_the_other() -> None:
+async def test_tools_with_side_effects_run_sequentially() -> None:
     running: list[str] = []
     most = 0
 
@@ -124,7 +124,7 @@ async def test_tools_that_change_something_run_one_after_the_other() -> None:
     assert [arguments["n"] for _, arguments in tools.called] == [0, 1, 2, 3]
 
 
-async def test_failures_of_tools_go_back_to_the_model_as_errors(
+async def test_failures_of_tools_are_returned_to_the_model_as_errors(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     async def fails(_arguments: Mapping[str, object]) -> str:
@@ -175,7 +175,7 @@ async def test_failures_of_tools_go_back_to_the_model_as_errors(
     ]
 
 
-async def test_a_huge_result_is_shortened_and_says_so(
+async def test_a_huge_result_is_shortened_with_a_note(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     async def talk(_arguments: Mapping[str, object]) -> str:
@@ -192,7 +192,7 @@ async def test_a_huge_result_is_shortened_and_says_so(
     assert "characters omitted here" in content
 
 
-async def test_an_unreachable_toolbox_does_not_stop_the_answer(
+async def test_an_unavailable_toolbox_does_not_prevent_the_answer(
     provider: AnthropicProvider,
 ) -> None:
     class Broken(StubTools):
@@ -208,7 +208,7 @@ async def test_an_unreachable_toolbox_does_not_stop_the_answer(
 # --- when the model does not answer ---
 
 
-async def test_no_model_is_told_in_a_fixed_sentence_with_a_reference(
+async def test_an_unavailable_model_is_reported_in_a_fixed_sentence_with_a_reference(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.faults.add(Fault("messages", "server_error", times=99))
@@ -223,7 +223,7 @@ async def test_no_model_is_told_in_a_fixed_sentence_with_a_reference(
     assert "500" not in result.text
 
 
-async def test_a_refused_key_is_told_without_its_details(claude: AnthropicSimulator) -> None:
+async def test_a_refused_key_is_reported_without_details(claude: AnthropicSimulator) -> None:
     stranger = AnthropicProvider("wrong-key", base_url=claude.base_url)
 
     result = await Turn().ask("Hello", stranger)
@@ -233,7 +233,7 @@ async def test_a_refused_key_is_told_without_its_details(claude: AnthropicSimula
 
 
 @pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
-async def test_an_answer_that_breaks_off_stays_and_says_so(
+async def test_an_interrupted_answer_is_kept_and_marked(
     claude: AnthropicSimulator, provider: AnthropicProvider, kind: str
 ) -> None:
     claude.script(whole := "A long answer, of which a part arrives. " * 20)
@@ -252,7 +252,7 @@ async def test_an_answer_that_breaks_off_stays_and_says_so(
 
 
 @pytest.mark.parametrize("kind", ["broken_stream", "stream_error"])
-async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again(
+async def test_an_answer_interrupted_before_it_was_shown_is_requested_again(
     claude: AnthropicSimulator, provider: AnthropicProvider, kind: str
 ) -> None:
     claude.reply = lambda _: "A long answer, of which a part arrives. " * 20
@@ -268,7 +268,7 @@ async def test_an_answer_that_broke_off_before_anybody_saw_it_is_asked_for_again
     assert len(claude.bodies) == 1
 
 
-async def test_but_a_few_times_only(
+async def test_repeated_interruptions_are_retried_a_limited_number_of_times(
     claude: AnthropicSimulator, provider: AnthropicProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each beginning has its price."""
@@ -283,7 +283,7 @@ async def test_but_a_few_times_only(
     assert len(claude.bodies) == 1 + MAX_TAKEN_BACK
 
 
-async def test_what_was_said_before_a_tool_was_called_stays(
+async def test_text_before_a_tool_call_is_kept(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(Answer("Let me look.", (UseTool("look"),)), "It is " * 30, "It is a whale.")
@@ -294,7 +294,7 @@ async def test_what_was_said_before_a_tool_was_called_stays(
     assert (result.text, result.outcome) == ("Let me look.\n\nIt is a whale.", "answered")
 
 
-async def test_a_providers_bug_ends_as_a_sentence() -> None:
+async def test_an_exception_of_a_provider_becomes_a_sentence() -> None:
     def bug(*_: object) -> tuple[TextBlock, ...]:
         raise KeyError("index")
 
@@ -310,7 +310,7 @@ async def test_an_empty_answer_becomes_a_sentence() -> None:
     assert result.text == tool_loop.NO_ANSWER
 
 
-async def test_an_answer_at_its_length_limit_says_so(
+async def test_an_answer_at_its_length_limit_is_marked(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(Answer("As much as fits", stop="max_tokens"))
@@ -322,7 +322,7 @@ async def test_an_answer_at_its_length_limit_says_so(
     assert result.messages[-1] == assistant("As much as fits")
 
 
-async def test_a_call_that_was_cut_off_is_not_run(
+async def test_a_truncated_tool_call_is_not_run(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(Answer("", (UseTool("look"), UseTool("look")), stop="max_tokens"), "Sorry.")
@@ -333,7 +333,7 @@ async def test_a_call_that_was_cut_off_is_not_run(
     assert len(tools.called) == 1
 
 
-async def test_a_refusal_of_the_model_is_told(
+async def test_a_refusal_of_the_model_is_reported(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script(Answer("", stop="refusal"))
@@ -346,7 +346,7 @@ async def test_a_refusal_of_the_model_is_told(
 # --- time ---
 
 
-async def test_a_turn_ends_when_its_time_is_over(
+async def test_a_turn_ends_at_its_time_limit(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.faults.add(Fault("messages", "slow", delay=5))
@@ -356,7 +356,7 @@ async def test_a_turn_ends_when_its_time_is_over(
     assert (result.text, result.outcome) == (tool_loop.TIME, "time")
 
 
-async def test_what_was_said_before_the_time_was_over_stays(
+async def test_text_before_the_time_limit_is_kept(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.script("word " * 200)
@@ -369,7 +369,7 @@ async def test_what_was_said_before_the_time_was_over_stays(
     assert result.messages[-1].role == "assistant"
 
 
-async def test_a_tool_that_runs_when_the_time_is_over_leaves_no_open_call() -> None:
+async def test_a_tool_running_at_the_time_limit_leaves_no_open_call() -> None:
     cancelled = asyncio.Event()
 
     async def hangs(_arguments: Mapping[str, object]) -> str:
@@ -389,7 +389,7 @@ async def test_a_tool_that_runs_when_the_time_is_over_leaves_no_open_call() -> N
     assert result.messages == (user("Go"), assistant("Wait."))
 
 
-async def test_cancelling_a_turn_cancels_what_it_does(
+async def test_cancelling_a_turn_cancels_its_work(
     claude: AnthropicSimulator, provider: AnthropicProvider
 ) -> None:
     claude.faults.add(Fault("messages", "slow", delay=30))
@@ -402,7 +402,7 @@ async def test_cancelling_a_turn_cancels_what_it_does(
         await turn
 
 
-async def test_what_the_listener_raises_comes_through(provider: AnthropicProvider) -> None:
+async def test_an_exception_of_the_listener_is_raised(provider: AnthropicProvider) -> None:
     heard: list[str] = []
 
     async def refuse(piece: str) -> None:

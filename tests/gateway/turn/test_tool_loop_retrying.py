@@ -93,7 +93,7 @@ async def ask(
 
 
 @pytest.mark.parametrize("says_first", ["", "A whale is"])
-async def test_of_thousands_of_answers_none_is_an_apology(says_first: str) -> None:
+async def test_none_of_thousands_of_answers_is_an_apology(says_first: str) -> None:
     """Once in ten calls the model fails, before its answer or in the middle of it."""
     dice = random.Random(20_261_122)
     clock = FakeClock(instant=True)
@@ -106,7 +106,7 @@ async def test_of_thousands_of_answers_none_is_an_apology(says_first: str) -> No
     assert model.calls > TURNS * (1 + FAILURES * 0.9)
 
 
-async def test_pauses_grow_are_bounded_and_end_with_the_patience() -> None:
+async def test_pauses_grow_have_a_limit_and_end_with_the_patience() -> None:
     clock, waits = FakeClock(instant=True), list[float]()
 
     result = await ask(Flaky(lambda _: down()), clock, waits=waits, direct=True)
@@ -119,7 +119,7 @@ async def test_pauses_grow_are_bounded_and_end_with_the_patience() -> None:
     assert len(waits) == len(clock.slept) + 1
 
 
-async def test_a_service_is_left_alone_as_long_as_it_asks() -> None:
+async def test_a_service_is_not_called_before_the_time_it_asks_for() -> None:
     clock = FakeClock(instant=True)
 
     result = await ask(Flaky(lambda number: down(20.0) if number == 1 else None), clock)
@@ -129,7 +129,7 @@ async def test_a_service_is_left_alone_as_long_as_it_asks() -> None:
     assert 20.0 <= slept <= 22.0
 
 
-async def test_a_wait_that_does_not_fit_is_not_begun() -> None:
+async def test_a_pause_beyond_the_patience_is_not_started() -> None:
     clock = FakeClock(instant=True)
 
     result = await ask(Flaky(lambda _: down(600.0)), clock)
@@ -139,7 +139,7 @@ async def test_a_wait_that_does_not_fit_is_not_begun() -> None:
 
 
 @pytest.mark.parametrize("error", [ModelRefused("no such model"), KeyError("a bug")])
-async def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
+async def test_a_permanent_error_is_not_retried(error: Exception) -> None:
     clock = FakeClock(instant=True)
 
     def fails(_: int) -> ModelError:
@@ -155,7 +155,7 @@ async def test_what_will_not_pass_is_not_tried_again(error: Exception) -> None:
     assert clock.slept == []
 
 
-async def test_a_permanent_refusal_after_a_failure_ends_it() -> None:
+async def test_a_permanent_refusal_after_a_failure_ends_the_retries() -> None:
     clock = FakeClock(instant=True)
     errors = [down(), ModelRefused("the key was revoked")]
     model = Flaky(lambda number: errors[number - 1])
@@ -166,7 +166,7 @@ async def test_a_permanent_refusal_after_a_failure_ends_it() -> None:
     assert model.calls == 2
 
 
-async def test_no_tool_runs_twice_because_the_model_failed() -> None:
+async def test_a_failure_of_the_model_repeats_no_tool_call() -> None:
     clock = FakeClock(instant=True)
     dice = random.Random(7)
     tools = StubTools(spec("pay", side_effects=True))
@@ -178,7 +178,7 @@ async def test_no_tool_runs_twice_because_the_model_failed() -> None:
     assert len(tools.called) == 50
 
 
-async def test_what_people_saw_is_not_begun_again() -> None:
+async def test_an_answer_that_was_shown_is_not_started_again() -> None:
     clock = FakeClock(instant=True)
     model = Flaky(lambda _: down(), says_first="A whale is")
 
@@ -189,7 +189,7 @@ async def test_what_people_saw_is_not_begun_again() -> None:
     assert model.calls == 1
 
 
-async def test_without_patience_the_attempts_of_the_failover_are_all() -> None:
+async def test_without_patience_only_the_attempts_of_the_failover_are_made() -> None:
     clock = FakeClock(instant=True)
     model = Flaky(lambda _: down())
 
@@ -199,7 +199,7 @@ async def test_without_patience_the_attempts_of_the_failover_are_all() -> None:
     assert model.calls == 2
 
 
-async def test_one_provider_refuses_and_the_other_may_answer_before_long() -> None:
+async def test_a_refusal_by_one_provider_does_not_stop_retries_of_another() -> None:
     clock = FakeClock(instant=True)
     refusing = Flaky(lambda _: ModelRefused("wrong key"))
     flaky = Flaky(lambda number: down() if number <= 4 else None)
@@ -216,7 +216,7 @@ async def test_one_provider_refuses_and_the_other_may_answer_before_long() -> No
     assert result.text == ANSWER
 
 
-async def test_a_model_that_failed_and_then_hangs_is_the_reason_and_not_the_question() -> None:
+async def test_a_hang_after_failures_is_reported_as_a_failure_of_the_model() -> None:
     class Hanging(Flaky):
         async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
             self.calls += 1
@@ -232,7 +232,7 @@ async def test_a_model_that_failed_and_then_hangs_is_the_reason_and_not_the_ques
     assert (result.outcome, result.text) == ("unavailable", tool_loop.UNAVAILABLE)
 
 
-def test_the_pause_before_a_round() -> None:
+def test_the_pause_before_each_attempt_has_jitter() -> None:
     assert pause_before(0, down(), 60.0, 0.0) == 1.0
     assert pause_before(0, down(), 60.0, 1.0) == 0.5
     assert pause_before(3, down(), 60.0, 0.0) == 8.0

@@ -20,7 +20,7 @@ class Broken(StubTools):
         raise RuntimeError("a bug")
 
 
-async def test_tools_of_all_providers_are_offered_and_called_where_they_belong() -> None:
+async def test_tools_of_all_providers_are_offered_and_routed_to_their_provider() -> None:
     first, second = StubTools(spec("a")), StubTools(spec("b"), spec("a"))
     toolbox = Toolbox([first, second])
 
@@ -33,7 +33,7 @@ async def test_tools_of_all_providers_are_offered_and_called_where_they_belong()
     assert second.called == [("b", {})]
 
 
-async def test_a_broken_provider_is_left_out_and_named() -> None:
+async def test_a_failing_provider_is_omitted_and_named() -> None:
     toolbox = Toolbox([Broken(), StubTools(spec("a"))])
 
     assert [each.name for each in await toolbox.tools()] == ["a"]
@@ -41,13 +41,13 @@ async def test_a_broken_provider_is_left_out_and_named() -> None:
     await toolbox.close()
 
 
-async def test_there_are_never_too_many_tools() -> None:
+async def test_the_number_of_tools_is_limited() -> None:
     toolbox = Toolbox([StubTools(*(spec(f"t{n}") for n in range(500)))])
 
     assert len(await toolbox.tools()) == MAX_TOOLS
 
 
-async def test_what_is_not_permitted_is_not_offered_and_refused_as_if_it_did_not_exist() -> None:
+async def test_a_forbidden_tool_is_not_offered_and_refused_like_an_unknown_one() -> None:
     provider = StubTools(spec("a"), spec("b"))
     view = Toolbox([provider]).limited(lambda _specs: {"a"})
 
@@ -59,7 +59,7 @@ async def test_what_is_not_permitted_is_not_offered_and_refused_as_if_it_did_not
     assert provider.called == [("a", {})]
 
 
-async def test_a_view_that_was_never_listed_refuses_as_well() -> None:
+async def test_a_view_that_was_never_listed_also_refuses() -> None:
     provider = StubTools(spec("a"))
 
     with pytest.raises(ToolError):
@@ -77,7 +77,9 @@ async def test_a_view_that_was_never_listed_refuses_as_well() -> None:
         (Role.OPERATOR, Audience.PUBLIC_ROOM, ["read"]),
     ],
 )
-async def test_role_and_audience_decide(role: Role, audience: Audience, names: list[str]) -> None:
+async def test_role_and_audience_decide_which_tools_are_offered(
+    role: Role, audience: Audience, names: list[str]
+) -> None:
     provider = StubTools(
         spec("read"),
         spec("write", side_effects=True),

@@ -28,7 +28,7 @@ def text_of(text: PartialText) -> str:
     return rendered.part.text if rendered is not None else ""
 
 
-def test_what_is_open_is_closed_and_what_is_begun_is_left_out() -> None:
+def test_open_markup_is_closed_and_started_markup_is_omitted() -> None:
     made = text()
     made.write("Some **bold words and ```")
     made.read()
@@ -37,7 +37,7 @@ def test_what_is_open_is_closed_and_what_is_begun_is_left_out() -> None:
     assert str(rendered.part.payload) == "Some **bold words and**"
 
 
-def test_each_time_the_new_markdown_is_named() -> None:
+def test_each_update_names_the_new_markdown() -> None:
     made = text()
     added = []
     for piece in ("one ", "two ", "three"):
@@ -50,7 +50,7 @@ def test_each_time_the_new_markdown_is_named() -> None:
     assert added == ["one ", "two ", "three"]
 
 
-def test_what_could_not_be_shown_is_named_again() -> None:
+def test_text_that_was_not_shown_is_named_again() -> None:
     made = text()
     for piece in ("one ", "two "):
         made.write(piece)
@@ -60,7 +60,7 @@ def test_what_could_not_be_shown_is_named_again() -> None:
     assert rendered.added == "one two "
 
 
-def test_shown_again_nothing_is_new() -> None:
+def test_the_same_text_again_names_nothing_new() -> None:
     made = text()
     made.write("one")
     made.read()
@@ -72,7 +72,7 @@ def test_shown_again_nothing_is_new() -> None:
     assert (again.part, again.added) == (first.part, "")
 
 
-def test_markup_alone_is_nothing_to_show() -> None:
+def test_markup_without_text_is_not_shown() -> None:
     made = text()
     made.write("***")
     made.read()
@@ -80,7 +80,7 @@ def test_markup_alone_is_nothing_to_show() -> None:
 
 
 @pytest.mark.parametrize("platform", ["discord", "telegram", "slack", "web"])
-def test_one_message_is_all_that_is_ever_shown(platform: str) -> None:
+def test_at_most_one_message_is_shown(platform: str) -> None:
     made = text(platform=platform)
     for number in range(3_000):
         made.write(f"Line {number}\n\n")
@@ -90,7 +90,7 @@ def test_one_message_is_all_that_is_ever_shown(platform: str) -> None:
     assert made.read() == before <= MAX_SOURCE
 
 
-def test_what_was_shown_can_be_closed() -> None:
+def test_the_shown_text_can_be_closed() -> None:
     made = text()
     made.write("Shown **so")
     made.read()
@@ -102,7 +102,7 @@ def test_what_was_shown_can_be_closed() -> None:
     assert part.payload == "Shown **so**\n\n_(Stopped.)_"
 
 
-def test_nothing_shown_is_closed_by_the_mark_alone() -> None:
+def test_without_shown_text_only_the_mark_is_shown() -> None:
     (part,) = text().closed("_(Stopped.)_")
     assert part.text == "(Stopped.)"
 

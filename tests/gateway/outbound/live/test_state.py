@@ -36,14 +36,14 @@ def shown(style: LiveStyle = EDITED, at: float = 0.0) -> LiveMessage:
     return state
 
 
-def test_a_word_is_not_worth_a_message() -> None:
+def test_a_single_word_is_not_shown() -> None:
     _, look = LiveMessage(EDITED).look(0.0, FIRST_CHARACTERS - 1)
     assert look == Wait(LOOK)
     _, look = LiveMessage(EDITED).look(0.0, 0)
     assert look == Wait(None)
 
 
-def test_between_two_requests_lies_the_pause_of_the_platform() -> None:
+def test_between_two_requests_the_pause_of_the_platform_is_kept() -> None:
     state, look = shown().look(0.4, FIRST_CHARACTERS + NEXT_CHARACTERS)
     assert isinstance(look, Wait)
     assert look.seconds == pytest.approx(0.7)
@@ -51,19 +51,19 @@ def test_between_two_requests_lies_the_pause_of_the_platform() -> None:
     assert look == Show()
 
 
-def test_a_few_characters_wait_for_more_but_not_for_ever() -> None:
+def test_a_few_characters_wait_for_more_for_a_limited_time() -> None:
     state, look = shown().look(1.2, FIRST_CHARACTERS + 1)
     assert look == Wait(LOOK)
     _, look = state.look(LINGER, FIRST_CHARACTERS + 1)
     assert look == Show()
 
 
-def test_while_one_request_is_under_way_there_is_no_other() -> None:
+def test_there_is_one_request_at_a_time() -> None:
     state, _ = LiveMessage(EDITED).look(0.0, ENOUGH)
     assert state.look(100.0, 10_000) == (state, Wait(None))
 
 
-def test_a_preview_that_fades_is_shown_again_although_nothing_is_new() -> None:
+def test_a_preview_that_expires_is_shown_again_without_new_text() -> None:
     state = shown(DRAFT)
     _, look = state.look(5.0, FIRST_CHARACTERS)
     assert isinstance(look, Wait)
@@ -73,11 +73,11 @@ def test_a_preview_that_fades_is_shown_again_although_nothing_is_new() -> None:
     assert look == Show()
 
 
-def test_a_message_that_stays_is_left_alone_when_nothing_is_new() -> None:
+def test_a_permanent_message_is_not_edited_without_new_text() -> None:
     assert shown().look(1_000.0, FIRST_CHARACTERS)[1] == Wait(None)
 
 
-def test_rendering_that_takes_long_is_done_less_often() -> None:
+def test_slow_rendering_is_done_less_often() -> None:
     state, _ = LiveMessage(EDITED).look(0.0, ENOUGH)
     state, _ = state.appeared(0.0, ENOUGH, "m1", cost=4.0)
     _, look = state.look(1.2, 10_000)
@@ -85,7 +85,7 @@ def test_rendering_that_takes_long_is_done_less_often() -> None:
     assert look.seconds == pytest.approx(2.8)
 
 
-def test_a_refusal_for_now_is_waited_out_and_the_third_is_the_last() -> None:
+def test_a_temporary_refusal_is_waited_for_and_the_third_ends_the_live_text() -> None:
     state = shown()
     for strike in range(MAX_STRIKES):
         assert not state.given_up
@@ -95,27 +95,27 @@ def test_a_refusal_for_now_is_waited_out_and_the_third_is_the_last() -> None:
     assert state.finish()[1] == Deliver("m1")
 
 
-def test_what_works_again_takes_the_strikes_back() -> None:
+def test_a_success_resets_the_count_of_refusals() -> None:
     state = shown().refused(0.0, 1.0).refused(1.0, 1.0)
     state, _ = state.look(5.0, ENOUGH)
     state, _ = state.appeared(5.0, ENOUGH, "m1")
     assert state.strikes == 0
 
 
-def test_the_final_answer_takes_the_place_of_what_is_shown() -> None:
+def test_the_final_answer_replaces_the_shown_text() -> None:
     state, action = shown().finish()
     assert (state.phase, action) == (Phase.FINALISING, Deliver("m1"))
 
 
 @pytest.mark.parametrize("state", [LiveMessage(EDITED), shown(DRAFT), shown(EDITED).give_up()])
-def test_whatever_was_shown_the_final_answer_comes_once(state: LiveMessage) -> None:
+def test_the_final_answer_is_sent_once_for_any_shown_text(state: LiveMessage) -> None:
     state, action = state.finish()
     assert action is not None
     assert state.finish() == (state, None)
     assert state.cancel() == (state, None)
 
 
-def test_a_message_that_appears_too_late_is_taken_away() -> None:
+def test_a_message_that_appears_too_late_is_deleted() -> None:
     state, _ = LiveMessage(EDITED).look(0.0, ENOUGH)
     state, action = state.finish()
     assert action == Deliver("")
@@ -123,33 +123,33 @@ def test_a_message_that_appears_too_late_is_taken_away() -> None:
     assert (late, state.phase, state.handle) == (Remove("m1"), Phase.FINALISING, "")
 
 
-def test_an_edit_that_is_confirmed_late_takes_nothing_away() -> None:
+def test_an_edit_confirmed_late_deletes_nothing() -> None:
     state = replace(shown(), asking=True)
     state, _ = state.finish()
     assert state.appeared(9.0, ENOUGH, "m1")[1] is None
 
 
-def test_a_stopped_answer_is_closed_only_where_something_was_shown() -> None:
+def test_a_stopped_answer_is_closed_only_if_something_was_shown() -> None:
     assert LiveMessage(EDITED).cancel()[1] is None
     assert shown(EDITED).cancel()[1] == Deliver("m1")
     assert shown(DRAFT).cancel()[1] == Deliver("")
     assert LiveMessage(EDITED).recall("m1").cancel()[1] == Deliver("m1")
 
 
-def test_what_an_earlier_run_left_is_changed_and_not_posted_again() -> None:
+def test_a_message_of_an_earlier_process_is_edited_and_not_sent_again() -> None:
     state = LiveMessage(EDITED).recall("m0")
     assert state.finish()[1] == Deliver("m0")
     assert shown().recall("m0").handle == "m1", "what is shown now counts"
     assert LiveMessage(EDITED).recall("") == LiveMessage(EDITED)
 
 
-def test_what_an_earlier_run_left_is_changed_also_where_previews_fade() -> None:
+def test_a_message_of_an_earlier_process_is_edited_also_where_previews_expire() -> None:
     state, _ = LiveMessage(DRAFT).recall("m0").look(0.0, ENOUGH)
     state, _ = state.appeared(0.0, ENOUGH, "")
     assert state.finish()[1] == Deliver("m0")
 
 
-def test_a_final_edit_that_is_refused_is_sent_anew_once() -> None:
+def test_a_refused_final_edit_is_sent_again_once() -> None:
     state, _ = shown().finish()
     state, action = state.final_refused()
     assert action == Deliver("")

@@ -201,7 +201,7 @@ TROUBLE = st.sampled_from(["", "", "", "429", "cut before", "cut after", "refuse
     fades=st.booleans(),
     paced=st.booleans(),
 )
-def test_the_answer_stands_there_once_whatever_fails(
+def test_the_answer_is_shown_exactly_once_under_any_failure(
     troubles: list[str], gap: float, fades: bool, paced: bool
 ) -> None:
     async def test(bench: Bench) -> None:
@@ -219,7 +219,7 @@ def test_the_answer_stands_there_once_whatever_fails(
     asyncio.run(on_bench(test, style=style, troubles=troubles, pace=pace))
 
 
-async def test_nothing_is_asked_for_an_answer_that_is_quick() -> None:
+async def test_a_quick_answer_needs_no_live_request() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         await write(live, bench.clock, 0.05, PIECES)
@@ -230,7 +230,7 @@ async def test_nothing_is_asked_for_an_answer_that_is_quick() -> None:
     await on_bench(test)
 
 
-async def test_what_nobody_saw_can_be_taken_back_and_what_is_shown_cannot() -> None:
+async def test_text_that_was_not_shown_can_be_withdrawn_and_shown_text_cannot() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         await live.on_text("A first beginning that breaks off")
@@ -246,7 +246,7 @@ async def test_what_nobody_saw_can_be_taken_back_and_what_is_shown_cannot() -> N
 
 
 @pytest.mark.parametrize("style", [EDITED, LiveStyle(pause=1.0, fades=30.0)])
-async def test_a_wait_for_the_model_is_said_after_some_seconds(style: LiveStyle) -> None:
+async def test_a_wait_for_the_model_is_shown_after_some_seconds(style: LiveStyle) -> None:
     async def test(bench: Bench) -> None:
         said = render(HELD, "discord")[0].text
         live = bench.answer(place())
@@ -269,7 +269,7 @@ async def test_a_wait_for_the_model_is_said_after_some_seconds(style: LiveStyle)
     await on_bench(test, style=style)
 
 
-async def test_a_wait_is_not_said_where_text_can_only_be_added_to() -> None:
+async def test_a_wait_is_not_shown_where_text_can_only_be_appended() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         live.begin()
@@ -281,7 +281,7 @@ async def test_a_wait_is_not_said_where_text_can_only_be_added_to() -> None:
     await on_bench(test, style=LiveStyle(pause=1.0, appends=True))
 
 
-async def test_a_wait_that_ends_without_an_answer_is_replaced_by_the_sentence() -> None:
+async def test_a_wait_without_an_answer_is_replaced_by_a_sentence() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         live.begin()
@@ -296,7 +296,7 @@ async def test_a_wait_that_ends_without_an_answer_is_replaced_by_the_sentence() 
     await on_bench(test)
 
 
-async def test_edits_keep_their_distance() -> None:
+async def test_edits_keep_the_pause_of_the_platform() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         await write(live, bench.clock, 0.2, PIECES * 5)
@@ -309,7 +309,7 @@ async def test_edits_keep_their_distance() -> None:
     await on_bench(test, style=LiveStyle(pause=1.1))
 
 
-async def test_in_a_group_the_budget_of_the_room_is_left_for_answers() -> None:
+async def test_in_a_group_the_rate_of_the_room_is_reserved_for_answers() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         await write(live, bench.clock, 0.5, PIECES * 20)
@@ -325,7 +325,7 @@ async def test_in_a_group_the_budget_of_the_room_is_left_for_answers() -> None:
     await on_bench(test, pace=SendPace(30.0, 1.0, 20.0))
 
 
-async def test_no_live_text_comes_between_the_parts_of_an_earlier_answer() -> None:
+async def test_no_live_text_is_shown_between_parts_of_an_earlier_answer() -> None:
     async def test(bench: Bench) -> None:
         earlier = tuple(Outbound(f"r0:{n}", place(), Part(f"p{n}", f"p{n}")) for n in range(4))
         await bench.outbox.add(earlier)
@@ -340,7 +340,7 @@ async def test_no_live_text_comes_between_the_parts_of_an_earlier_answer() -> No
     await on_bench(test, pace=SendPace(0.0, 1.0, 0.0))
 
 
-async def test_an_edit_that_hangs_holds_the_answer_up_for_a_moment_only() -> None:
+async def test_a_hanging_edit_delays_the_answer_for_a_limited_time() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         await write(live, bench.clock, 0.4, PIECES[:4])
@@ -356,7 +356,7 @@ async def test_an_edit_that_hangs_holds_the_answer_up_for_a_moment_only() -> Non
 
 
 @pytest.mark.parametrize("quick", [True, False])
-async def test_the_run_after_a_crash_changes_what_the_first_one_left(quick: bool) -> None:
+async def test_the_process_after_a_crash_edits_the_message_of_the_first(quick: bool) -> None:
     async def test(bench: Bench) -> None:
         first = bench.answer(place())
         await write(first, bench.clock, 0.5, PIECES[:4])
@@ -387,7 +387,7 @@ class Knowing(Screen):
 
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("left", [True, False])
-async def test_so_it_does_when_nothing_was_written_down_of_it(
+async def test_the_message_is_edited_also_if_its_id_was_not_stored(
     left: bool, quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def test(bench: Bench) -> None:
@@ -411,7 +411,7 @@ async def test_so_it_does_when_nothing_was_written_down_of_it(
     await on_bench(test)
 
 
-async def test_where_nobody_can_find_it_the_answer_comes_below_a_note(
+async def test_without_the_message_id_the_answer_is_sent_below_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def test(bench: Bench) -> None:
@@ -430,7 +430,7 @@ async def test_where_nobody_can_find_it_the_answer_comes_below_a_note(
     await on_bench(test)
 
 
-async def test_what_was_shown_and_written_down_needs_no_note() -> None:
+async def test_a_stored_message_needs_no_note() -> None:
     async def test(bench: Bench) -> None:
         first = bench.answer(place())
         await write(first, bench.clock, 0.5, PIECES[:4])
@@ -446,7 +446,7 @@ async def test_what_was_shown_and_written_down_needs_no_note() -> None:
 async def nothing(_: str) -> None: ...
 
 
-async def test_a_private_refusal_does_not_take_the_place_of_what_all_have_seen() -> None:
+async def test_a_private_refusal_does_not_replace_a_public_message() -> None:
     async def test(bench: Bench) -> None:
         live = bench.answer(place())
         await write(live, bench.clock, 0.5, PIECES[:4])
@@ -462,7 +462,7 @@ async def test_a_private_refusal_does_not_take_the_place_of_what_all_have_seen()
     await on_bench(test)
 
 
-async def test_a_bug_in_an_adapter_costs_the_live_text_only() -> None:
+async def test_an_exception_in_an_adapter_disables_only_the_live_text() -> None:
     class Broken(Screen):
         async def show_live(self, view: LiveView) -> str:
             raise RuntimeError("a bug")

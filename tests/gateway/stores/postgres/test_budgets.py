@@ -40,7 +40,7 @@ async def ledgers(
     await asyncio.gather(*(pool.stop() for pool in pools))
 
 
-async def test_fifty_at_once_from_two_processes_get_exactly_what_there_is(
+async def test_fifty_concurrent_reservations_of_two_processes_get_exactly_the_limit(
     ledgers: tuple[SqlUsage, SqlUsage],
 ) -> None:
     accounts = (PERSON, ROOM, MONTH)
@@ -53,7 +53,7 @@ async def test_fifty_at_once_from_two_processes_get_exactly_what_there_is(
 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
-async def test_limits_stay_exact_where_the_database_isolates_transactions_more_by_default(
+async def test_limits_are_exact_at_a_stricter_isolation_level_of_the_database(
     postgres: PostgresServer, clock: FakeClock, isolation: str
 ) -> None:
     url = new_database(postgres)
@@ -71,7 +71,7 @@ async def test_limits_stay_exact_where_the_database_isolates_transactions_more_b
     await pool.stop()
 
 
-async def test_accounts_in_any_order_never_block_each_other(
+async def test_accounts_in_any_order_cause_no_deadlock(
     ledgers: tuple[SqlUsage, SqlUsage],
 ) -> None:
     chance = random.Random(7)
@@ -94,7 +94,7 @@ async def test_accounts_in_any_order_never_block_each_other(
     assert 0 < month <= MONTH.limit
 
 
-async def test_a_sum_is_never_seen_between_reservation_and_settlement(
+async def test_no_sum_is_visible_between_reservation_and_settlement(
     ledgers: tuple[SqlUsage, SqlUsage],
 ) -> None:
     await ledgers[0].reserve("turn-0", (PERSON,), 100)
@@ -106,7 +106,7 @@ async def test_a_sum_is_never_seen_between_reservation_and_settlement(
     assert await ledgers[1].spent((PERSON,)) == [40]
 
 
-async def test_reservations_of_turns_that_died_are_forgotten(
+async def test_reservations_of_crashed_turns_expire(
     ledgers: tuple[SqlUsage, SqlUsage], clock: FakeClock
 ) -> None:
     for number in range(5):

@@ -78,7 +78,7 @@ async def test_no_statement_reads_a_whole_table(pool: PostgresDatabase) -> None:
         assert "Seq Scan" not in plan, plan
 
 
-async def test_old_turns_are_forgotten_in_steps(
+async def test_old_turns_are_deleted_in_steps(
     pool: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.database.AT_ONCE", {"postgres": 2})

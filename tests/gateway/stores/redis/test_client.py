@@ -16,12 +16,12 @@ from tests.support.patience import PATIENCE
 LOADED = "import sys, parley.app; print([m for m in sys.modules if m.split('.')[0] == 'redis'])"
 
 
-async def test_an_address_that_is_none_is_refused_with_advice() -> None:
+async def test_an_invalid_address_is_refused_with_advice() -> None:
     with pytest.raises(ConfigurationError, match=r"storage\.url.*redis://HOST:PORT"):
         RedisClient("http://localhost")
 
 
-async def test_a_server_that_is_too_old_is_refused(
+async def test_a_server_with_an_old_version_is_refused(
     state: RedisHotState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def old(*_: object) -> dict[str, str]:
@@ -32,7 +32,7 @@ async def test_a_server_that_is_too_old_is_refused(
         await state.client.start()
 
 
-async def test_an_error_of_a_script_is_one_of_the_store(state: RedisHotState) -> None:
+async def test_an_error_in_a_script_is_a_store_error(state: RedisHotState) -> None:
     with pytest.raises(StoreUnavailable, match="wrong kind"):
         await state.client.run(
             Script.of("redis.call('SET', KEYS[1], 1) return redis.call('LPUSH', KEYS[1], 1)"),
@@ -40,13 +40,13 @@ async def test_an_error_of_a_script_is_one_of_the_store(state: RedisHotState) ->
         )
 
 
-async def test_after_the_end_nothing_is_asked(state: RedisHotState) -> None:
+async def test_after_close_no_command_is_sent(state: RedisHotState) -> None:
     await state.client.stop()
     with pytest.raises(StoreUnavailable, match="closed"):
         await state.client.command("PING")
 
 
-async def test_a_cancellation_always_arrives(state: RedisHotState) -> None:
+async def test_a_cancellation_always_takes_effect(state: RedisHotState) -> None:
     chance = random.Random(7)
 
     async def ask() -> None:
@@ -62,11 +62,11 @@ async def test_a_cancellation_always_arrives(state: RedisHotState) -> None:
         assert not pending
 
 
-def test_no_two_names_look_the_same() -> None:
+def test_no_two_keys_are_equal() -> None:
     assert quoted("a:b", "c") != quoted("a", "b:c")
 
 
-def test_who_does_not_use_redis_does_not_load_it() -> None:
+def test_without_redis_its_library_is_not_loaded() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=60
     )

@@ -19,7 +19,7 @@ LEVELS: tuple[Level, ...] = ("user", "channel", "workspace", "reserve")
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.integers(1, 12), min_size=3, max_size=4), st.lists(MOMENTS, max_size=25))
-async def test_the_script_reckons_to_the_last_bit_as_the_function_does(
+async def test_the_script_computes_exactly_the_same_as_the_function(
     state: RedisHotState, limits: list[int], moments: list[float]
 ) -> None:
     start, name = 1_795_000_000.123456, new_prefix()
@@ -51,7 +51,7 @@ async def test_three_levels_are_exact_across_processes(another: Open) -> None:
     assert left.buckets[0].tokens == 19
 
 
-async def test_once_is_once_across_processes(another: Open) -> None:
+async def test_once_is_exact_across_processes(another: Open) -> None:
     states = [await another(), await another()]
     asked = await asyncio.gather(
         *(states[n % 2].buckets.once("k", timedelta(minutes=1)) for n in range(40))

@@ -12,7 +12,7 @@ from tests.gateway.stores.redis.workers import DAY, entry
 from tests.support.messages import outbound
 
 
-async def test_the_same_answer_given_again_counts_once(state: RedisHotState) -> None:
+async def test_the_same_answer_stored_again_counts_once(state: RedisHotState) -> None:
     await state.inbox.add(entry(1, 1), DAY)
     answer = (outbound("r1:0"), outbound("r1:1"))
     assert await state.inbox.finish(("id-1",), answer)
@@ -22,7 +22,7 @@ async def test_the_same_answer_given_again_counts_once(state: RedisHotState) -> 
     assert waiting == ["r1:0", "r1:1"]
 
 
-async def test_an_event_that_was_answered_before_its_acceptance_was_heard_of_is_new(
+async def test_an_event_answered_before_its_acceptance_was_confirmed_is_new(
     state: RedisHotState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, lost = state.client._run, 0

@@ -73,7 +73,7 @@ class Persistent(Worker):
                 await asyncio.sleep(0.05)
 
 
-async def test_nothing_accepted_is_lost_and_nothing_answered_twice(
+async def test_no_accepted_event_is_lost_or_answered_twice(
     server: RedisServer, states: list[RedisHotState]
 ) -> None:
     producer, *rest = states
@@ -91,7 +91,7 @@ async def test_nothing_accepted_is_lost_and_nothing_answered_twice(
         await worker.kill()
 
 
-async def test_what_waited_when_redis_stopped_is_handed_on_when_it_is_back(
+async def test_waiting_events_continue_when_redis_returns(
     server: RedisServer, states: list[RedisHotState], hire: Hire
 ) -> None:
     await feed(states[0], range(300))
@@ -101,7 +101,7 @@ async def test_what_waited_when_redis_stopped_is_handed_on_when_it_is_back(
     assert len(worker.taken) == 300
 
 
-async def test_what_was_accepted_survives_a_crash_of_redis(
+async def test_accepted_events_survive_a_crash_of_redis(
     server: RedisServer, states: list[RedisHotState], hire: Hire
 ) -> None:
     await states[0].client.command("CONFIG", "SET", "appendfsync", "always")
@@ -111,7 +111,7 @@ async def test_what_was_accepted_survives_a_crash_of_redis(
     await all_answered(states[0], 300)
 
 
-async def test_sends_go_on_when_redis_is_back(
+async def test_sends_continue_when_redis_returns(
     server: RedisServer, states: list[RedisHotState]
 ) -> None:
     taken: list[OutboxEntry] = []
@@ -130,7 +130,7 @@ async def test_sends_go_on_when_redis_is_back(
     await asyncio.wait((running,))
 
 
-async def test_everything_says_so_while_redis_is_gone(
+async def test_every_operation_reports_the_outage_of_redis(
     server: RedisServer, states: list[RedisHotState]
 ) -> None:
     state = states[0]

@@ -12,7 +12,7 @@ from tests.support.messages import outbound
 from tests.support.waiting import eventually
 
 
-async def test_it_counts_what_waits_and_who_is_alive(another: Open, hire: Hire) -> None:
+async def test_the_depths_and_the_running_workers_are_counted(another: Open, hire: Hire) -> None:
     looking = await another(lease=HELD)
     assert await looking.depths.look() == QueueDepths(0, 0, 0, 0)
     await feed(looking, range(5))
@@ -29,7 +29,7 @@ async def test_it_counts_what_waits_and_who_is_alive(another: Open, hire: Hire) 
     assert await alive(1)
 
 
-async def test_what_was_seen_is_forgotten_when_redis_does_not_answer(state: RedisHotState) -> None:
+async def test_the_counts_are_dropped_when_redis_does_not_answer(state: RedisHotState) -> None:
     await state.depths.look()
     assert state.depths.latest is not None
     await state.client.stop()

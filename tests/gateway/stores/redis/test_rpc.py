@@ -51,14 +51,14 @@ async def serving(another: Open) -> AsyncIterator[None]:
 
 
 @pytest.mark.usefixtures("serving")
-async def test_what_was_asked_is_answered(caller: RpcClient) -> None:
+async def test_a_call_returns_its_result(caller: RpcClient) -> None:
     payloads = [bytes([n]) * n for n in range(100)]
     answers = await asyncio.gather(*(caller.call("echo", payload, 10) for payload in payloads))
     assert answers == payloads
 
 
 @pytest.mark.usefixtures("serving")
-async def test_eight_megabytes_go_through_and_more_is_refused(caller: RpcClient) -> None:
+async def test_eight_megabytes_are_transferred_and_more_is_refused(caller: RpcClient) -> None:
     most = bytes(range(256)) * (MAX_BYTES // 256)
     assert await caller.call("echo", most, 20) == most
     with pytest.raises(BadInput, match="bytes"):
@@ -66,7 +66,7 @@ async def test_eight_megabytes_go_through_and_more_is_refused(caller: RpcClient)
 
 
 @pytest.mark.usefixtures("serving")
-async def test_errors_arrive_under_their_own_names(caller: RpcClient) -> None:
+async def test_errors_keep_their_types(caller: RpcClient) -> None:
     with pytest.raises(Transient, match="later") as later:
         await caller.call("refuse", b"later", 10)
     assert later.value.retry_after == 2.5
@@ -79,12 +79,12 @@ async def test_errors_arrive_under_their_own_names(caller: RpcClient) -> None:
 
 
 @pytest.mark.usefixtures("serving")
-async def test_a_call_without_an_answer_may_have_taken_effect(caller: RpcClient) -> None:
+async def test_a_call_without_a_response_may_have_taken_effect(caller: RpcClient) -> None:
     with pytest.raises(Ambiguous, match="no answer"):
         await caller.call("hang", b"", LONG_ENOUGH)
 
 
-async def test_a_call_that_nobody_took_has_had_no_effect(another: Open) -> None:
+async def test_a_call_that_nobody_received_had_no_effect(another: Open) -> None:
     state = await another()
     with pytest.raises(Transient, match="no connected process accepted it"):
         await RpcClient(state.client, ACCOUNT).call("echo", b"", 0.2)
@@ -103,7 +103,7 @@ async def test_a_call_that_nobody_took_has_had_no_effect(another: Open) -> None:
 
 
 @pytest.mark.usefixtures("serving")
-async def test_calls_leave_nothing_behind(another: Open, caller: RpcClient) -> None:
+async def test_calls_leave_no_keys(another: Open, caller: RpcClient) -> None:
     state = await another()
     for _ in range(20):
         await caller.call("echo", b"x", 10)
@@ -117,7 +117,7 @@ async def test_calls_leave_nothing_behind(another: Open, caller: RpcClient) -> N
     await eventually(nothing_left)
 
 
-async def test_nothing_goes_on_for_a_caller_that_waits_no_more(another: Open) -> None:
+async def test_a_call_stops_when_its_caller_stops_waiting(another: Open) -> None:
     ended = asyncio.Event()
 
     async def long(_: bytes) -> bytes:

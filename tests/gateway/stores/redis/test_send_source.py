@@ -56,7 +56,9 @@ async def connect() -> AsyncIterator[Connect]:
         await sender.end()
 
 
-async def test_sends_come_in_order_to_whoever_is_connected(another: Open, connect: Connect) -> None:
+async def test_sends_arrive_in_order_at_the_connected_process(
+    another: Open, connect: Connect
+) -> None:
     main = connect(await another(lease=HELD), MAIN)
     other = connect(await another(lease=HELD), OTHER)
     worker = await another()
@@ -68,7 +70,7 @@ async def test_sends_come_in_order_to_whoever_is_connected(another: Open, connec
     assert other.keys == [f"r{number}:0" for number in range(0, 100, 2)]
 
 
-async def test_a_send_is_handed_on_at_once(
+async def test_a_send_is_delivered_immediately(
     another: Open, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.stores.redis.sources.LONGEST_WAIT", HELD)
@@ -90,7 +92,7 @@ async def test_only_one_of_two_processes_sends_for_an_account(
     assert not (one.taken and two.taken)
 
 
-async def test_what_a_dead_process_had_taken_goes_to_the_next(
+async def test_sends_of_a_crashed_process_go_to_the_next_one(
     another: Open, connect: Connect
 ) -> None:
     first = connect(await another(), MAIN)
@@ -107,7 +109,9 @@ async def test_what_a_dead_process_had_taken_goes_to_the_next(
     assert [entry.attempts for entry in second.taken] == [1, *[0] * 6]
 
 
-async def test_who_leaves_hands_over_at_once(another: Open, connect: Connect) -> None:
+async def test_a_stopping_process_releases_its_sends_immediately(
+    another: Open, connect: Connect
+) -> None:
     first = connect(await another(lease=HELD), MAIN)
     await first.state.outbox.add((outbound("r0:0"),))
     await eventually(lambda: first.taken)
@@ -117,7 +121,7 @@ async def test_who_leaves_hands_over_at_once(another: Open, connect: Connect) ->
     await eventually(lambda: second.keys == ["r0:0"])
 
 
-async def test_takes_no_more_than_there_is_room_for(another: Open, connect: Connect) -> None:
+async def test_it_takes_no_more_sends_than_it_has_room_for(another: Open, connect: Connect) -> None:
     sender = connect(await another(), MAIN, room=5)
     await sender.state.outbox.add([outbound(f"r{n}:0") for n in range(50)])
     await eventually(lambda: len(sender.taken) == 5)
@@ -126,7 +130,7 @@ async def test_takes_no_more_than_there_is_room_for(another: Open, connect: Conn
     assert sender.keys == [f"r{n}:0" for n in range(50)]
 
 
-async def test_what_nobody_is_connected_to_send_is_forgotten_after_two_months(
+async def test_sends_of_an_unconnected_account_expire_after_60_days(
     redis_state: RedisHotState, clock: FakeClock
 ) -> None:
     state = redis_state
@@ -139,9 +143,7 @@ async def test_what_nobody_is_connected_to_send_is_forgotten_after_two_months(
     assert [entry.outbound.key for entry in await state.outbox.waiting(10)] == ["r2:0"]
 
 
-async def test_dead_letters_are_listed_and_can_be_sent_again(
-    another: Open, connect: Connect
-) -> None:
+async def test_dead_letters_are_listed_and_can_be_resent(another: Open, connect: Connect) -> None:
     sender = connect(await another(), MAIN)
     outbox = sender.state.outbox
     await outbox.add([outbound(f"r{n}:0", f"text {n}") for n in range(3)])
@@ -165,7 +167,7 @@ async def test_dead_letters_are_listed_and_can_be_sent_again(
     assert await outbox.dead_letters(10) == []
 
 
-async def test_what_was_sent_or_given_up_stays_so(state: RedisHotState) -> None:
+async def test_completed_and_dead_sends_keep_their_state(state: RedisHotState) -> None:
     await state.outbox.add((outbound("r0:0"), outbound("r1:0")))
     await state.outbox.sent("r0:0", Receipt("p1"))
     await state.outbox.dead(["r0:0", "r1:0"], "gone")

@@ -26,7 +26,7 @@ async def test_the_same_events_from_two_producers_are_answered_once(
     assert len(taken) == len(set(taken)) == len(one.won) + len(two.won) == count
 
 
-async def test_a_late_repetition_is_recognised_while_workers_come_and_go(
+async def test_a_late_repetition_is_recognised_while_workers_start_and_stop(
     another: Open, hire: Hire
 ) -> None:
     producer = await another()

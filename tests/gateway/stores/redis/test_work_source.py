@@ -20,7 +20,7 @@ from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
 
-async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hire: Hire) -> None:
+async def test_two_workers_share_the_events_and_keep_their_order(another: Open, hire: Hire) -> None:
     one, two = hire(await another(lease=UNHURRIED)), hire(await another(lease=UNHURRIED))
     await eventually(lambda: one.state.work.partitions == two.state.work.partitions == 32)
     producer = await another()
@@ -36,7 +36,7 @@ async def test_two_workers_share_the_events_and_keep_the_order(another: Open, hi
     )
 
 
-async def test_an_event_is_handed_on_at_once(
+async def test_an_event_is_delivered_immediately(
     another: Open, hire: Hire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.stores.redis.sources.LONGEST_WAIT", HELD)
@@ -50,9 +50,7 @@ async def test_an_event_is_handed_on_at_once(
         await eventually(lambda: len(worker.taken) > number)  # noqa: B023 - asked at once
 
 
-async def test_the_events_of_a_worker_that_died_go_to_another_one(
-    another: Open, hire: Hire
-) -> None:
+async def test_the_events_of_a_crashed_worker_go_to_another_one(another: Open, hire: Hire) -> None:
     dying, other = hire(await another(), closed=True), hire(await another(), closed=True)
     await eventually(lambda: dying.state.work.partitions == other.state.work.partitions == 32)
     await feed(other.state, range(400))
@@ -70,9 +68,7 @@ async def test_the_events_of_a_worker_that_died_go_to_another_one(
     assert len(other.taken) == 500
 
 
-async def test_a_worker_that_was_held_up_and_its_successor_answer_once(
-    another: Open, hire: Hire
-) -> None:
+async def test_a_delayed_worker_and_its_successor_answer_once(another: Open, hire: Hire) -> None:
     stuck = hire(await another(), closed=True)
     await eventually(lambda: stuck.state.work.partitions == PARTITIONS)
     await feed(stuck.state, range(200))
@@ -88,7 +84,7 @@ async def test_a_worker_that_was_held_up_and_its_successor_answer_once(
     assert sorted(map(number_of, won)) == list(range(200))
 
 
-async def test_a_new_worker_gets_its_share_and_nothing_twice(another: Open, hire: Hire) -> None:
+async def test_a_new_worker_gets_its_share_without_repetition(another: Open, hire: Hire) -> None:
     old = hire(await another(lease=UNHURRIED))
     await eventually(lambda: old.state.work.partitions == PARTITIONS)
     new = hire(await another(lease=UNHURRIED))
@@ -101,7 +97,7 @@ async def test_a_new_worker_gets_its_share_and_nothing_twice(another: Open, hire
     assert in_order(new.won)
 
 
-async def test_a_partition_changes_hands_only_when_nothing_of_it_is_in_hand(
+async def test_a_partition_moves_only_when_none_of_its_events_is_in_progress(
     another: Open, hire: Hire
 ) -> None:
     old = hire(await another(lease=UNHURRIED), closed=True)
@@ -116,7 +112,9 @@ async def test_a_partition_changes_hands_only_when_nothing_of_it_is_in_hand(
     assert len(old.won) == 300
 
 
-async def test_a_worker_that_leaves_hands_over_at_once(another: Open, hire: Hire) -> None:
+async def test_a_stopping_worker_releases_its_partitions_immediately(
+    another: Open, hire: Hire
+) -> None:
     leaving = hire(await another(lease=UNHURRIED), closed=True)
     staying = hire(await another(lease=UNHURRIED))
     await eventually(lambda: staying.state.work.partitions == 32)
@@ -129,7 +127,7 @@ async def test_a_worker_that_leaves_hands_over_at_once(another: Open, hire: Hire
     await all_answered(staying.state, 100)
 
 
-async def test_who_loses_a_lease_reads_nothing_more(another: Open, hire: Hire) -> None:
+async def test_a_worker_without_its_lease_reads_no_more_events(another: Open, hire: Hire) -> None:
     worker = hire(await another())
     await eventually(lambda: worker.state.work.partitions == PARTITIONS)
     client = worker.state.client
@@ -148,7 +146,9 @@ async def test_who_loses_a_lease_reads_nothing_more(another: Open, hire: Hire) -
     assert len(worker.taken) == 300
 
 
-async def test_takes_no_more_than_there_is_room_for(state: RedisHotState, hire: Hire) -> None:
+async def test_it_takes_no_more_events_than_it_has_room_for(
+    state: RedisHotState, hire: Hire
+) -> None:
     worker = hire(state, closed=True, room=20)
     await feed(state, range(300))
     await eventually(lambda: worker.waiting >= 20)
@@ -158,7 +158,7 @@ async def test_takes_no_more_than_there_is_room_for(state: RedisHotState, hire: 
     assert in_order(worker.won)
 
 
-async def test_what_is_finished_while_it_is_read_once_more_is_not_handed_on(
+async def test_an_event_completed_during_a_second_read_is_not_delivered(
     state: RedisHotState, hire: Hire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = hire(state, closed=True)
@@ -182,7 +182,7 @@ async def test_what_is_finished_while_it_is_read_once_more_is_not_handed_on(
     assert [item.id for item in worker.taken] == ["id-0", "id-1", "id-2"]
 
 
-async def test_what_redis_gave_out_and_nobody_received_is_read_again(
+async def test_an_event_that_nobody_received_is_read_again(
     state: RedisHotState, hire: Hire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, broken = state.client.run, 0
@@ -204,7 +204,7 @@ async def test_what_redis_gave_out_and_nobody_received_is_read_again(
     assert in_order(worker.taken)
 
 
-async def test_an_event_that_cannot_be_read_does_not_stop_the_others(
+async def test_an_unreadable_event_does_not_block_the_others(
     state: RedisHotState, hire: Hire
 ) -> None:
     inbox_key = state.client.key("inbox", "0")
@@ -216,7 +216,7 @@ async def test_an_event_that_cannot_be_read_does_not_stop_the_others(
     await eventually(lambda: len(worker.won) == 100)
 
 
-async def test_after_the_work_nothing_grows(state: RedisHotState, hire: Hire) -> None:
+async def test_nothing_grows_after_the_work(state: RedisHotState, hire: Hire) -> None:
     worker = hire(state)
     await feed(state, range(500))
     await all_answered(state, 500)

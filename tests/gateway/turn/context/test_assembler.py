@@ -40,7 +40,7 @@ def long(text: str, tokens: int) -> str:
     return f"{text}. " * max(1, tokens // max(1, estimate(f"{text}. ")))
 
 
-def test_everything_that_fits_is_there_in_the_settled_order() -> None:
+def test_everything_that_fits_is_included_in_the_specified_order() -> None:
     made = assemble(
         ContextParts(
             own=OWN,
@@ -69,18 +69,18 @@ def test_everything_that_fits_is_there_in_the_settled_order() -> None:
     assert not any(block.losses for block in made.blocks)
 
 
-def test_what_is_not_there_is_left_out_tag_and_all() -> None:
+def test_an_empty_part_is_omitted_with_its_tag() -> None:
     assert assemble(ContextParts(OWN), BUDGET, estimate).text == f"<system>\n{OWN}\n</system>"
 
 
-def test_only_the_operators_own_text_can_be_too_long_and_the_error_names_the_excess() -> None:
+def test_only_operator_text_can_be_too_long_and_the_error_states_the_excess() -> None:
     own = long("This is what I am", 620)
     with pytest.raises(OwnTextTooLong, match=r"exceeds its budget \(500\) by \d+") as caught:
         assemble(ContextParts(own), BUDGET, estimate)
     assert caught.value.excess == estimate(own) - 500
 
 
-def test_knowledge_goes_first_then_history_then_the_task_and_system_and_project_stay() -> None:
+def test_knowledge_is_cut_first_then_history_then_task_and_never_system_or_project() -> None:
     full = ContextParts(
         own=OWN,
         personal=(Section("soul", long("Likes tea", 350), 1.0),),
@@ -113,7 +113,7 @@ def test_the_last_two_ranks_can_be_swapped() -> None:
     assert [block.kind for block in answer.blocks] == list(CHAT_RANKS)
 
 
-def test_an_item_that_is_too_long_does_not_take_the_shorter_ones_with_it() -> None:
+def test_an_item_that_is_too_long_does_not_exclude_shorter_ones() -> None:
     made = assemble(
         ContextParts(
             OWN, knowledge=(item(1, "Short."), item(2, long("Long", 6_000)), item(3, "Short too."))
@@ -125,7 +125,7 @@ def test_an_item_that_is_too_long_does_not_take_the_shorter_ones_with_it() -> No
     assert [loss.what for loss in made[KNOWLEDGE].losses] == ["k2"]
 
 
-def test_an_item_that_is_the_only_one_is_missed_with_the_tag_that_it_needs() -> None:
+def test_a_single_item_is_omitted_if_its_tag_does_not_fit() -> None:
     entry = tagged("knowledge", knowledge.item_text(item(0, "")))
     some = ContextParts(OWN, knowledge=(item(0, ""),))
     for limit, taken in ((estimate(entry) - 1, ()), (estimate(entry), ("k0",))):
@@ -136,7 +136,7 @@ def test_an_item_that_is_the_only_one_is_missed_with_the_tag_that_it_needs() -> 
         assert missing == ([] if taken else [estimate(entry)])
 
 
-def test_documents_are_cut_at_a_sentence_by_their_share_of_the_block() -> None:
+def test_documents_are_cut_at_a_sentence_to_their_share_of_the_block() -> None:
     made = assemble(
         ContextParts(
             OWN,
@@ -160,14 +160,14 @@ def test_documents_are_cut_at_a_sentence_by_their_share_of_the_block() -> None:
     assert 0.3 < soul / (500 - estimate(OWN)) < 0.5
 
 
-def test_skills_are_left_out_whole_where_they_do_not_fit() -> None:
+def test_skills_are_omitted_completely_if_they_do_not_fit() -> None:
     small = replace(budget_for(4_096), project=0, task=0, history=0, knowledge=0)
     made = assemble(ContextParts(OWN, skills=long("Remember", 900)), small, estimate)
     assert made[SYSTEM].text == OWN
     assert made[SYSTEM].losses[0].what == "skills"
 
 
-def test_a_single_turn_that_is_too_long_is_cut_and_stays() -> None:
+def test_a_single_turn_that_is_too_long_is_shortened() -> None:
     made = assemble(
         ContextParts(OWN, turns=dialogue("What is rye?", long("Rye is a grain", 9_000))),
         BUDGET,
@@ -178,7 +178,7 @@ def test_a_single_turn_that_is_too_long_is_cut_and_stays() -> None:
     assert made.tokens <= 5_000
 
 
-def test_a_task_that_fits_with_what_others_left_is_not_called_cut() -> None:
+def test_a_task_that_fits_in_the_free_space_is_not_reported_as_cut() -> None:
     budget = replace(BUDGET, system=12, project=0, task=0, history=0, knowledge=0)
     made = assemble(ContextParts(OWN, task=Task("0")), budget, estimate, total=12)
     assert made[TASK].losses
@@ -191,7 +191,7 @@ def test_a_task_that_fits_with_what_others_left_is_not_called_cut() -> None:
 
 @settings(max_examples=150)
 @given(parts(), budgets, st.integers(12, 500))
-def test_no_prompt_and_no_block_ever_exceeds_what_it_has(
+def test_no_prompt_and_no_block_exceeds_its_budget(
     some: ContextParts, budget: TokenBudget, total: int
 ) -> None:
     made = assemble(some, budget, estimate, total=total)
@@ -210,7 +210,7 @@ def test_no_tag_is_ever_broken(some: ContextParts, budget: TokenBudget) -> None:
 
 @settings(max_examples=150)
 @given(parts(), budgets, st.integers(12, 500))
-def test_nothing_is_missing_that_would_have_fitted(
+def test_nothing_that_would_have_fitted_is_omitted(
     some: ContextParts, budget: TokenBudget, total: int
 ) -> None:
     made = assemble(some, budget, estimate, total=total)
@@ -224,7 +224,7 @@ def test_nothing_is_missing_that_would_have_fitted(
 
 @settings(max_examples=150)
 @given(parts(), budgets, st.integers(12, 500))
-def test_whatever_is_below_nobody_goes_short_of_their_share(
+def test_every_block_gets_its_share_whatever_lower_ranks_need(
     some: ContextParts, budget: TokenBudget, total: int
 ) -> None:
     made = assemble(some, budget, estimate, total=total)
@@ -242,7 +242,7 @@ def test_the_same_input_gives_the_same_bytes(some: ContextParts, budget: TokenBu
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_what_stands_in_a_tag_cannot_step_outside(inside: str, value: str) -> None:
+def test_text_in_a_tag_cannot_close_it(inside: str, value: str) -> None:
     made = tagged("memory", "", {"source": value + inside})
     assert len(re.findall("[<>]", made)) == 4
     assert made.count('"') == 2
@@ -265,7 +265,7 @@ def _tags(text: str) -> Iterator[tuple[bool, str]]:
         yield bool(found[1]), found[2]
 
 
-def test_the_check_of_tags_finds_a_broken_one() -> None:
+def test_the_check_of_tags_detects_a_broken_one() -> None:
     for broken in ("<a>", "<a></b>", "<a>\n<", '<a b="<">\n</a>'):
         with pytest.raises((AssertionError, IndexError)):
             assert_balanced(broken)

@@ -15,7 +15,7 @@ BUDGET = budget_for(8_192)
 
 
 @given(parts())
-def test_the_data_says_what_the_blocks_came_to(some: ContextParts) -> None:
+def test_the_data_contains_the_size_of_each_block(some: ContextParts) -> None:
     made = assemble(some, BUDGET, estimate, total=300)
     figures = figures_in(usage_data(made, 8_192, 3_192))
 
@@ -31,7 +31,7 @@ def test_the_data_says_what_the_blocks_came_to(some: ContextParts) -> None:
         assert len(figure.losses) == len(block.losses)
 
 
-def test_no_content_is_in_it() -> None:
+def test_the_data_contains_no_content() -> None:
     made = assemble(
         ContextParts(
             OWN,
@@ -52,12 +52,12 @@ def test_no_content_is_in_it() -> None:
     assert {("soul", "cut"), ("k1", "left_out")} <= {(loss.what, loss.why) for loss in losses}
 
 
-def test_other_data_holds_no_figures() -> None:
+def test_other_data_contains_no_figures() -> None:
     assert figures_in(None) is None
     assert figures_in({"window": 8_192}) is None
 
 
-def test_the_usual_problems_are_warned_of() -> None:
+def test_the_usual_problems_cause_warnings() -> None:
     made = assemble(ContextParts(OWN), BUDGET, estimate)
     figures = figures_in(usage_data(made, 8_192, 3_192))
     assert figures is not None
@@ -67,7 +67,7 @@ def test_the_usual_problems_are_warned_of() -> None:
     assert second == "History block is very short - context may be lost"
 
 
-def test_a_well_filled_prompt_is_warned_of_nothing() -> None:
+def test_a_well_filled_prompt_causes_no_warning() -> None:
     made = assemble(
         ContextParts(
             OWN,

@@ -45,11 +45,11 @@ def ids(turns: list[StoredTurn]) -> list[str]:
     return [f"{turn.role[0]}{turn.message_id}" for turn in turns]
 
 
-def test_nothing_leaves_while_there_is_room() -> None:
+def test_nothing_is_removed_while_the_window_has_room() -> None:
     assert gone_of(talk(5), LIMITS) == 0
 
 
-def test_half_of_the_window_leaves_at_once_at_a_question() -> None:
+def test_half_of_the_window_is_removed_at_once_at_a_question() -> None:
     turns = talk(6)
     gone = gone_of(turns, LIMITS)
 
@@ -57,19 +57,19 @@ def test_half_of_the_window_leaves_at_once_at_a_question() -> None:
     assert turns[gone].role == "user"
 
 
-def test_what_is_coming_counts() -> None:
+def test_the_current_question_counts() -> None:
     assert gone_of(talk(4), LIMITS, coming=2) == 0
     assert gone_of(talk(5), LIMITS, coming=2) > 0
     assert gone_of(talk(2), LIMITS, coming=2, coming_tokens=2_000) > 0
 
 
-def test_many_tokens_leave_as_many_messages_do() -> None:
+def test_the_limit_of_tokens_works_like_the_limit_of_messages() -> None:
     turns = talk(4, "word " * 300)
 
     assert gone_of(turns, LIMITS) >= 4
 
 
-def test_the_latest_question_stays_however_long_it_is() -> None:
+def test_the_latest_question_is_always_kept() -> None:
     turns = talk(3, "word " * 5_000)
 
     assert ids(turns[gone_of(turns, LIMITS) :]) == ["um2", "am2"]
@@ -90,14 +90,14 @@ def test_the_window_grows_again_until_the_next_step() -> None:
     assert len(set(begins)) <= len(begins) // 2
 
 
-def test_turns_after_the_summary_are_found_by_its_last_one() -> None:
+def test_turns_after_the_summary_are_found_by_its_last_turn() -> None:
     turns = talk(4)
     upto = ConversationSummary("so far", "m1", "assistant", turns[3].at)
 
     assert ids(since(turns, upto, LIMITS, AT)) == ["um2", "am2", "um3", "am3"]
 
 
-def test_they_are_found_by_time_where_that_one_is_gone() -> None:
+def test_turns_after_the_summary_are_found_by_time_if_that_turn_is_deleted() -> None:
     turns = talk(4)
     upto = ConversationSummary("so far", "deleted", "assistant", turns[3].at)
 
@@ -107,7 +107,7 @@ def test_they_are_found_by_time_where_that_one_is_gone() -> None:
     )
 
 
-def test_what_is_older_than_the_limit_is_out_of_sight() -> None:
+def test_turns_beyond_the_age_limit_are_excluded() -> None:
     late = AT + timedelta(hours=24, seconds=5)
 
     assert ids(since(talk(4), None, LIMITS, late))[0] == "um3"
@@ -116,7 +116,7 @@ def test_what_is_older_than_the_limit_is_out_of_sight() -> None:
     assert summary_in_time(summary, LIMITS, AT) is summary
 
 
-def test_a_summary_quotes_what_was_decided_and_names_who_spoke() -> None:
+def test_a_summary_quotes_decisions_with_their_authors() -> None:
     turns = [
         *talk(1),
         StoredTurn("m7", "user", "Rye or wheat? We decided on rye. More talk.", AT, "ada", "Ada"),
@@ -130,7 +130,7 @@ def test_a_summary_quotes_what_was_decided_and_names_who_spoke() -> None:
     assert both.persons == ("ada", "person-0")
 
 
-def test_a_summary_that_goes_back_to_too_many_is_begun_anew() -> None:
+def test_a_summary_with_too_many_people_is_made_anew() -> None:
     crowd = ConversationSummary("old", "m", "user", AT, tuple(f"p{n}" for n in range(MAX_PERSONS)))
     made = merged_summary(crowd, talk(1), dialogue_turns(talk(1), Audience.DIRECT))
 
@@ -138,7 +138,7 @@ def test_a_summary_that_goes_back_to_too_many_is_begun_anew() -> None:
     assert made.persons == ("person-0",)
 
 
-def test_no_secret_stays_in_a_summary() -> None:
+def test_a_summary_contains_no_secret() -> None:
     turns = [StoredTurn("m", "user", "we agreed on AKIAIOSFODNN7EXAMPLE as key", AT, "a", "A")]
 
     assert (
@@ -148,7 +148,7 @@ def test_no_secret_stays_in_a_summary() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=200)), max_size=30), st.integers(1, 12))
-def test_whatever_was_said_the_rest_begins_with_a_question_and_holds_the_latest(
+def test_the_window_always_begins_with_a_question_and_contains_the_latest(
     said: list[tuple[bool, str]], most: int
 ) -> None:
     turns = [
@@ -164,7 +164,7 @@ def test_whatever_was_said_the_rest_begins_with_a_question_and_holds_the_latest(
         assert kept[gone].role == "user"
 
 
-def test_a_summary_of_what_was_shown_counts_as_text_of_somebody_else() -> None:
+def test_a_summary_of_external_text_is_external_text() -> None:
     shown = (Material("forwarded", "we agreed to pay", "Eve"),)
     turn = StoredTurn("m", "user", "see this", AT, "a", "A", material=shown)
     first = merged_summary(None, [turn], dialogue_turns([turn], Audience.DIRECT))

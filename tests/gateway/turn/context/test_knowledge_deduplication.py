@@ -23,7 +23,7 @@ def told_anyway(one: KnowledgeItem, made: Assembled) -> bool:
     return in_text or one.message_id in {said.id for said in made.turns}
 
 
-def test_what_stands_in_the_brief_or_the_history_is_not_told_again() -> None:
+def test_text_in_the_brief_or_the_history_is_not_repeated_as_knowledge() -> None:
     some = ContextParts(
         OWN, personal=(Section("brief", "- a <b>\n- b", 1.0),), turns=dialogue("hello", "good day")
     )
@@ -37,7 +37,7 @@ def test_what_stands_in_the_brief_or_the_history_is_not_told_again() -> None:
     assert assemble_deduplicated(some, found, {"m9"}, make).taken == ("k2",)
 
 
-def test_what_had_to_leave_the_history_comes_back_where_it_was_recalled() -> None:
+def test_recalled_text_that_left_the_history_is_included() -> None:
     long = "We talked about the pier and its lamps. " * 20
     some = ContextParts(OWN, turns=dialogue("the code is 4711", "noted", long, long, "and?", "so."))
     found = [replace(item(1, "user: the code is 4711"), message_id="m0")]
@@ -51,7 +51,7 @@ def test_what_had_to_leave_the_history_comes_back_where_it_was_recalled() -> Non
 
 @settings(max_examples=150)
 @given(parts(), st.integers(20, 400), st.data())
-def test_whatever_was_found_is_told_or_said_to_be_missing(
+def test_every_recalled_item_is_included_or_reported_as_missing(
     some: ContextParts, size: int, data: st.DataObject
 ) -> None:
     lines = [line for piece in some.personal for line in piece.text.splitlines() if line]

@@ -7,38 +7,38 @@ from gateway.llm.tokens import estimate
 from gateway.turn.context.sentence_cut import sentences, shortened
 
 
-def test_a_text_falls_into_whole_sentences() -> None:
+def test_a_text_is_split_into_complete_sentences() -> None:
     assert sentences("One. Two? (Three!) Four") == ["One. ", "Two? ", "(Three!) ", "Four"]
 
 
-def test_chinese_and_japanese_need_no_space_and_a_line_ends_a_sentence() -> None:
+def test_chinese_and_japanese_sentences_need_no_space_and_a_line_ends_a_sentence() -> None:
     assert sentences("你好。再见！行") == ["你好。", "再见！", "行"]
     assert sentences("a list\n- b\n- c") == ["a list\n", "- b\n", "- c"]
 
 
-def test_a_number_or_a_version_is_not_cut() -> None:
+def test_a_number_or_a_version_is_not_split() -> None:
     assert sentences("Python 3.11 costs 4.50 today.") == ["Python 3.11 costs 4.50 today."]
 
 
-def test_whole_sentences_are_kept_with_a_mark_that_there_was_more() -> None:
+def test_complete_sentences_are_kept_with_a_mark_of_omission() -> None:
     text = "The first one. The second one. The third one."
     assert shortened(text, estimate("The first one. The second one. ..."), estimate) == (
         "The first one. The second one. ..."
     )
 
 
-def test_a_single_sentence_that_is_too_long_is_cut_inside() -> None:
+def test_a_sentence_that_is_too_long_is_cut_inside() -> None:
     cut = shortened("word " * 100, 20, estimate)
     assert cut.startswith("word word")
     assert cut.endswith(" ...")
 
 
-def test_where_nothing_fits_nothing_is_left() -> None:
+def test_nothing_remains_if_nothing_fits() -> None:
     assert shortened("something", 0, estimate) == ""
 
 
 @given(st.text())
-def test_the_sentences_together_are_the_text(text: str) -> None:
+def test_the_joined_sentences_are_the_text(text: str) -> None:
     assert "".join(sentences(text)) == text
 
 
