@@ -39,7 +39,7 @@ def _tries() -> Iterator[ParameterSet]:
 
 @pytest.mark.asyncio(loop_scope="package")
 @pytest.mark.parametrize(("attack", "platform", "engine"), list(_tries()))
-async def test_the_attack_does_not_get_through(
+async def test_the_attack_fails(
     attack: Attack, platform: str, engine: str, theatre: Theatre, record_property: Record
 ) -> None:
     record_property(PROPERTY, f"{attack.id}[{platform}]|{attack.attacker}|{attack.goal}")
@@ -50,12 +50,12 @@ async def test_the_attack_does_not_get_through(
     scene.judge()
 
 
-def test_every_attack_has_an_id_of_its_own() -> None:
+def test_every_attack_has_a_unique_id() -> None:
     ids = [attack.id for attack in ATTACKS]
     assert len(set(ids)) == len(ids)
 
 
-def test_what_is_awaited_names_attacks_and_platforms_that_are_there() -> None:
+def test_known_successful_attacks_name_existing_attacks_and_platforms() -> None:
     known = {attack.id for attack in ATTACKS}
     known |= {f"{attack.id}[{platform}]" for attack in ATTACKS for platform in attack.on}
     assert set(AWAITING) <= known

@@ -30,7 +30,7 @@ def disown(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("platform", EVERYWHERE)
-async def test_a_canary_in_a_prompt_is_seen(theatre: Theatre, platform: str) -> None:
+async def test_a_canary_in_a_prompt_is_detected(theatre: Theatre, platform: str) -> None:
     scene = await opened(theatre, platform)
     await scene.plant("ada")
     scene.readings.clear()
@@ -42,7 +42,9 @@ async def test_a_canary_in_a_prompt_is_seen(theatre: Theatre, platform: str) -> 
 
 
 @pytest.mark.parametrize("platform", ROOMS)  # WhatsApp takes no file of this type
-async def test_a_canary_in_a_message_and_in_a_file_is_seen(theatre: Theatre, platform: str) -> None:
+async def test_a_canary_in_a_message_and_in_a_file_is_detected(
+    theatre: Theatre, platform: str
+) -> None:
     scene = await opened(theatre, platform)
     await scene.plant("ada")
     scene.readings.clear()
@@ -53,7 +55,7 @@ async def test_a_canary_in_a_message_and_in_a_file_is_seen(theatre: Theatre, pla
 
 
 @pytest.mark.parametrize("platform", EVERYWHERE)
-async def test_what_a_person_says_in_so_many_words_becomes_a_memory(
+async def test_an_explicit_statement_of_a_person_becomes_a_memory(
     theatre: Theatre, platform: str
 ) -> None:
     """Otherwise the rows on poisoned memory would prove nothing."""
@@ -66,7 +68,7 @@ async def test_what_a_person_says_in_so_many_words_becomes_a_memory(
 
 
 @pytest.mark.parametrize("platform", ROOMS)
-async def test_who_is_in_a_project_reads_its_bible(theatre: Theatre, platform: str) -> None:
+async def test_members_of_a_project_read_its_project_notes(theatre: Theatre, platform: str) -> None:
     scene = await opened(theatre, platform)
     await project(scene)
     scene.readings.clear()
@@ -75,7 +77,9 @@ async def test_who_is_in_a_project_reads_its_bible(theatre: Theatre, platform: s
         scene.judge()
 
 
-async def test_a_configured_secret_in_a_message_and_in_the_log_is_seen(theatre: Theatre) -> None:
+async def test_a_configured_secret_in_a_message_and_in_the_log_is_detected(
+    theatre: Theatre,
+) -> None:
     scene = await opened(theatre, "telegram")
     secret = scene.stage.secrets()[0]
     await scene.say("mallory", f"SAY {secret}")

@@ -10,7 +10,7 @@ def report(told: str, longrepr: str = "", when: str = "call") -> SimpleNamespace
     return SimpleNamespace(user_properties=[(PROPERTY, told)], when=when, longrepr=longrepr)
 
 
-def test_outcomes_are_read_as_held_or_through() -> None:
+def test_outcomes_are_read_as_failed_or_successful_attacks() -> None:
     stats = {
         "passed": [report("a[slack]|tool|x"), SimpleNamespace(user_properties=[], when="call")],
         "xfailed": [report("b[slack]|member|y|z")],
@@ -25,7 +25,7 @@ def test_outcomes_are_read_as_held_or_through() -> None:
     ]
 
 
-def test_each_attacker_has_a_line_and_each_attack_that_got_through() -> None:
+def test_each_attacker_and_each_successful_attack_has_a_line() -> None:
     tried = [Tried("a[slack]", "tool", "x", through=False), Tried("a[web]", "tool", "x", True)]
     head, tool, every, through = summary(tried)
     assert head.split() == ["attacker", "attacks", "tries", "got", "through"]

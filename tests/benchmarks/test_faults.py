@@ -13,53 +13,53 @@ def verdict(*chats: list[int], written: int = 4, allowed: int = 0) -> Verdict:
     return judge(answers, written, ORDERLY, allowed)
 
 
-def test_everything_once_and_in_order_keeps_the_promise() -> None:
+def test_complete_ordered_answers_meet_the_requirements() -> None:
     found = verdict([0, 2], [1, 3])
     assert (found.lost, found.answered_twice, found.out_of_order, found.kept) == (0, 0, 0, True)
 
 
-def test_what_nobody_answered_is_lost() -> None:
+def test_an_unanswered_message_is_lost() -> None:
     found = verdict([0, 2], [1])
     assert (found.lost, found.kept) == (1, False)
 
 
 @pytest.mark.parametrize(("allowed", "kept"), [(0, False), (1, False), (2, True)])
-def test_twice_may_be_answered_what_was_in_flight(allowed: int, kept: bool) -> None:
+def test_messages_in_flight_can_be_answered_twice(allowed: int, kept: bool) -> None:
     found = verdict([0, NOTE, 0, NOTE, 0], [1, 2, 3], allowed=allowed)
     assert (found.answered_twice, found.kept) == (2, kept)
 
 
-def test_what_stands_there_twice_needs_a_note_above_it() -> None:
+def test_a_repetition_needs_a_note_above_it() -> None:
     assert verdict([0, NOTE, 0, 2], [NOTE, 1, 3], allowed=1).kept
     found = verdict([0, 2, NOTE, 2, 0], [1, 3], allowed=2)
     assert (found.answered_twice, found.twice_without_note, found.kept) == (2, 1, False)
 
 
-def test_a_repetition_overtakes_nobody() -> None:
+def test_a_repetition_does_not_count_as_out_of_order() -> None:
     assert verdict([0, 1, NOTE, 0, 2, 3], allowed=1).out_of_order == 0
 
 
-def test_within_a_chat_a_later_message_must_not_come_first() -> None:
+def test_a_later_message_of_a_chat_must_not_be_answered_first() -> None:
     found = verdict([1, 0], [3, 2])
     assert (found.out_of_order, found.out_of_order_as_written, found.kept) == (2, 2, False)
 
 
-def test_two_that_were_on_their_way_at_the_same_time_have_no_order() -> None:
+def test_messages_in_transit_at_the_same_time_have_no_order() -> None:
     handed = {0: Handed(0.0, 2.0), 1: Handed(1.0, 3.0)}
     assert overtaken([1, 0], handed) == overtaken([0, 1], handed) == 0
 
 
-def test_what_was_handed_over_late_is_answered_late() -> None:
+def test_a_message_delivered_late_is_answered_late() -> None:
     handed = {0: Handed(8.0, 9.0), 1: Handed(1.0, 2.0)}
     assert overtaken([1, 0], handed) == 0
     assert overtaken([0, 1], handed) == 1
 
 
-def test_one_that_was_overtaken_by_several_counts_once() -> None:
+def test_a_message_overtaken_by_several_counts_once() -> None:
     assert overtaken([1, 2, 3, 0], ORDERLY) == 1
 
 
-def test_a_message_was_handed_over_when_it_was_first_confirmed() -> None:
+def test_a_message_counts_as_delivered_at_its_first_acknowledgement() -> None:
     payloads = [{"text": f"this is n00000{number}"} for number in (1, 2)]
     attempts = [
         (payloads[0], False, False, 0.0, 0.1),  # nobody listened
@@ -71,11 +71,11 @@ def test_a_message_was_handed_over_when_it_was_first_confirmed() -> None:
     assert first_taken(attempts) == {1: Handed(0.4, 0.7), 2: Handed(0.2, 0.3)}
 
 
-def test_a_text_names_the_message_that_it_answers() -> None:
+def test_an_answer_names_its_message() -> None:
     assert marks("you said: this is n000123, and n12") == [123]
 
 
-def test_the_line_of_a_run_has_the_sums() -> None:
+def test_the_line_of_a_run_contains_the_totals() -> None:
     line = row(verdict([0, 1, 2, 3]), Kills([3, 0, 1], [5, 6, 7], [0.5, 2.0, 0.7]))
     assert (line["in_flight_at_the_kills"], line["in_flight_at_most"]) == (4, 3)
     assert (line["kills"], line["restart_seconds_median"], line["kept"]) == (3, 0.7, True)

@@ -18,7 +18,7 @@ from memory.recall.rules import RecallRules
 FLOOR = 0.75
 
 
-def test_shares_and_gains_are_counted_over_what_answers_a_question() -> None:
+def test_recall_and_gain_are_computed_over_the_relevant_texts() -> None:
     one = measured(["a", "x", "b", "y"], ["a", "b", "c"], 2.0)
     assert one.recall == pytest.approx((2 / 3, 2 / 3, 2 / 3))
     ideal = 1 + 1 / math.log2(3) + 1 / 2
@@ -27,7 +27,7 @@ def test_shares_and_gains_are_counted_over_what_answers_a_question() -> None:
     assert summary([]) == {}
 
 
-def test_a_conversation_without_half_of_its_fields_is_read(tmp_path: Path) -> None:
+def test_a_conversation_with_missing_fields_is_read(tmp_path: Path) -> None:
     path = tmp_path / "chat.json"
     turns = [{"text": "bare"}, {"id": "D1:2", "speaker": "Ada", "text": "hello", "when": "never"}]
     questions = [
@@ -56,7 +56,7 @@ def test_documents_without_titles_and_grades_as_lists_are_read(tmp_path: Path) -
     assert [one.relevant for one in corpus.questions] == [("1",), ("2",)]
 
 
-def test_collections_become_as_many_memories_of_one_person_as_are_wanted() -> None:
+def test_collections_become_the_requested_number_of_memories_of_one_person() -> None:
     corpora = own()
     few = sum(len(corpus.documents) for corpus in corpora)
     one = together(corpora, few + 3)
@@ -68,7 +68,7 @@ def test_collections_become_as_many_memories_of_one_person_as_are_wanted() -> No
 
 
 @pytest.mark.parametrize("corpus", own(), ids=lambda corpus: corpus.name)
-def test_our_own_chats_answer_their_questions(corpus: Corpus) -> None:
+def test_the_own_chats_answer_their_questions(corpus: Corpus) -> None:
     known = {one.id for one in corpus.documents}
     assert len(known) == len(corpus.documents)
     assert all(set(one.relevant) <= known for one in corpus.questions)
@@ -77,7 +77,7 @@ def test_our_own_chats_answer_their_questions(corpus: Corpus) -> None:
     assert not any(replaced & set(one.relevant) for one in corpus.questions)
 
 
-async def test_by_words_alone_our_own_chats_stay_above_a_floor() -> None:
+async def test_word_search_alone_reaches_a_minimum_on_the_own_chats() -> None:
     corpora = own()
     replaced = {
         id_in(corpus, one.replaces)

@@ -50,7 +50,7 @@ async def names(database: Database) -> list[str]:
     return [str(row[0]) for row in await database.fetch(ALL)]
 
 
-async def test_work_returns_its_result_and_is_committed(database: Database) -> None:
+async def test_a_job_returns_its_result_and_is_committed(database: Database) -> None:
     def work() -> Work[int]:
         yield from put("a", "b")
         return (yield from change(GROW, {"id": "b", "by": 5}))
@@ -59,7 +59,7 @@ async def test_work_returns_its_result_and_is_committed(database: Database) -> N
     assert await database.fetch(ALL) == [("a", 0), ("b", 6)]
 
 
-async def test_what_fails_leaves_nothing(database: Database) -> None:
+async def test_a_failed_job_is_rolled_back(database: Database) -> None:
     await database.run(lambda: put("a"))
 
     def work() -> Work[None]:
@@ -71,7 +71,7 @@ async def test_what_fails_leaves_nothing(database: Database) -> None:
     assert await names(database) == ["a"]
 
 
-async def test_an_error_of_the_store_leaves_nothing_and_reaches_the_caller(
+async def test_an_error_of_the_store_is_rolled_back_and_raised(
     database: Database,
 ) -> None:
     def work() -> Work[None]:
@@ -83,7 +83,7 @@ async def test_an_error_of_the_store_leaves_nothing_and_reaches_the_caller(
     assert await names(database) == []
 
 
-async def test_work_that_ends_without_a_statement_gives_its_result(database: Database) -> None:
+async def test_a_job_without_statements_returns_its_result(database: Database) -> None:
     def work() -> Work[str]:
         yield from put()
         return "nothing to do"
@@ -91,7 +91,7 @@ async def test_work_that_ends_without_a_statement_gives_its_result(database: Dat
     assert await database.run(work) == "nothing to do"
 
 
-async def test_independent_statements_go_together(database: Database) -> None:
+async def test_independent_statements_are_sent_together(database: Database) -> None:
     def work() -> Work[list[object]]:
         many = ChangeMany(PUT, [{"id": name, "size": 1} for name in "abc"])
         none = ChangeMany(PUT, [])
@@ -113,7 +113,7 @@ async def test_the_last_statements_are_committed_with_their_results(
     assert await database.fetch(ALL) == [("a", 2), ("b", 1)]
 
 
-async def test_nothing_follows_the_last_statements(database: Database) -> None:
+async def test_no_statement_can_follow_the_last_ones(database: Database) -> None:
     def work() -> Work[None]:
         yield from together(Fetch(ALL, {}), last=True)
         yield from put("a")
@@ -123,7 +123,7 @@ async def test_nothing_follows_the_last_statements(database: Database) -> None:
     assert await names(database) == []
 
 
-async def test_the_last_statements_fail_as_a_whole(database: Database) -> None:
+async def test_the_last_statements_fail_together(database: Database) -> None:
     def work() -> Work[None]:
         yield from put("a")
         yield from together(Change(PUT, {"id": "a", "size": 1}), last=True)
@@ -133,7 +133,7 @@ async def test_the_last_statements_fail_as_a_whole(database: Database) -> None:
     assert await names(database) == []
 
 
-async def test_whoever_holds_a_lock_is_alone(database: Database) -> None:
+async def test_a_lock_is_exclusive(database: Database) -> None:
     await database.run(lambda: put("a"))
 
     def work() -> Work[None]:
@@ -146,7 +146,7 @@ async def test_whoever_holds_a_lock_is_alone(database: Database) -> None:
     assert await database.fetch(ALL) == [("a", 20)]
 
 
-async def test_lists_select_and_may_be_empty(database: Database) -> None:
+async def test_lists_are_usable_in_selects_and_may_be_empty(database: Database) -> None:
     await database.run(lambda: put("a", "b", "c'd", "é"))
     assert await database.fetch(SOME, {"ids": ["c'd", "a", "z"]}) == [("a",), ("c'd",)]
     assert await database.fetch(SOME, {"ids": []}) == []
@@ -154,7 +154,7 @@ async def test_lists_select_and_may_be_empty(database: Database) -> None:
     assert await database.fetch(SIZED, {"sizes": []}) == []
 
 
-async def test_texts_sort_by_their_bytes_and_missing_values_by_what_is_said(
+async def test_texts_sort_by_bytes_and_the_place_of_missing_values_is_stated(
     database: Database,
 ) -> None:
     await database.run(lambda: put("b", "A", "é", "a", "_"))
@@ -164,7 +164,7 @@ async def test_texts_sort_by_their_bytes_and_missing_values_by_what_is_said(
     assert (await database.fetch(sorted_last))[-1] == ("a",)
 
 
-async def test_values_come_back_as_they_were(database: Database) -> None:
+async def test_values_are_returned_unchanged(database: Database) -> None:
     write = Statement("""
         INSERT INTO things (id, size, weight, data, kept) VALUES (:id, :size, :weight, :data, :kept)
     """)
@@ -175,7 +175,7 @@ async def test_values_come_back_as_they_were(database: Database) -> None:
     assert row == tuple(params.values())
 
 
-async def test_a_parameter_that_stands_alone_is_cast(database: Database) -> None:
+async def test_a_parameter_without_context_is_cast(database: Database) -> None:
     await database.run(lambda: put("a", "b"))
     alone = Statement("""
         SELECT id FROM things WHERE CAST(:size AS bigint) IS NULL OR size = :size ORDER BY id
@@ -184,7 +184,7 @@ async def test_a_parameter_that_stands_alone_is_cast(database: Database) -> None
     assert await database.fetch(alone, {"size": 1}) == [("b",)]
 
 
-async def test_documents_are_read_by_their_keys(database: Database) -> None:
+async def test_json_documents_are_read_by_their_keys(database: Database) -> None:
     await database.run(lambda: put("a"))
     await database.change(
         Statement("UPDATE things SET document = :document"),
@@ -196,7 +196,7 @@ async def test_documents_are_read_by_their_keys(database: Database) -> None:
     assert await database.fetch(listed, {"tags": '["y", "x"]'}) == [("x",), ("y",)]
 
 
-async def test_some_rows_are_deleted_at_a_time(database: Database) -> None:
+async def test_rows_are_deleted_in_steps(database: Database) -> None:
     await database.run(lambda: put(*"abcdef"))
     gone = await database.fetch(DELETE_SOME, {"below": 5, "most": 2})
     assert sorted(gone) == [("a",), ("b",)]
@@ -204,7 +204,7 @@ async def test_some_rows_are_deleted_at_a_time(database: Database) -> None:
     assert await names(database) == ["f"]
 
 
-async def test_a_reader_sees_what_is_committed_and_cannot_write(database: Database) -> None:
+async def test_a_reader_sees_committed_data_and_cannot_write(database: Database) -> None:
     await database.run(lambda: put("a"))
     async with database.reader() as reader:
         assert await reader.fetch(ALL) == [("a", 0)]
@@ -213,7 +213,7 @@ async def test_a_reader_sees_what_is_committed_and_cannot_write(database: Databa
     assert await names(database) == ["a"]
 
 
-async def test_work_is_made_anew_for_each_run(database: Database) -> None:
+async def test_a_job_is_created_anew_for_each_attempt(database: Database) -> None:
     made: list[str] = []
 
     def failing() -> Work[None]:

@@ -33,7 +33,7 @@ def opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def test_a_file_takes_every_step_once(tmp_path: Path) -> None:
+def test_every_step_is_applied_once_to_a_file(tmp_path: Path) -> None:
     with closing(opened(tmp_path / "test.db")) as connection:
         migrate_sqlite(connection, (A,))
         migrate_sqlite(connection, (LATER, B))
@@ -42,7 +42,7 @@ def test_a_file_takes_every_step_once(tmp_path: Path) -> None:
         assert connection.execute("SELECT * FROM a").fetchall() == [(1, 2)]
 
 
-def test_files_that_many_open_at_once_take_every_step_once(tmp_path: Path) -> None:
+def test_concurrent_openers_apply_every_step_once(tmp_path: Path) -> None:
     opened(tmp_path / "test.db").close()
 
     def start(_: int) -> int:
@@ -54,7 +54,7 @@ def test_files_that_many_open_at_once_take_every_step_once(tmp_path: Path) -> No
         assert list(threads.map(start, range(8))) == [sum(len(s.steps) for s in SCHEMAS)] * 8
 
 
-def test_a_step_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failing_step_is_rolled_back(tmp_path: Path) -> None:
     with closing(opened(tmp_path / "test.db")) as connection:
         connection.execute("CREATE TABLE outbox (unexpected INTEGER)")
         with pytest.raises(sqlite3.OperationalError, match="outbox already exists"):
@@ -63,7 +63,7 @@ def test_a_step_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
         assert tables.fetchall() == [("outbox",)]
 
 
-async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+async def test_a_file_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
     newer = SqliteDatabase(tmp_path / "test.db", (LATER,))
     await newer.start()
     await newer.stop()
@@ -71,7 +71,7 @@ async def test_a_file_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
         await SqliteDatabase(tmp_path / "test.db", (A,)).start()
 
 
-async def test_a_file_from_before_the_first_release_is_named(tmp_path: Path) -> None:
+async def test_a_file_of_an_unsupported_old_version_is_reported(tmp_path: Path) -> None:
     with closing(opened(tmp_path / "test.db")) as connection:
         connection.execute(OLD_LEDGER)
     with pytest.raises(StoreUnavailable, match="before its first release"):
@@ -79,7 +79,7 @@ async def test_a_file_from_before_the_first_release_is_named(tmp_path: Path) -> 
 
 
 @in_postgres
-async def test_a_database_that_many_open_at_once_takes_every_step_once(
+async def test_concurrent_connections_apply_every_step_once_in_postgres(
     server: PostgresServer,
 ) -> None:
     url = new_database(server)
@@ -91,7 +91,7 @@ async def test_a_database_that_many_open_at_once_takes_every_step_once(
 
 
 @in_postgres
-async def test_a_database_of_a_newer_program_or_an_older_one_is_left_alone(
+async def test_a_database_of_a_newer_or_unsupported_version_is_not_changed(
     server: PostgresServer,
 ) -> None:
     url = new_database(server)
@@ -110,7 +110,7 @@ async def test_a_database_of_a_newer_program_or_an_older_one_is_left_alone(
 
 
 @in_postgres
-async def test_a_step_that_fails_in_postgres_leaves_nothing_behind(server: PostgresServer) -> None:
+async def test_a_failing_step_is_rolled_back_in_postgres(server: PostgresServer) -> None:
     url = new_database(server)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE b (unexpected integer)")

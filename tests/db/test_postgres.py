@@ -57,7 +57,7 @@ class Sleeping:
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
-async def test_a_server_that_was_away_is_used_again_without_a_restart(
+async def test_a_server_that_returns_is_used_without_a_restart(
     own_server: PostgresServer, kill: bool
 ) -> None:
     async with opened(own_server.url, PoolLimits(connections=4, checkout=2.0)) as pool:
@@ -74,7 +74,7 @@ async def test_a_server_that_was_away_is_used_again_without_a_restart(
         await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
 
 
-async def test_a_restart_between_two_calls_is_not_noticed(own_server: PostgresServer) -> None:
+async def test_a_restart_between_two_calls_is_not_visible(own_server: PostgresServer) -> None:
     async with opened(own_server.url, PoolLimits(connections=4)) as pool:
         await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
         own_server.stop()
@@ -82,7 +82,7 @@ async def test_a_restart_between_two_calls_is_not_noticed(own_server: PostgresSe
         await asyncio.gather(*(pool.fetch_raw("SELECT 1") for _ in range(20)))
 
 
-async def test_a_short_outage_makes_calls_wait_instead_of_fail(own_server: PostgresServer) -> None:
+async def test_a_short_outage_delays_calls_without_failures(own_server: PostgresServer) -> None:
     async with opened(own_server.url, PoolLimits(connections=2, checkout=20)) as pool:
         own_server.stop()
         waiting = [asyncio.create_task(pool.fetch_raw("SELECT 1")) for _ in range(5)]
@@ -91,7 +91,7 @@ async def test_a_short_outage_makes_calls_wait_instead_of_fail(own_server: Postg
         await asyncio.gather(*waiting)
 
 
-async def test_a_connection_that_the_server_ends_is_replaced(server: PostgresServer) -> None:
+async def test_a_closed_connection_is_replaced(server: PostgresServer) -> None:
     async with opened(new_database(server), PoolLimits(connections=2)) as pool:
         for _ in range(3):
             await pool.fetch_raw("SELECT 1")
@@ -103,7 +103,7 @@ async def test_a_connection_that_the_server_ends_is_replaced(server: PostgresSer
             await pool.fetch_raw("SELECT 1")
 
 
-async def test_a_statement_that_takes_too_long_is_ended(
+async def test_a_statement_beyond_the_time_limit_is_ended(
     server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.postgres.CLIENT_GRACE", PATIENCE)
@@ -115,7 +115,9 @@ async def test_a_statement_that_takes_too_long_is_ended(
         await pool.fetch_raw("SELECT 1")
 
 
-async def test_who_waits_too_long_for_a_connection_is_told(server: PostgresServer) -> None:
+async def test_a_wait_for_a_connection_beyond_the_time_limit_is_an_error(
+    server: PostgresServer,
+) -> None:
     limits = PoolLimits(connections=1, checkout=0.2, statement=4)
     async with opened(new_database(server), limits) as pool:
         work = Sleeping()
@@ -128,7 +130,7 @@ async def test_who_waits_too_long_for_a_connection_is_told(server: PostgresServe
         await pool.fetch_raw("SELECT 1")
 
 
-async def test_work_that_is_cancelled_leaves_the_connection_usable(
+async def test_a_cancelled_job_leaves_the_connection_usable(
     server: PostgresServer,
 ) -> None:
     async with opened(new_database(server), PoolLimits(connections=1)) as pool:
@@ -141,7 +143,7 @@ async def test_work_that_is_cancelled_leaves_the_connection_usable(
         await asyncio.wait_for(pool.fetch_raw("SELECT 1"), PATIENCE)
 
 
-async def test_work_that_fails_half_way_leaves_nothing(server: PostgresServer) -> None:
+async def test_a_failed_job_is_rolled_back(server: PostgresServer) -> None:
     async def half(connection: Connection) -> None:
         async with connection.transaction():
             await connection.execute("INSERT INTO spent VALUES ('key', 1)")
@@ -158,7 +160,7 @@ PUT = Statement("INSERT INTO spent VALUES (:key, 0)")
 PAUSE = Statement("SELECT CAST(pg_sleep(0.3) AS text)")
 
 
-async def test_work_that_is_undone_in_a_deadlock_runs_again(server: PostgresServer) -> None:
+async def test_a_job_aborted_by_a_deadlock_is_retried(server: PostgresServer) -> None:
     runs = []
 
     def work(*keys: str) -> Work[int]:
@@ -177,7 +179,9 @@ async def test_work_that_is_undone_in_a_deadlock_runs_again(server: PostgresServ
         assert await pool.fetch_raw("SELECT DISTINCT micros FROM spent") == [(2,)]
 
 
-async def test_work_that_always_ends_in_a_deadlock_is_given_up(server: PostgresServer) -> None:
+async def test_a_job_that_always_deadlocks_fails_after_some_attempts(
+    server: PostgresServer,
+) -> None:
     runs = []
 
     async def deadlock(connection: Connection) -> None:
@@ -190,7 +194,7 @@ async def test_work_that_always_ends_in_a_deadlock_is_given_up(server: PostgresS
         assert len(runs) == DEADLOCK_TRIES
 
 
-async def test_a_closed_pool_says_so(server: PostgresServer) -> None:
+async def test_a_closed_pool_raises_an_error(server: PostgresServer) -> None:
     pool = postgres_database(new_database(server))
     with pytest.raises(StoreUnavailable, match="not open"):
         await pool.fetch_raw("SELECT 1")
@@ -201,7 +205,7 @@ async def test_a_closed_pool_says_so(server: PostgresServer) -> None:
         await pool.fetch_raw("SELECT 1")
 
 
-async def test_a_server_that_is_not_there_is_a_clear_error(own_server: PostgresServer) -> None:
+async def test_an_unreachable_server_is_a_clear_error(own_server: PostgresServer) -> None:
     url = own_server.url.replace("postgres@", "someone:pa55word@")
     own_server.stop()
     with pytest.raises(StoreUnavailable, match=r"cannot open PostgreSQL at 127.0.0.1") as caught:
@@ -209,7 +213,7 @@ async def test_a_server_that_is_not_there_is_a_clear_error(own_server: PostgresS
     assert "pa55word" not in str(caught.value)
 
 
-def test_an_address_that_cannot_be_read_is_refused_without_showing_it() -> None:
+def test_an_invalid_address_is_refused_without_being_shown() -> None:
     with pytest.raises(AddressInvalid, match=r"write postgresql://") as caught:
         postgres_database("postgresql://someone:pa55word@host:x:y/?what=ever")
     assert "pa55word" not in str(caught.value)

@@ -46,7 +46,7 @@ def reads_last() -> Work[list[str]]:
 
 
 @pytest.mark.parametrize(("work", "trips"), [(puts, 1), (reads, 3), (reads_last, 2)])
-async def test_work_waits_for_results_and_for_its_end(
+async def test_a_job_waits_for_results_and_for_the_commit(
     alone: PostgresDatabase, work: Callable[[], Work[object]], trips: int
 ) -> None:
     assert await round_trips(alone, lambda: alone.run(work)) == trips
@@ -57,7 +57,7 @@ async def test_one_statement_is_one_round_trip(alone: PostgresDatabase) -> None:
     assert await round_trips(alone, lambda: alone.fetch(ALL)) == 1
 
 
-async def test_what_is_wrong_at_the_end_is_said_and_leaves_nothing(alone: PostgresDatabase) -> None:
+async def test_an_error_at_the_commit_is_raised_and_rolled_back(alone: PostgresDatabase) -> None:
     def twice() -> Work[None]:
         yield from puts()
         yield from execute(PUT, {"id": "a", "size": 1})

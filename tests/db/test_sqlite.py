@@ -40,7 +40,7 @@ def insert(key: str):  # type: ignore[no-untyped-def]
     return lambda db: db.execute("INSERT INTO once VALUES (?, 1)", (key,))
 
 
-async def test_a_job_that_fails_takes_nothing_of_the_others_along(database: SqliteDatabase) -> None:
+async def test_a_failing_job_does_not_affect_the_others(database: SqliteDatabase) -> None:
     jobs = [database.run_job(insert(key)) for key in ("a", "b", "a", "c")]
     results = await asyncio.gather(*jobs, return_exceptions=True)
     assert [isinstance(result, StoreUnavailable) for result in results] == [
@@ -52,7 +52,7 @@ async def test_a_job_that_fails_takes_nothing_of_the_others_along(database: Sqli
     assert await count(database) == 3
 
 
-async def test_a_failed_job_leaves_nothing_half_done(database: SqliteDatabase) -> None:
+async def test_a_failed_job_is_rolled_back(database: SqliteDatabase) -> None:
     def half(db: sqlite3.Connection) -> None:
         db.execute("INSERT INTO once VALUES ('x', 1)")
         raise RuntimeError("in the middle")
@@ -62,7 +62,7 @@ async def test_a_failed_job_leaves_nothing_half_done(database: SqliteDatabase) -
     assert await count(database) == 0
 
 
-async def test_what_was_confirmed_is_there_after_a_restart(tmp_path: Path) -> None:
+async def test_committed_data_survives_a_restart(tmp_path: Path) -> None:
     first = sqlite_database(tmp_path / "again.db")
     await first.start()
     await first.run_job(insert("kept"))
@@ -73,25 +73,25 @@ async def test_what_was_confirmed_is_there_after_a_restart(tmp_path: Path) -> No
     await second.stop()
 
 
-async def test_a_closed_database_says_so(database: SqliteDatabase) -> None:
+async def test_a_closed_database_raises_an_error(database: SqliteDatabase) -> None:
     await database.stop()
     with pytest.raises(StoreUnavailable, match="not open"):
         await database.run_job(insert("late"))
 
 
-async def test_a_folder_where_no_file_can_be_is_a_clear_error(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_contain_a_file_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(StoreUnavailable, match="cannot open the database"):
         await sqlite_database(tmp_path / "file" / "test.db").start()
 
 
-async def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("this is not a database, only text" * 100)
     with pytest.raises(StoreUnavailable, match="cannot open the database"):
         await sqlite_database(tmp_path / "text.db").start()
 
 
-async def test_under_load_the_log_is_begun_anew_in_the_same_file(
+async def test_under_load_the_log_is_reused_in_the_same_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
@@ -112,7 +112,7 @@ async def test_under_load_the_log_is_begun_anew_in_the_same_file(
     await database.stop()
 
 
-async def test_a_file_of_the_log_that_became_too_large_is_made_anew(
+async def test_the_log_is_truncated_when_its_file_is_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
@@ -129,7 +129,7 @@ async def test_a_file_of_the_log_that_became_too_large_is_made_anew(
     await database.stop()
 
 
-async def test_after_a_while_without_work_nothing_is_left_in_the_log(
+async def test_after_an_idle_time_the_log_is_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
@@ -144,7 +144,7 @@ async def test_after_a_while_without_work_nothing_is_left_in_the_log(
     await database.stop()
 
 
-async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
+async def test_jobs_wait_for_a_checkpoint_without_blocking_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
@@ -175,7 +175,7 @@ async def test_work_waits_while_the_log_is_begun_anew_and_the_loop_does_not(
     await database.stop()
 
 
-async def test_work_that_cannot_be_done_before_the_end_is_refused_and_not_left_waiting(
+async def test_jobs_that_cannot_run_before_close_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.CLOSE_SECONDS", 0.05)
@@ -191,7 +191,7 @@ async def test_work_that_cannot_be_done_before_the_end_is_refused_and_not_left_w
     other.close()
 
 
-async def test_another_process_that_never_ends_is_not_waited_for(
+async def test_a_transaction_of_another_process_without_end_is_waited_for_a_limited_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.BUSY_TRIES", 3)
@@ -208,7 +208,7 @@ async def test_another_process_that_never_ends_is_not_waited_for(
     await database.stop()
 
 
-async def test_another_process_is_waited_for(tmp_path: Path) -> None:
+async def test_a_transaction_of_another_process_is_waited_for(tmp_path: Path) -> None:
     database = sqlite_database(tmp_path / "shared.db")
     await database.start()
     other = sqlite3.connect(tmp_path / "shared.db", isolation_level=None)
@@ -223,7 +223,7 @@ async def test_another_process_is_waited_for(tmp_path: Path) -> None:
     await database.stop()
 
 
-async def test_a_full_disk_refuses_the_whole_round_and_harms_nothing(tmp_path: Path) -> None:
+async def test_a_full_disk_refuses_the_whole_batch_and_damages_nothing(tmp_path: Path) -> None:
     database = sqlite_database(tmp_path / "full.db")
     await database.start()
     await database.run_job(insert("kept"))
@@ -251,7 +251,7 @@ async def test_a_full_disk_refuses_the_whole_round_and_harms_nothing(tmp_path: P
     await database.stop()
 
 
-async def test_nobody_else_on_the_machine_may_read_what_people_wrote(tmp_path: Path) -> None:
+async def test_the_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     database = sqlite_database(tmp_path / "private.db")
     await database.start()
     await database.run_job(insert("a"))
@@ -260,7 +260,7 @@ async def test_nobody_else_on_the_machine_may_read_what_people_wrote(tmp_path: P
     await database.stop()
 
 
-async def test_too_much_waiting_work_is_refused_at_once(
+async def test_too_many_waiting_jobs_are_refused_immediately(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.sqlite.MAX_WAITING", 2)
@@ -271,20 +271,20 @@ async def test_too_much_waiting_work_is_refused_at_once(
     assert await count(database) == 2
 
 
-async def test_a_job_whose_caller_went_away_is_done_all_the_same(database: SqliteDatabase) -> None:
+async def test_a_job_whose_caller_was_cancelled_is_completed(database: SqliteDatabase) -> None:
     job = database.run_job(insert("orphan"))
     job.cancel()
     assert await count(database) == 1
 
 
-async def test_a_long_queue_is_worked_off_in_order(database: SqliteDatabase) -> None:
+async def test_a_long_queue_is_processed_in_order(database: SqliteDatabase) -> None:
     jobs = [database.run_job(insert(str(number))) for number in range(1_000)]
     await asyncio.gather(*jobs)
     rows = await database.run_job(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
     assert rows == (1_000,)
 
 
-async def test_each_piece_of_work_runs_in_the_context_of_its_caller(
+async def test_each_job_runs_in_the_context_of_its_caller(
     database: SqliteDatabase,
 ) -> None:
     """The watchdog names what runs by its context, also where one transaction does it for many."""

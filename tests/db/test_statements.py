@@ -7,13 +7,13 @@ from db.statements import Statement as Same
 from db.statements import in_byte_order, json_text, json_values
 
 
-def test_parameters_take_the_form_of_each_engine() -> None:
+def test_parameters_have_the_form_of_each_engine() -> None:
     statement = Statement("SELECT :a, :b_2 FROM t WHERE x = ':a' AND y = 'it''s :b'")
     assert statement.sqlite == "SELECT ?1, ?2 FROM t WHERE x = ':a' AND y = 'it''s :b'"
     assert statement.postgres == ("SELECT %(a)s, %(b_2)s FROM t WHERE x = ':a' AND y = 'it''s :b'")
 
 
-def test_percent_signs_reach_postgres_as_they_are_written() -> None:
+def test_percent_signs_reach_postgres_unchanged() -> None:
     assert Statement("SELECT 7 % 2, 'a%b' LIKE :p").postgres == ("SELECT 7 %% 2, 'a%%b' LIKE %(p)s")
 
 
@@ -24,17 +24,17 @@ def test_a_fragment_differs_by_engine() -> None:
 
 
 @pytest.mark.parametrize("source", ["SELECT :a::text", "SELECT ?"])
-def test_what_one_engine_alone_understands_is_refused(source: str) -> None:
+def test_syntax_of_a_single_engine_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match="write"):
         Statement(source)
 
 
-def test_lists_are_json_for_sqlite_and_other_values_stay() -> None:
+def test_lists_are_json_for_sqlite_and_other_values_are_unchanged() -> None:
     statement = Same(f"SELECT {in_byte_order('id')} FROM t WHERE {among('id', 'ids')}")
     assert statement.for_sqlite({"ids": ["a", "ü"], "n": 1}) == ['["a", "\\u00fc"]']
 
 
-def test_values_for_sqlite_stand_in_the_order_of_their_numbers() -> None:
+def test_values_for_sqlite_are_in_the_order_of_their_numbers() -> None:
     statement = Statement("SELECT :b, :a, :b, 7 % 2")
     assert statement.sqlite == "SELECT ?1, ?2, ?1, 7 % 2"
     assert list(statement.for_sqlite({"a": 1, "b": 2, "c": 3})) == [2, 1]

@@ -16,7 +16,7 @@ LONGEST: Final = {"discord": 2_000, "slack": 40_000, "telegram": 4_096, "whatsap
 SECRET: Final = "AKIA" + "QYLPMN5HHHFPZ7XW"
 
 
-async def test_a_long_answer_with_code_and_a_table_arrives_whole(lab: Lab) -> None:
+async def test_a_long_answer_with_code_and_a_table_arrives_completely(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "Please write something long, with a table and code")
@@ -31,7 +31,7 @@ async def test_a_long_answer_with_code_and_a_table_arrives_whole(lab: Lab) -> No
     assert all(call.status < 400 for call in lab.platform.calls), "a send was refused"
 
 
-async def test_code_is_not_torn_apart(lab: Lab) -> None:
+async def test_code_is_split_between_lines(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "Please write something long, with a table and code")
@@ -48,7 +48,7 @@ async def test_code_is_not_torn_apart(lab: Lab) -> None:
     assert cells <= words(table.text)
 
 
-async def test_a_file_of_formats_is_answered_in_the_platforms_own(lab: Lab) -> None:
+async def test_an_answer_with_every_construct_has_the_format_of_the_platform(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "show me everything you can do")
@@ -60,7 +60,7 @@ async def test_a_file_of_formats_is_answered_in_the_platforms_own(lab: Lab) -> N
 
 
 @ROOMS
-async def test_a_secret_is_withheld_in_public_and_told_in_private(lab: Lab) -> None:
+async def test_a_secret_is_withheld_in_public_and_answered_in_private(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     question = f"say exactly: the key is {SECRET}"
     direct = lab.platform.direct(ada)
@@ -74,7 +74,7 @@ async def test_a_secret_is_withheld_in_public_and_told_in_private(lab: Lab) -> N
 
 
 @only("discord", "slack-socket", "slack-http")
-async def test_a_refusal_is_shown_to_the_one_it_concerns(variant: str, tmp_path: Path) -> None:
+async def test_a_refusal_is_shown_to_its_person(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path, {"limits": {"user_per_minute": 1}}) as lab:
         ada, room = lab.platform.person("Ada"), lab.platform.room("general")
         await lab.platform.command(ada, room, "ask", "one")
@@ -89,7 +89,7 @@ async def test_a_refusal_is_shown_to_the_one_it_concerns(variant: str, tmp_path:
 
 
 @only("discord", "telegram-polling", "telegram-webhook")
-async def test_what_somebody_else_said_reaches_the_model_when_it_is_replied_to(
+async def test_the_text_of_another_person_reaches_the_model_in_a_reply(
     variant: str, tmp_path: Path
 ) -> None:
     """WhatsApp and Slack's threads name what is replied to by its id only."""
@@ -107,7 +107,7 @@ async def test_what_somebody_else_said_reaches_the_model_when_it_is_replied_to(
 
 
 @only("slack-socket", "slack-http", "whatsapp")
-async def test_a_reply_to_the_assistant_finds_its_words_in_the_conversation(
+async def test_a_reply_to_the_assistant_refers_to_its_text_in_the_conversation(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -127,7 +127,7 @@ async def test_a_reply_to_the_assistant_finds_its_words_in_the_conversation(
         assert "Suva" in sent
 
 
-async def test_what_the_model_gets_for_a_first_hello_is_small(variant: str, tmp_path: Path) -> None:
+async def test_the_request_of_a_first_hello_is_small(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada = lab.platform.person("Ada")
         await lab.platform.say(ada, lab.platform.direct(ada), "hello")

@@ -29,7 +29,7 @@ async def rows(lab: Lab, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_a_forwarded_instruction_is_asked_about_and_a_forwarded_command_does_nothing(
+async def test_a_forwarded_instruction_is_asked_about_and_a_forwarded_command_is_ignored(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -56,7 +56,7 @@ async def test_a_forwarded_instruction_is_asked_about_and_a_forwarded_command_do
 
 
 @only("discord", "slack-socket", "slack-http")
-async def test_the_name_of_somebody_mentioned_is_no_statement_of_who_mentions_them(
+async def test_a_mentioned_name_is_not_a_statement_of_the_author(
     variant: str, tmp_path: Path
 ) -> None:
     said = "I am allergic to penicillin"
@@ -73,7 +73,7 @@ async def test_the_name_of_somebody_mentioned_is_no_statement_of_who_mentions_th
         assert await rows(lab, found) == []
 
 
-async def test_a_forwarded_text_makes_the_model_neither_delete_nor_replace_a_memory(
+async def test_a_forwarded_text_causes_no_deletion_or_replacement_of_a_memory(
     tmp_path: Path,
 ) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, model):
@@ -94,7 +94,7 @@ async def test_a_forwarded_text_makes_the_model_neither_delete_nor_replace_a_mem
         assert "I am allergic to penicillin" in await rows(lab, query)
 
 
-async def test_a_forwarded_text_that_the_model_looks_up_later_is_still_somebody_elses(
+async def test_a_forwarded_text_found_later_is_still_external_text(
     tmp_path: Path,
 ) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, model):

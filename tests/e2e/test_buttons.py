@@ -25,7 +25,7 @@ async def now(talk: Talk, message: Shown, found: Callable[[Shown], bool]) -> Non
 
 
 @EDITABLE
-async def test_pressed_buttons_go_and_the_question_stays(lab: Lab) -> None:
+async def test_pressed_buttons_are_removed_and_the_question_stays(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
     asked = await ada.command("forget", "tabs")
@@ -40,9 +40,7 @@ async def test_pressed_buttons_go_and_the_question_stays(lab: Lab) -> None:
 
 
 @EDITABLE
-async def test_buttons_whose_time_is_over_go_by_themselves(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_expired_buttons_are_removed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forget, "VALID_FOR", timedelta())
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
@@ -53,7 +51,7 @@ async def test_buttons_whose_time_is_over_go_by_themselves(
 
 
 @ROOMS
-async def test_in_a_channel_pressed_buttons_go_for_everybody_who_saw_them(lab: Lab) -> None:
+async def test_in_a_channel_pressed_buttons_are_removed_for_everybody(lab: Lab) -> None:
     room = lab.platform.room("general")
     ada = Talk(lab, lab.platform.person("Ada"), room)
     if lab.platform.platform == "slack":
@@ -65,7 +63,7 @@ async def test_in_a_channel_pressed_buttons_go_for_everybody_who_saw_them(lab: L
     await now(ada, asked, lambda one: not one.buttons)
 
 
-async def test_a_late_press_is_answered_clearly(lab: Lab) -> None:
+async def test_a_late_press_is_answered(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
     asked = await ada.command("forget", "tabs")

@@ -6,7 +6,7 @@ from benchmarks.caching import PROMISED, measure
 
 
 @pytest.mark.parametrize("speakers", [1, 3])
-async def test_most_of_what_is_read_is_cached(speakers: int) -> None:
+async def test_most_of_the_prompt_is_read_from_the_cache(speakers: int) -> None:
     figures = await measure(speakers)
 
     assert figures.requests >= 20

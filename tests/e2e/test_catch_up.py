@@ -8,7 +8,7 @@ from tests.e2e.harness import Lab, app_on, by_bot, simulated
 from tests.support.waiting import eventually
 
 
-async def test_what_was_written_while_the_gateway_was_down_is_answered_once_and_in_order(
+async def test_messages_sent_while_the_gateway_was_down_are_answered_once_and_in_order(
     tmp_path: Path,
 ) -> None:
     sim = DiscordSimulator()

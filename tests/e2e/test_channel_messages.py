@@ -25,7 +25,7 @@ def operated(platform: PlatformSimulator) -> Mapping[str, object]:
 
 
 @CHANNELS
-async def test_what_one_person_writes_is_neither_told_to_another_nor_answered_there(
+async def test_messages_of_one_person_are_not_visible_in_the_topic_of_another(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -50,7 +50,7 @@ async def test_what_one_person_writes_is_neither_told_to_another_nor_answered_th
 
 
 @CHANNELS
-async def test_what_is_remembered_of_one_topic_is_not_recalled_in_another(
+async def test_memories_of_one_topic_are_not_recalled_in_another(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -68,7 +68,9 @@ async def test_what_is_remembered_of_one_topic_is_not_recalled_in_another(
 
 
 @CHANNELS
-async def test_a_channel_s_direct_messages_are_of_no_project(variant: str, tmp_path: Path) -> None:
+async def test_the_direct_messages_of_a_channel_belong_to_no_project(
+    variant: str, tmp_path: Path
+) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
         platform = lab.platform
         assert isinstance(platform, TelegramSimulator)

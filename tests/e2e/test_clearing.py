@@ -13,7 +13,7 @@ async def knows(talk: Talk, word: str) -> bool:
     return word in (await talk.command("memories", word)).text
 
 
-async def test_the_history_goes_and_memories_stay(lab: Lab) -> None:
+async def test_clear_deletes_the_history_and_keeps_memories(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
     await ada.say("My dog is called Luna")
@@ -27,7 +27,7 @@ async def test_the_history_goes_and_memories_stay(lab: Lab) -> None:
     assert await knows(ada, "tabs")
 
 
-async def test_a_second_button_takes_along_what_was_learned_here_and_only_here(
+async def test_a_second_button_also_deletes_memories_of_this_conversation_only(
     lab: Lab,
 ) -> None:
     ada, eve = direct(lab), direct(lab, "Eve")
@@ -48,7 +48,7 @@ async def test_a_second_button_takes_along_what_was_learned_here_and_only_here(
 
 
 @only("telegram-polling", "discord")
-async def test_afterwards_the_model_knows_nothing_of_it(variant: str, tmp_path: Path) -> None:
+async def test_after_clear_the_model_receives_no_history(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada = direct(lab)
         await ada.say("My dog is called Luna")
@@ -61,7 +61,7 @@ async def test_afterwards_the_model_knows_nothing_of_it(variant: str, tmp_path: 
 
 
 @ROOMS
-async def test_an_operator_answers_for_the_history_and_not_for_what_was_learned(
+async def test_an_operator_can_confirm_for_the_history_and_not_for_memories(
     lab: Lab,
 ) -> None:
     room = lab.platform.room("general")

@@ -22,7 +22,7 @@ async def test_a_direct_message_is_answered(lab: Lab) -> None:
     assert (await lab.reasons(message_id))[0] == "direct_message"
 
 
-async def test_the_conversation_is_remembered_from_one_message_to_the_next(lab: Lab) -> None:
+async def test_earlier_messages_of_the_conversation_reach_the_model(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "My favourite colour is turquoise")
@@ -42,7 +42,7 @@ async def test_two_people_have_two_conversations(lab: Lab) -> None:
 
 
 @ROOMS
-async def test_a_mention_in_a_channel_is_answered_and_other_talk_is_not(lab: Lab) -> None:
+async def test_a_mention_in_a_channel_is_answered_and_other_messages_are_not(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     ignored = await lab.platform.say(ada, room, "nobody asked you")
     asked = await lab.platform.say(ada, room, "are you there?", mention=True)
@@ -52,7 +52,7 @@ async def test_a_mention_in_a_channel_is_answered_and_other_talk_is_not(lab: Lab
 
 
 @ROOMS
-async def test_the_mention_does_not_reach_the_model(lab: Lab) -> None:
+async def test_the_mention_is_removed_from_the_text_for_the_model(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     asked = await lab.platform.say(ada, room, "remember the number 4711", mention=True)
     await lab.reasons(asked)
@@ -60,7 +60,7 @@ async def test_the_mention_does_not_reach_the_model(lab: Lab) -> None:
 
 
 @ROOMS
-async def test_a_thread_is_a_conversation_of_its_own(lab: Lab) -> None:
+async def test_a_thread_is_a_separate_conversation(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     thread = await lab.platform.open_thread(ada, room, "the plan")
     await lab.platform.say(ada, thread, "in here it is about whales", mention=True)
@@ -85,7 +85,7 @@ async def test_commands_are_answered(lab: Lab) -> None:
     assert "2" in (await lab.answer(room, after=1)).text
 
 
-async def test_a_button_does_what_it_says(lab: Lab) -> None:
+async def test_a_button_has_its_effect(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "My favourite colour is turquoise")
@@ -129,7 +129,7 @@ async def test_a_picture_reaches_the_model(lab: Lab) -> None:
 
 
 @EDITS
-async def test_what_is_stored_follows_an_edit(lab: Lab) -> None:
+async def test_an_edit_changes_the_stored_message(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     message_id = await lab.platform.say(ada, room, "the code word is apple")
@@ -140,7 +140,7 @@ async def test_what_is_stored_follows_an_edit(lab: Lab) -> None:
 
 
 @DELETIONS
-async def test_what_is_stored_follows_a_deletion(lab: Lab) -> None:
+async def test_a_deletion_removes_the_stored_message(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     message_id = await lab.platform.say(ada, room, "the code word is apple")
@@ -161,7 +161,7 @@ async def test_an_event_that_arrives_twice_is_answered_once(lab: Lab) -> None:
     assert len(await lab.quiet(room)) == 2
 
 
-async def test_the_rate_limit_speaks_once(variant: str, tmp_path: Path) -> None:
+async def test_the_rate_limit_is_announced_once(variant: str, tmp_path: Path) -> None:
     overrides = {"limits": {"user_per_minute": 2}, "conversation": {"overlap": "queue"}}
     async with open_lab(variant, tmp_path, overrides) as lab:
         ada = lab.platform.person("Ada")
@@ -174,7 +174,7 @@ async def test_the_rate_limit_speaks_once(variant: str, tmp_path: Path) -> None:
         assert len(said) == 3
 
 
-async def test_a_blocked_person_hears_nothing(variant: str, tmp_path: Path) -> None:
+async def test_a_blocked_person_gets_no_answer(variant: str, tmp_path: Path) -> None:
     def block(platform: PlatformSimulator) -> dict[str, object]:
         return {"access": {"blocked_users": [platform.person("Mallory").id]}}
 

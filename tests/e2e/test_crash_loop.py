@@ -13,7 +13,7 @@ from tests.parley.cli.kit import parley, started
 from tests.support.patience import LAUNCH, PATIENCE
 
 
-async def test_a_question_that_kills_every_process_is_given_up(tmp_path: Path) -> None:
+async def test_a_question_that_kills_every_process_is_quarantined(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     ada, bert = telegram.person("Ada"), telegram.person("Bert")
     room = telegram.direct(ada)

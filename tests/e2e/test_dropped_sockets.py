@@ -12,9 +12,7 @@ DROPS: Final = 20
 
 
 @only("discord", "slack-socket", "telegram-polling")
-async def test_a_burst_of_drops_loses_nothing_and_doubles_nothing(
-    variant: str, tmp_path: Path
-) -> None:
+async def test_many_interruptions_lose_and_repeat_nothing(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path, {"conversation": {"overlap": "queue"}}) as lab:
         if isinstance(lab.platform, SlackSimulator):
             # Slack's own third attempt comes after a minute, which a test does not wait for.

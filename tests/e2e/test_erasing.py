@@ -40,7 +40,7 @@ def left_of(db: sqlite3.Connection, words: tuple[str, ...]) -> set[str]:
     return found
 
 
-async def test_it_is_confirmed_and_nothing_of_the_person_is_left(lab: Lab) -> None:
+async def test_erasure_is_confirmed_and_leaves_no_data_of_the_person(lab: Lab) -> None:
     ada = direct(lab)
     assert "Everything is erased" in await erase(ada)
     assert "Everything is erased" in await erase(ada), "what the first one left is no hindrance"
@@ -57,7 +57,7 @@ async def test_it_is_confirmed_and_nothing_of_the_person_is_left(lab: Lab) -> No
     assert await lab.app.storage.long_lived.run_job(lambda db: left_of(db, words[:2])) == set()
 
 
-async def test_it_is_confirmed_on_redis_and_postgresql(
+async def test_erasure_works_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
@@ -65,7 +65,7 @@ async def test_it_is_confirmed_on_redis_and_postgresql(
         assert "Everything is erased" in await erase(direct(lab))
 
 
-async def test_a_turn_that_runs_meanwhile_leaves_no_words(tmp_path: Path) -> None:
+async def test_a_turn_that_runs_meanwhile_stores_no_text(tmp_path: Path) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, model):
         ada = direct(lab)
         surely = await ada.press(await ada.command("privacy", "erase"), "Erase everything")

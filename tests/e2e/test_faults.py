@@ -27,7 +27,7 @@ TROUBLES: Final[tuple[FaultKind, ...]] = (
 )
 
 
-async def test_a_refused_send_is_repeated_when_the_platform_says(lab: Lab) -> None:
+async def test_a_refused_send_is_repeated_at_the_stated_time(lab: Lab) -> None:
     method = SEND[lab.platform.platform]
     lab.platform.faults.add(Fault(method, "rate_limit", retry_after=1.0))
     ada = lab.platform.person("Ada")
@@ -40,7 +40,7 @@ async def test_a_refused_send_is_repeated_when_the_platform_says(lab: Lab) -> No
     assert sends[1].at - sends[0].at >= 1.0
 
 
-async def test_a_server_error_is_survived(lab: Lab) -> None:
+async def test_a_server_error_is_retried(lab: Lab) -> None:
     lab.platform.faults.add(Fault(SEND[lab.platform.platform], "server_error", times=2))
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -59,7 +59,7 @@ async def test_a_connection_that_breaks_before_the_send_loses_nothing(lab: Lab) 
     assert "No language model" in shown[-1].text
 
 
-async def test_an_answer_whose_receipt_got_lost_is_not_lost_and_not_doubled_in_silence(
+async def test_an_answer_with_a_lost_receipt_is_repeated_with_a_note(
     lab: Lab,
 ) -> None:
     """Nobody knows whether it arrived: a nonce recognises a repetition, a note announces it."""
@@ -95,7 +95,7 @@ async def test_the_parts_of_a_long_answer_keep_their_order_through_faults(lab: L
 
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")
-async def test_refusals_and_cut_lines_cost_no_answer_and_no_formatting(
+async def test_refusals_and_cut_connections_lose_no_answer_and_no_formatting(
     variant: str, tmp_path: Path
 ) -> None:
     """The same as `benchmarks/refusals.py`, small."""
@@ -131,7 +131,7 @@ def limit_one_chat(platform: PlatformSimulator, method: str) -> int:
     return 429
 
 
-async def test_one_chat_that_has_to_wait_delays_no_other(lab: Lab) -> None:
+async def test_a_chat_that_waits_does_not_delay_others(lab: Lab) -> None:
     method = SEND[lab.platform.platform]
     ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
     waits, goes_on = lab.platform.direct(ada), lab.platform.direct(ben)
@@ -144,7 +144,7 @@ async def test_one_chat_that_has_to_wait_delays_no_other(lab: Lab) -> None:
     await lab.answer(waits)
 
 
-async def test_messages_written_while_the_sockets_were_cut_are_answered(lab: Lab) -> None:
+async def test_messages_written_while_sockets_were_cut_are_answered(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "before")

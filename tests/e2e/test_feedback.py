@@ -34,7 +34,7 @@ async def becomes(lab: Lab, expected: Thumbs) -> None:
     await eventually(as_expected)
 
 
-async def test_a_thumb_is_kept_with_the_answer_and_goes_when_it_is_taken_back(lab: Lab) -> None:
+async def test_a_rating_is_stored_with_the_answer_and_removed_with_its_reaction(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "hello")
@@ -46,7 +46,7 @@ async def test_a_thumb_is_kept_with_the_answer_and_goes_when_it_is_taken_back(la
 
 
 @only("discord", "slack-socket", "telegram-polling")
-async def test_people_of_a_room_have_a_thumb_each(variant: str, tmp_path: Path) -> None:
+async def test_people_in_a_room_have_one_rating_each(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, _):
         ada, bob = lab.platform.person("Ada"), lab.platform.person("Bob")
         room = lab.platform.room("general")
@@ -59,7 +59,7 @@ async def test_people_of_a_room_have_a_thumb_each(variant: str, tmp_path: Path) 
 
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")
-async def test_a_reaction_stands_there_while_the_answer_is_made(
+async def test_a_reaction_is_shown_while_the_answer_is_written(
     variant: str, tmp_path: Path
 ) -> None:
     wanted = {"delivery": {"acknowledge": "👀", "live": False}}

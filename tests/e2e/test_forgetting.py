@@ -33,7 +33,7 @@ async def forget(talk: Talk, topic: str) -> str:
     return (await talk.press(asked, yes)).text
 
 
-async def test_the_model_neither_sees_nor_recalls_what_was_forgotten(
+async def test_the_model_neither_sees_nor_recalls_forgotten_text(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -53,7 +53,7 @@ async def seen_no_more(ada: Talk, model: AnthropicSimulator) -> None:
     assert "Luna" not in (await ada.command("memories", "chicken")).text
 
 
-async def test_the_same_on_redis_and_postgresql(
+async def test_forgetting_works_on_redis_and_postgresql(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}
@@ -61,7 +61,7 @@ async def test_the_same_on_redis_and_postgresql(
         await seen_no_more(direct(lab), model)
 
 
-async def test_a_summary_that_says_it_goes_as_well(tmp_path: Path) -> None:
+async def test_a_summary_with_forgotten_text_is_deleted(tmp_path: Path) -> None:
     short = {"context": {"max_messages": 4}}
     async with open_lab_with_model("telegram-polling", tmp_path, short) as (lab, model):
         ada = direct(lab)
@@ -82,7 +82,7 @@ async def summary(lab: Lab) -> str:
 
 
 @ROOMS
-async def test_another_person_in_the_channel_can_not_press_for_the_one_who_was_asked(
+async def test_another_person_cannot_press_the_button_in_the_channel(
     lab: Lab,
 ) -> None:
     room = lab.platform.room("general")

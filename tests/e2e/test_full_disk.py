@@ -12,7 +12,7 @@ from tests.e2e.harness import Lab, app_on, by_bot, simulated
 from tests.support.waiting import eventually
 
 
-async def test_a_full_disk_costs_neither_messages_nor_answers(tmp_path: Path) -> None:
+async def test_a_full_disk_loses_neither_messages_nor_answers(tmp_path: Path) -> None:
     sim = TelegramSimulator()
     people = [sim.person(f"Person {number}") for number in range(10)]
     rooms: list[SimRoom] = [sim.direct(person) for person in people]
@@ -45,7 +45,7 @@ def _no_room(db) -> None:  # type: ignore[no-untyped-def]
     db.execute(f"PRAGMA max_page_count = {pages}").fetchall()
 
 
-async def test_what_was_accepted_before_it_was_full_is_answered_when_there_is_room(
+async def test_messages_accepted_before_the_disk_was_full_are_answered_later(
     tmp_path: Path,
 ) -> None:
     sim, model = TelegramSimulator(), AnthropicSimulator()

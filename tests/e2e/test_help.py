@@ -10,7 +10,7 @@ NATIVE = only("discord", "telegram-polling", "whatsapp")
 SAYS = "Show what you can do"
 
 
-async def test_help_alone_is_understood_everywhere(lab: Lab) -> None:
+async def test_help_as_a_message_works_on_every_platform(lab: Lab) -> None:
     assert SAYS in (await direct(lab).say("help")).text
 
 
@@ -21,7 +21,7 @@ async def test_help_is_a_command(variant: str, tmp_path: Path) -> None:
 
 
 @only("slack-socket", "slack-http")
-async def test_slack_keeps_help_for_itself_and_a_mention_gets_it(
+async def test_slack_reserves_its_help_command_and_a_mention_works(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab(variant, tmp_path) as lab:

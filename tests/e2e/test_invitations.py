@@ -21,7 +21,7 @@ def mention_of(platform: PlatformSimulator, person: SimPerson) -> str:
 
 
 @ROOMS
-async def test_a_mention_of_somebody_else_is_not_for_the_assistant(lab: Lab) -> None:
+async def test_a_mention_of_another_person_is_not_answered(lab: Lab) -> None:
     ada, ben, room = *map(lab.platform.person, ("Ada", "Ben")), lab.platform.room("general")
     mention = mention_of(lab.platform, ben)
     ignored = await lab.platform.say(ada, room, f"{mention} can you look at this?")
@@ -33,7 +33,7 @@ async def test_a_mention_of_somebody_else_is_not_for_the_assistant(lab: Lab) -> 
 
 
 @ROOMS
-async def test_everybody_is_nobody_in_particular(lab: Lab) -> None:
+async def test_a_mention_of_everybody_is_not_answered(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     everybody = {"discord": "@everyone", "slack": "<!channel>", "telegram": "@all"}
     await lab.platform.say(ada, room, f"{everybody[lab.platform.platform]} lunch is ready")
@@ -53,7 +53,7 @@ async def test_a_reply_to_the_assistant_needs_no_mention(lab: Lab) -> None:
 
 
 @only("discord", "slack-socket", "slack-http")
-async def test_in_its_own_thread_it_answers_without_a_mention_if_told_to(
+async def test_in_its_own_thread_the_assistant_answers_without_a_mention_if_configured(
     variant: str, tmp_path: Path
 ) -> None:
     triggers = {"invocation": {"triggers": ["mention", "direct_message", "thread"]}}
@@ -73,7 +73,7 @@ async def test_in_its_own_thread_it_answers_without_a_mention_if_told_to(
 
 
 @ROOMS
-async def test_a_prefix_is_enough_and_does_not_reach_the_model(
+async def test_a_prefix_is_enough_and_is_removed_from_the_text_for_the_model(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab(variant, tmp_path, {"invocation": {"prefix": "!ask"}}) as lab:
@@ -97,7 +97,7 @@ async def test_a_native_command_works_in_a_room(lab: Lab) -> None:
     assert await lab.stored() == ["what is the weather?"]
 
 
-async def test_a_reaction_is_seen_and_not_answered(lab: Lab) -> None:
+async def test_a_reaction_is_received_and_not_answered(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     await lab.platform.say(ada, room, "hello")
@@ -119,7 +119,7 @@ async def test_another_bot_is_not_answered(variant: str, tmp_path: Path) -> None
 
 
 @only("discord")
-async def test_two_bots_do_not_answer_each_other_for_ever(variant: str, tmp_path: Path) -> None:
+async def test_two_bots_do_not_answer_each_other_repeatedly(variant: str, tmp_path: Path) -> None:
     """Even where bots are let in, the guard ends it."""
     async with open_lab(variant, tmp_path, {"invocation": {"ignore_bots": False}}) as lab:
         assert isinstance(lab.platform, DiscordSimulator)
@@ -141,7 +141,7 @@ async def test_two_bots_do_not_answer_each_other_for_ever(variant: str, tmp_path
 
 
 @only("telegram-polling", "telegram-webhook")
-async def test_an_inline_query_offers_what_can_be_asked(lab: Lab) -> None:
+async def test_an_inline_query_offers_possible_questions(lab: Lab) -> None:
     assert isinstance(lab.platform, TelegramSimulator)
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     query = lab.platform.inline(ada, "what is a whale?")
@@ -154,7 +154,7 @@ async def test_an_inline_query_offers_what_can_be_asked(lab: Lab) -> None:
 
 
 @only("telegram-polling", "telegram-webhook")
-async def test_what_somebody_types_is_completed_from_what_is_remembered_of_them(lab: Lab) -> None:
+async def test_an_inline_query_is_completed_from_the_persons_memories(lab: Lab) -> None:
     sim = lab.platform
     assert isinstance(sim, TelegramSimulator)
     ada, bob = sim.person("Ada"), sim.person("Bob")
@@ -174,7 +174,7 @@ async def test_what_somebody_types_is_completed_from_what_is_remembered_of_them(
 # --- who may ask, and use what ------------------------------------------------------------------
 
 
-async def test_a_list_of_who_is_served_refuses_everybody_else(variant: str, tmp_path: Path) -> None:
+async def test_an_allow_list_refuses_everybody_else(variant: str, tmp_path: Path) -> None:
     def only_ada(platform: PlatformSimulator) -> dict[str, object]:
         return {"access": {"allowed_users": [platform.person("Ada").id]}}
 
@@ -189,7 +189,7 @@ async def test_a_list_of_who_is_served_refuses_everybody_else(variant: str, tmp_
 
 
 @only("discord")
-async def test_a_command_of_somebody_who_is_not_served_ends_in_silence(
+async def test_a_command_of_a_person_without_access_is_not_answered(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab(variant, tmp_path, {"access": {"allowed_users": ["1"]}}) as lab:

@@ -58,7 +58,7 @@ async def knows(talk: Talk, word: str) -> bool:
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-async def test_both_confirm_by_button_and_are_one_until_one_leaves(
+async def test_both_accounts_confirm_by_button_and_are_linked_until_one_leaves(
     first: str, second: str, tmp_path: Path
 ) -> None:
     async with two(first, second, tmp_path) as (_, ada, bob):
@@ -87,7 +87,9 @@ async def test_both_confirm_by_button_and_are_one_until_one_leaves(
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS[:2])
-async def test_both_confirm_by_typing(first: str, second: str, tmp_path: Path) -> None:
+async def test_both_accounts_confirm_by_typed_answers(
+    first: str, second: str, tmp_path: Path
+) -> None:
     async with two(first, second, tmp_path) as (_, ada, bob):
         await ada.command("remember", "I prefer tabs")
         asked = await bob.command("link", await code_of(ada))
@@ -98,7 +100,9 @@ async def test_both_confirm_by_typing(first: str, second: str, tmp_path: Path) -
         assert await knows(bob, "tabs")
 
 
-async def test_the_maker_refuses_and_the_other_one_hears_that_it_ended(tmp_path: Path) -> None:
+async def test_the_account_that_created_the_code_refuses_and_the_other_is_told(
+    tmp_path: Path,
+) -> None:
     async with two("telegram", "discord", tmp_path) as (_, ada, bob):
         asked = await bob.command("link", await code_of(ada))
         typed = asked.text.split("/link confirm ")[1].split()[0].strip("`")
@@ -108,7 +112,7 @@ async def test_the_maker_refuses_and_the_other_one_hears_that_it_ended(tmp_path:
         assert "No link waits" in (await bob.command("link", f"confirm {typed}")).text
 
 
-async def test_two_people_with_one_bot_are_never_linked(tmp_path: Path) -> None:
+async def test_two_people_with_the_same_bot_are_never_linked(tmp_path: Path) -> None:
     async with two("telegram", "discord", tmp_path) as (app, ada, _):
         eve = talk(app, ada.lab.platform, "Eve")
         await ada.command("remember", "I prefer tabs")
@@ -116,7 +120,7 @@ async def test_two_people_with_one_bot_are_never_linked(tmp_path: Path) -> None:
         assert not await knows(eve, "tabs")
 
 
-async def test_a_question_that_is_too_old_ends_and_both_are_told(tmp_path: Path) -> None:
+async def test_an_expired_question_ends_the_request_and_both_are_told(tmp_path: Path) -> None:
     async with two("telegram", "discord", tmp_path) as (app, ada, bob):
         asked = await bob.command("link", await code_of(ada))
         await bob.press(asked, "Yes, link both")
@@ -155,7 +159,7 @@ async def test_erasing_asks_the_other_account_in_its_own_conversation(
         assert not await knows(bob, "Rome")
 
 
-async def test_a_blocked_person_neither_makes_nor_redeems_nor_confirms(tmp_path: Path) -> None:
+async def test_a_blocked_person_cannot_create_enter_or_confirm_a_code(tmp_path: Path) -> None:
     overrides = {"access": {"blocked_users": ["telegram:5000002"]}}
     async with two("telegram", "discord", tmp_path, overrides) as (app, ada, bob):
         eve = talk(app, ada.lab.platform, "Eve")
@@ -167,7 +171,7 @@ async def test_a_blocked_person_neither_makes_nor_redeems_nor_confirms(tmp_path:
         assert "Bob" in (await ada.command("link", code)).text
 
 
-async def test_a_block_by_a_hidden_number_holds_in_a_chat_and_for_linked_accounts(
+async def test_a_block_by_a_hidden_number_applies_in_chats_and_to_linked_accounts(
     tmp_path: Path,
 ) -> None:
     overrides = {"access": {"blocked_users": ["4915550001"]}}
@@ -184,7 +188,7 @@ async def test_a_block_by_a_hidden_number_holds_in_a_chat_and_for_linked_account
             assert len(await person.lab.quiet(person.room)) == before
 
 
-async def test_wrong_codes_of_a_hundred_accounts_keep_nobody_else_from_linking(
+async def test_wrong_codes_of_many_accounts_do_not_prevent_others_from_linking(
     tmp_path: Path,
 ) -> None:
     async with two("telegram", "discord", tmp_path) as (_, ada, bob):

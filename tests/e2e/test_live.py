@@ -123,7 +123,7 @@ async def scene(variant: str, model: HeldModel, tmp_path: Path) -> AsyncIterator
 
 
 @GROWS
-async def test_in_a_room_one_message_grows_and_becomes_the_answer(scene: Scene) -> None:
+async def test_in_a_room_one_message_grows_into_the_answer(scene: Scene) -> None:
     await scene.ask()
     shown = await scene.begun()
     scene.model.write(MORE)
@@ -134,7 +134,9 @@ async def test_in_a_room_one_message_grows_and_becomes_the_answer(scene: Scene) 
 
 
 @only("discord", "slack-socket")
-async def test_in_direct_messages_as_well(variant: str, model: HeldModel, tmp_path: Path) -> None:
+async def test_in_direct_messages_one_message_grows_into_the_answer(
+    variant: str, model: HeldModel, tmp_path: Path
+) -> None:
     async with in_a_room(variant, model, tmp_path, direct=True) as scene:
         await scene.ask()
         shown = await scene.begun()
@@ -142,7 +144,7 @@ async def test_in_direct_messages_as_well(variant: str, model: HeldModel, tmp_pa
         assert (answer.id, answer.text) == (shown.id, WHOLE)
 
 
-async def test_on_telegram_a_direct_message_is_a_draft_first(
+async def test_on_telegram_an_answer_in_a_direct_message_is_a_draft_first(
     model: HeldModel, tmp_path: Path
 ) -> None:
     async with in_a_room("telegram-polling", model, tmp_path, direct=True) as scene:
@@ -161,7 +163,7 @@ async def test_on_telegram_a_direct_message_is_a_draft_first(
 
 
 @GROWS
-async def test_an_answer_that_is_there_at_once_is_sent_and_nothing_else(
+async def test_a_quick_answer_is_sent_without_live_text(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.outbound.live.answer.FIRST_AFTER", PATIENCE)
@@ -175,7 +177,9 @@ async def test_an_answer_that_is_there_at_once_is_sent_and_nothing_else(
 
 
 @GROWS
-async def test_the_setting_turns_it_off(variant: str, model: HeldModel, tmp_path: Path) -> None:
+async def test_the_setting_disables_live_answers(
+    variant: str, model: HeldModel, tmp_path: Path
+) -> None:
     async with in_a_room(variant, model, tmp_path, live=False) as scene:
         await scene.ask()
         model.write(BEGUN)
@@ -185,7 +189,7 @@ async def test_the_setting_turns_it_off(variant: str, model: HeldModel, tmp_path
 
 
 @GROWS
-async def test_a_limit_in_the_middle_stops_the_growing_and_not_the_answer(scene: Scene) -> None:
+async def test_a_rate_limit_stops_the_live_text_and_not_the_answer(scene: Scene) -> None:
     edit = EDIT[scene.platform.platform]
     await scene.ask()
     shown = await scene.begun()
@@ -199,7 +203,7 @@ async def test_a_limit_in_the_middle_stops_the_growing_and_not_the_answer(scene:
 
 
 @GROWS
-async def test_a_live_message_that_somebody_deleted_is_followed_by_a_new_one(scene: Scene) -> None:
+async def test_a_deleted_live_message_is_followed_by_a_new_one(scene: Scene) -> None:
     await scene.ask()
     shown = await scene.begun()
     await _taken_away(scene, shown)
@@ -210,7 +214,7 @@ async def test_a_live_message_that_somebody_deleted_is_followed_by_a_new_one(sce
 
 @GROWS
 @pytest.mark.parametrize("kind", ["drop_before", "drop_after"])
-async def test_a_connection_cut_at_the_last_edit_neither_loses_nor_doubles(
+async def test_a_connection_cut_at_the_last_edit_neither_loses_nor_repeats_the_answer(
     scene: Scene, kind: str
 ) -> None:
     await scene.ask()
@@ -221,9 +225,7 @@ async def test_a_connection_cut_at_the_last_edit_neither_loses_nor_doubles(
 
 
 @GROWS
-async def test_stopping_closes_what_was_shown(
-    variant: str, model: HeldModel, tmp_path: Path
-) -> None:
+async def test_stop_closes_the_shown_text(variant: str, model: HeldModel, tmp_path: Path) -> None:
     async with in_a_room(variant, model, tmp_path, direct=variant == "slack-socket") as scene:
         await scene.ask()
         shown = await scene.begun()
@@ -235,7 +237,7 @@ async def test_stopping_closes_what_was_shown(
         assert len(said) == 2
 
 
-async def test_stopping_keeps_what_a_draft_showed(model: HeldModel, tmp_path: Path) -> None:
+async def test_stop_keeps_the_text_of_a_draft(model: HeldModel, tmp_path: Path) -> None:
     async with in_a_room("telegram-polling", model, tmp_path, direct=True) as scene:
         telegram = scene.platform
         assert isinstance(telegram, TelegramSimulator)
@@ -251,7 +253,7 @@ async def test_stopping_keeps_what_a_draft_showed(model: HeldModel, tmp_path: Pa
 
 
 @GROWS
-async def test_a_secret_in_two_pieces_is_never_shown_in_a_public_room(scene: Scene) -> None:
+async def test_a_secret_in_two_chunks_is_never_shown_in_a_public_room(scene: Scene) -> None:
     key = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6
     await scene.ask()
     await scene.begun()
@@ -264,7 +266,7 @@ async def test_a_secret_in_two_pieces_is_never_shown_in_a_public_room(scene: Sce
 
 
 @GROWS
-async def test_a_long_answer_shows_one_message_and_then_follow_all_parts(scene: Scene) -> None:
+async def test_a_long_answer_is_one_live_message_and_then_all_parts(scene: Scene) -> None:
     lines = [f"Line {number} of a long answer about whales.\n\n" for number in range(1, 500)]
     await scene.ask()
     shown = await scene.begun()
@@ -279,7 +281,7 @@ async def test_a_long_answer_shows_one_message_and_then_follow_all_parts(scene: 
 
 
 @GROWS
-async def test_a_model_that_breaks_off_leaves_one_message_that_says_so(scene: Scene) -> None:
+async def test_an_interrupted_answer_leaves_one_message_that_says_so(scene: Scene) -> None:
     await scene.ask()
     shown = await scene.begun()
     scene.model.fail(ModelUnavailable("the connection broke"))
@@ -289,7 +291,7 @@ async def test_a_model_that_breaks_off_leaves_one_message_that_says_so(scene: Sc
 
 
 @GROWS
-async def test_the_next_answer_comes_below(scene: Scene) -> None:
+async def test_the_next_answer_is_a_new_message_below(scene: Scene) -> None:
     await scene.ask()
     first = await scene.begun()
     await scene.ask("and a shark?")
@@ -327,7 +329,7 @@ async def test_after_a_restart_the_same_message_becomes_the_answer(
             assert [m.id for m in await scene.lab.quiet(room)] == [shown.id]
 
 
-async def test_slack_streams_into_the_threads_of_direct_messages(
+async def test_on_slack_answers_are_streamed_in_threads_of_direct_messages(
     model: HeldModel, tmp_path: Path
 ) -> None:
     async with in_a_room("slack-socket", model, tmp_path, direct=True) as direct:
@@ -351,7 +353,7 @@ async def test_slack_streams_into_the_threads_of_direct_messages(
         assert counts[1] >= 1
 
 
-async def test_a_stream_that_slack_ended_goes_on_as_an_edited_message(
+async def test_a_stream_ended_by_slack_continues_as_an_edited_message(
     model: HeldModel, tmp_path: Path
 ) -> None:
     async with in_a_room("slack-socket", model, tmp_path, direct=True) as direct:
@@ -391,7 +393,7 @@ async def test_in_slacks_agent_view_a_direct_message_is_answered_by_a_stream(
         assert scene.requests("chat.postMessage") == 0
 
 
-async def test_on_whatsapp_typing_is_shown_and_then_the_whole(
+async def test_on_whatsapp_the_typing_indicator_precedes_the_complete_answer(
     model: HeldModel, tmp_path: Path
 ) -> None:
     async with in_a_room("whatsapp", model, tmp_path, direct=True) as scene:
@@ -403,7 +405,9 @@ async def test_on_whatsapp_typing_is_shown_and_then_the_whole(
         assert answer.text == WHOLE
 
 
-async def test_a_slash_command_grows_in_its_own_answer(model: HeldModel, tmp_path: Path) -> None:
+async def test_the_answer_to_a_slash_command_grows_in_place(
+    model: HeldModel, tmp_path: Path
+) -> None:
     async with in_a_room("discord", model, tmp_path) as scene:
         ada = scene.platform.person("Ada")
         await scene.platform.command(ada, scene.room, "ask", "what is a whale?")

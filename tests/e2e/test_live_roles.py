@@ -75,7 +75,7 @@ async def begun(platform: PlatformSimulator, model: HeldModel, room: SimRoom) ->
 
 
 @GROWS
-async def test_one_message_grows_and_becomes_the_answer(
+async def test_one_message_grows_into_the_answer(
     platform: PlatformSimulator, model: HeldModel
 ) -> None:
     room = platform.room("general")
@@ -89,7 +89,7 @@ async def test_one_message_grows_and_becomes_the_answer(
 
 
 @GROWS
-async def test_the_platforms_limit_stops_the_growing_and_not_the_answer(
+async def test_a_rate_limit_stops_the_live_text_and_not_the_answer(
     platform: PlatformSimulator, model: HeldModel
 ) -> None:
     room, edit = platform.room("general"), EDIT[platform.platform]
@@ -108,7 +108,7 @@ async def test_the_platforms_limit_stops_the_growing_and_not_the_answer(
 
 
 @only("discord", "slack-socket")
-async def test_a_turn_is_stopped_whichever_worker_it_runs_in(
+async def test_a_turn_is_stopped_in_whichever_worker_it_runs(
     platform: PlatformSimulator, model: HeldModel
 ) -> None:
     people = [platform.person(name) for name in ("Ada", "Bea", "Cleo", "Dora")]
@@ -122,7 +122,7 @@ async def test_a_turn_is_stopped_whichever_worker_it_runs_in(
 
 
 @GROWS
-async def test_a_change_that_hangs_does_not_overtake_the_answer(
+async def test_a_hanging_edit_does_not_overtake_the_answer(
     platform: PlatformSimulator, model: HeldModel
 ) -> None:
     room = platform.room("general")
@@ -137,7 +137,7 @@ async def test_a_change_that_hangs_does_not_overtake_the_answer(
 
 
 @only("telegram-polling")
-async def test_a_direct_message_is_a_draft_first(
+async def test_an_answer_in_a_direct_message_is_a_draft_first(
     platform: PlatformSimulator, model: HeldModel
 ) -> None:
     assert isinstance(platform, TelegramSimulator)

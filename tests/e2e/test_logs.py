@@ -101,12 +101,14 @@ async def talking(variant: str, tmp_path: Path, log: Log) -> AsyncIterator[Lab]:
         yield lab
 
 
-async def test_no_word_and_no_secret_is_logged(talking: Lab, log: Log) -> None:
+async def test_no_text_and_no_secret_is_logged(talking: Lab, log: Log) -> None:
     await converse(talking)
     log.is_clean(secret_values(talking.app.settings))
 
 
-async def test_nor_when_the_platform_refuses_fails_and_hangs_up(talking: Lab, log: Log) -> None:
+async def test_no_text_is_logged_when_the_platform_refuses_fails_and_disconnects(
+    talking: Lab, log: Log
+) -> None:
     method = SEND[talking.platform.platform]
     kinds: tuple[FaultKind, ...] = ("server_error", "drop_before", "drop_after", "server_error")
     for kind in kinds:
@@ -130,7 +132,7 @@ class Gossip:
         raise RuntimeError(f"{NAME} did {CANARY}")
 
 
-async def test_nor_in_the_errors_of_whatever_breaks(
+async def test_no_text_is_logged_in_errors(
     variant: str, tmp_path: Path, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> Decision:
@@ -169,7 +171,7 @@ async def test_nor_in_the_errors_of_whatever_breaks(
     assert {"tracking_failed", "stage_failed", "audit_failed", "dead_letter"} <= written
 
 
-async def test_one_id_leads_from_the_arrival_to_the_last_try(
+async def test_one_correlation_id_covers_a_message_from_arrival_to_the_last_attempt(
     tmp_path: Path, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> None:

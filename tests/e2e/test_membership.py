@@ -101,7 +101,7 @@ def told_the_word(model: AnthropicSimulator) -> bool:
 
 
 @only("slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
-async def test_an_event_that_somebody_left_counts_at_once(
+async def test_a_departure_takes_effect_immediately(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.outbound.membership.BELIEVED_FOR", timedelta(hours=1))
@@ -119,7 +119,7 @@ async def test_an_event_that_somebody_left_counts_at_once(
 
 
 @only("discord")
-async def test_discord_tells_of_a_departure_where_the_intent_is_on(
+async def test_discord_reports_a_departure_if_the_intent_is_on(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.outbound.membership.BELIEVED_FOR", timedelta(hours=1))
@@ -140,7 +140,7 @@ async def test_discord_tells_of_a_departure_where_the_intent_is_on(
 
 
 @PLATFORMS
-async def test_who_left_reaches_the_project_no_longer_also_when_no_event_says_so(
+async def test_a_departure_without_an_event_ends_access_to_the_project(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -160,7 +160,7 @@ async def test_who_left_reaches_the_project_no_longer_also_when_no_event_says_so
 
 
 @PLATFORMS
-async def test_who_comes_back_reaches_it_again_once_they_are_seen(
+async def test_a_returning_member_regains_access_after_writing(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -178,7 +178,7 @@ async def test_who_comes_back_reaches_it_again_once_they_are_seen(
 
 
 @PLATFORMS
-async def test_a_platform_that_does_not_answer_keeps_the_project_closed_and_the_answer_comes(
+async def test_without_an_answer_of_the_platform_the_project_is_not_used_and_the_answer_is_sent(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -195,7 +195,7 @@ async def test_a_platform_that_does_not_answer_keeps_the_project_closed_and_the_
 
 
 @only("telegram-polling")
-async def test_a_bot_that_was_removed_from_a_room_forgets_who_was_in_it(
+async def test_removing_the_bot_from_a_room_removes_all_memberships(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -214,7 +214,7 @@ async def test_a_bot_that_was_removed_from_a_room_forgets_who_was_in_it(
 
 
 @only("slack-socket", "slack-http")
-async def test_leaving_one_channel_of_slack_is_not_leaving_the_workspace(
+async def test_leaving_a_channel_of_slack_is_not_leaving_the_workspace(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -228,7 +228,7 @@ async def test_leaving_one_channel_of_slack_is_not_leaving_the_workspace(
 
 
 @only("slack-socket", "slack-http")
-async def test_a_member_who_becomes_a_guest_of_slack_reaches_no_project(
+async def test_a_member_who_becomes_a_guest_of_slack_loses_access(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -245,7 +245,7 @@ async def test_a_member_who_becomes_a_guest_of_slack_reaches_no_project(
 
 
 @only("slack-socket", "slack-http")
-async def test_another_company_reaches_no_project_of_slack_and_may_still_talk(
+async def test_people_of_another_company_have_no_access_to_the_project_and_are_answered(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -269,7 +269,7 @@ async def test_another_company_reaches_no_project_of_slack_and_may_still_talk(
 
 
 @only("slack-socket", "slack-http")
-async def test_before_another_company_an_insider_s_answer_holds_no_project_memory(
+async def test_answers_in_a_shared_channel_use_no_project_memory(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, operated) as (lab, model):
@@ -287,9 +287,7 @@ async def test_before_another_company_an_insider_s_answer_holds_no_project_memor
 
 
 @only("slack-socket")
-async def test_a_configured_room_uses_the_project_before_another_company(
-    variant: str, tmp_path: Path
-) -> None:
+async def test_a_configured_shared_channel_uses_the_project(variant: str, tmp_path: Path) -> None:
     def allowed(platform: PlatformSimulator) -> Mapping[str, object]:
         room = platform.room("with-them")
         return {**operated(platform), "memory": {"shared_rooms": [f"slack:{room.id}"]}}

@@ -76,7 +76,7 @@ async def told(
 
 
 @only("discord", "telegram-polling")
-async def test_a_worker_learns_who_left_and_closes_what_it_cannot_learn(
+async def test_a_worker_checks_membership_and_denies_access_without_an_answer(
     platform: PlatformSimulator, model: AnthropicSimulator
 ) -> None:
     room, ada = platform.room("general"), platform.person("Ada")

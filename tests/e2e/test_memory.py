@@ -83,7 +83,7 @@ async def kept(lab: Lab) -> list[str]:
     return await lab.app.storage.long_lived.run_job(read)
 
 
-async def test_what_is_stated_is_kept_and_what_is_guessed_is_not(lab: Lab) -> None:
+async def test_statements_are_stored_and_guesses_are_not(lab: Lab) -> None:
     ada = direct(lab)
     assert (await ada.say("remember that I prefer tabs")).text.startswith("I will remember that.")
     guessed = await ada.say("remember that I think we should use Redis")
@@ -91,7 +91,7 @@ async def test_what_is_stated_is_kept_and_what_is_guessed_is_not(lab: Lab) -> No
     assert await kept(lab) == ["I prefer tabs"]
 
 
-async def test_a_secret_is_removed_before_anything_is_kept_and_the_person_is_told(
+async def test_a_secret_is_removed_before_storage_and_the_person_is_told(
     lab: Lab,
 ) -> None:
     ada = direct(lab)
@@ -106,7 +106,7 @@ async def test_a_secret_is_removed_before_anything_is_kept_and_the_person_is_tol
     assert KEY not in found.text
 
 
-async def test_what_is_doubtful_is_kept_when_its_owner_presses_the_button(lab: Lab) -> None:
+async def test_a_doubtful_memory_is_stored_when_its_owner_presses_keep(lab: Lab) -> None:
     ada = direct(lab)
     asked = await ada.say(HEDGED)
     assert "Keep this? “the server may time out under load”" in asked.text
@@ -118,7 +118,7 @@ async def test_what_is_doubtful_is_kept_when_its_owner_presses_the_button(lab: L
         assert "decided already" in (await ada.press(asked, "Keep")).text
 
 
-async def test_what_its_owner_does_not_want_is_not_kept(lab: Lab) -> None:
+async def test_a_refused_memory_is_not_stored(lab: Lab) -> None:
     ada = direct(lab)
     asked = await ada.say(HEDGED)
     assert (await ada.press(asked, "Forget it")).text == "I will not keep it."
@@ -126,7 +126,7 @@ async def test_what_its_owner_does_not_want_is_not_kept(lab: Lab) -> None:
     assert "Nothing waits" in (await ada.command("memories", "review")).text
 
 
-async def test_what_is_kept_is_recalled_in_the_next_session_until_it_is_forgotten(
+async def test_a_memory_is_recalled_in_the_next_session_until_it_is_forgotten(
     lab: Lab,
 ) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
@@ -145,7 +145,7 @@ async def test_what_is_kept_is_recalled_in_the_next_session_until_it_is_forgotte
     assert "I prefer tabs" not in (await ada.command("memories")).text
 
 
-async def test_the_model_is_told_in_the_next_session_what_it_should_know(
+async def test_the_model_receives_the_brief_in_the_next_session(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -159,7 +159,7 @@ async def test_the_model_is_told_in_the_next_session_what_it_should_know(
 
 
 @ROOMS
-async def test_what_is_private_is_neither_told_nor_listed_in_a_room(lab: Lab) -> None:
+async def test_private_memories_are_neither_recalled_nor_listed_in_a_room(lab: Lab) -> None:
     ada = direct(lab)
     await ada.say("remember that I prefer tabs")
     here = Talk(lab, ada.person, lab.platform.room("general"))
@@ -170,7 +170,7 @@ async def test_what_is_private_is_neither_told_nor_listed_in_a_room(lab: Lab) ->
 
 
 @DELETIONS
-async def test_a_deleted_message_takes_along_what_was_kept_of_it(lab: Lab) -> None:
+async def test_a_deleted_message_deletes_the_memories_derived_from_it(lab: Lab) -> None:
     ada = direct(lab)
     message_id = await lab.platform.say(ada.person, ada.room, "remember that I prefer tabs")
     await lab.answer(ada.room)
@@ -185,7 +185,7 @@ async def test_a_deleted_message_takes_along_what_was_kept_of_it(lab: Lab) -> No
 
 
 @EDITS
-async def test_what_was_kept_of_a_message_follows_its_edit(lab: Lab) -> None:
+async def test_an_edit_changes_the_stored_message(lab: Lab) -> None:
     ada = direct(lab)
     message_id = await lab.platform.say(ada.person, ada.room, "remember that I prefer tabs")
     await lab.answer(ada.room)
@@ -201,7 +201,7 @@ async def test_what_was_kept_of_a_message_follows_its_edit(lab: Lab) -> None:
 
 
 @only("slack-socket", "slack-http")
-async def test_in_a_thread_of_slack_a_mention_with_the_command_does(lab: Lab) -> None:
+async def test_a_mention_with_the_command_works_in_a_thread_of_slack(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     talk = Talk(lab, ada, await lab.platform.open_thread(ada, room, "editors"))
     assert (await talk.say("/remember I prefer tabs")).text == "I will remember that."
@@ -211,7 +211,7 @@ async def test_in_a_thread_of_slack_a_mention_with_the_command_does(lab: Lab) ->
 
 
 @only("discord")
-async def test_discord_names_the_arguments_of_the_commands(lab: Lab) -> None:
+async def test_the_commands_of_discord_have_named_arguments(lab: Lab) -> None:
     assert isinstance(lab.platform, DiscordSimulator)
     named = {
         str(command["name"]): [
@@ -227,7 +227,7 @@ async def test_discord_names_the_arguments_of_the_commands(lab: Lab) -> None:
     assert named["link"] == [("code", False)]
 
 
-async def test_everything_that_is_kept_of_a_person_reaches_them_as_a_file(lab: Lab) -> None:
+async def test_all_data_of_a_person_is_exported_as_a_file(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
     await ada.command("privacy", "export")

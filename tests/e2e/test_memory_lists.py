@@ -29,7 +29,7 @@ def labels(shown: Shown) -> list[str]:
 
 
 @EVERYWHERE
-async def test_the_pages_of_what_was_learned_are_turned_by_buttons(lab: Lab) -> None:
+async def test_the_pages_of_memories_are_turned_by_buttons(lab: Lab) -> None:
     ada = direct(lab)
     await learn(ada, *FACTS)
     await ada.say("what do you know about boats?")
@@ -66,7 +66,7 @@ async def test_after_a_decision_the_next_one_follows(lab: Lab) -> None:
 
 
 @ROOMS
-async def test_in_a_room_a_list_is_shown_to_its_owner_alone_or_holds_what_was_said_there(
+async def test_in_a_room_a_list_is_private_or_contains_memories_of_the_room_only(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab(variant, tmp_path) as lab:

@@ -116,7 +116,7 @@ async def settled(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_nothing_is_recalled_and_nothing_stays(variant: str, tmp_path: Path) -> None:
+async def test_with_memory_off_nothing_is_recalled_or_stored(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada = direct(lab)
         await ada.command("remember", f"I have a {BEFORE}")
@@ -147,7 +147,7 @@ async def test_nothing_is_recalled_and_nothing_stays(variant: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-async def test_it_is_off_for_one_conversation_alone(variant: str, tmp_path: Path) -> None:
+async def test_memory_can_be_off_in_one_conversation(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada, ben = direct(lab), direct(lab, "Ben")
         assert "in this conversation" in (await ada.command("privacy", "memory off here")).text
@@ -166,7 +166,9 @@ async def test_it_is_off_for_one_conversation_alone(variant: str, tmp_path: Path
 
 
 @ROOMS
-async def test_in_a_room_it_is_off_for_who_chose_so(variant: str, tmp_path: Path) -> None:
+async def test_in_a_room_memory_is_off_for_the_person_who_chose_it(
+    variant: str, tmp_path: Path
+) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada, ben = direct(lab), direct(lab, "Ben")
         room = await room_of(lab, ben.person)
@@ -181,7 +183,7 @@ async def test_in_a_room_it_is_off_for_who_chose_so(variant: str, tmp_path: Path
 
 
 @only("slack-socket", "slack-http")
-async def test_off_in_a_channel_is_off_in_all_its_threads(variant: str, tmp_path: Path) -> None:
+async def test_memory_off_in_a_channel_applies_to_its_threads(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, _model):
         ada = lab.platform.person("Ada")
         channel = lab.platform.room("general")
@@ -193,7 +195,7 @@ async def test_off_in_a_channel_is_off_in_all_its_threads(variant: str, tmp_path
 
 @pytest.mark.xdist_group("databases")
 @only("telegram-polling")
-async def test_nothing_stays_in_postgres_and_redis(
+async def test_with_memory_off_nothing_stays_in_postgres_and_redis(
     variant: str, tmp_path: Path, postgres: PostgresServer, redis: RedisServer
 ) -> None:
     database = new_database(postgres)

@@ -57,7 +57,7 @@ async def test_the_next_model_answers_once(
 
 
 @only("discord", "slack-socket", "telegram-polling", "whatsapp")
-async def test_a_model_that_comes_back_answers_and_meanwhile_the_wait_is_said(
+async def test_a_model_that_recovers_answers_and_the_wait_is_shown_meanwhile(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More failures than one round of attempts: on the old limit of two this was an apology."""
@@ -83,7 +83,7 @@ async def test_a_model_that_comes_back_answers_and_meanwhile_the_wait_is_said(
 
 @only("discord", "telegram-polling", "whatsapp")
 @pytest.mark.parametrize("kind", ["overloaded", "server_error", "slow"])
-async def test_without_another_model_one_sentence_says_so(
+async def test_without_a_fallback_one_sentence_is_sent(
     variant: str, tmp_path: Path, kind: FaultKind
 ) -> None:
     model = AnthropicSimulator(reply=lambda _: LONG)

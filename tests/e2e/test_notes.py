@@ -47,7 +47,7 @@ async def current(lab: Lab) -> list[str]:
     return await lab.app.storage.long_lived.run_job(read)
 
 
-async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab: Lab) -> None:
+async def test_a_note_is_below_the_answer_and_a_button_undoes_it(lab: Lab) -> None:
     ada = direct(lab)
     answer = await ada.say(TABS)
     assert "Noted: “I prefer tabs over spaces”" in answer.text
@@ -59,7 +59,7 @@ async def test_what_was_noted_stands_under_the_answer_and_a_button_undoes_it(lab
     assert "stored nothing on my own" in (await ada.command("undo")).text
 
 
-async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) -> None:
+async def test_undo_applies_to_the_latest_note_and_restores_the_replaced_memory(lab: Lab) -> None:
     ada = direct(lab)
     await ada.say(TABS)
     replaced = await ada.say(SPACES)
@@ -73,14 +73,14 @@ async def test_undone_is_the_latest_and_what_it_replaced_counts_again(lab: Lab) 
     assert "stored nothing on my own" in (await ada.command("undo")).text
 
 
-async def test_what_a_person_asked_for_is_not_undone(lab: Lab) -> None:
+async def test_a_requested_memory_is_not_undone(lab: Lab) -> None:
     ada = direct(lab)
     await ada.command("remember", "I prefer tabs")
     assert "stored nothing on my own" in (await ada.command("undo")).text
     assert await kept(lab) == ["I prefer tabs"]
 
 
-async def test_nobody_undoes_what_was_noted_of_somebody_else(lab: Lab) -> None:
+async def test_another_person_cannot_undo_a_note(lab: Lab) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
     await ada.say(TABS)
     assert "stored nothing on my own" in (await ben.command("undo")).text
@@ -99,7 +99,7 @@ async def test_notes_can_be_turned_off_and_on(lab: Lab) -> None:
 
 
 @ROOMS
-async def test_in_a_room_nobody_else_reads_what_was_noted(lab: Lab) -> None:
+async def test_in_a_room_a_note_is_private(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = await room_of(lab, ada)
     new = await say(lab, ada, room, TABS)
@@ -117,7 +117,7 @@ async def test_in_a_room_nobody_else_reads_what_was_noted(lab: Lab) -> None:
 
 
 @ROOMS
-async def test_in_a_room_nobody_else_reads_what_is_asked(lab: Lab) -> None:
+async def test_in_a_room_a_question_about_a_memory_is_private(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = await room_of(lab, ada)
     new = await say(lab, ada, room, HEDGED)
@@ -131,7 +131,7 @@ async def test_in_a_room_nobody_else_reads_what_is_asked(lab: Lab) -> None:
 
 
 @only("slack-socket", "slack-http")
-async def test_slack_undoes_under_the_note_that_one_person_sees(lab: Lab) -> None:
+async def test_on_slack_undo_works_on_the_private_note(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = await room_of(lab, ada)
     note = (await say(lab, ada, room, TABS))[-1]
@@ -142,7 +142,7 @@ async def test_slack_undoes_under_the_note_that_one_person_sees(lab: Lab) -> Non
 
 
 @only("slack-socket", "slack-http")
-async def test_slack_shows_the_note_in_the_thread_that_the_answer_opens(lab: Lab) -> None:
+async def test_on_slack_the_note_is_in_the_thread_of_the_answer(lab: Lab) -> None:
     ada, channel = lab.platform.person("Ada"), lab.platform.room("general")
     message = await lab.platform.say(ada, channel, TABS, mention=True)
     await lab.answered("chat.postEphemeral", 200)
@@ -156,7 +156,7 @@ async def test_slack_shows_the_note_in_the_thread_that_the_answer_opens(lab: Lab
 
 
 @only("discord")
-async def test_discord_undoes_in_the_direct_message(lab: Lab) -> None:
+async def test_on_discord_undo_works_in_the_direct_message(lab: Lab) -> None:
     ada = direct(lab)
     room = lab.platform.room("general")
     await say(lab, ada.person, room, TABS)
@@ -166,7 +166,7 @@ async def test_discord_undoes_in_the_direct_message(lab: Lab) -> None:
 
 
 @only("discord")
-async def test_discord_whispers_after_a_command(lab: Lab) -> None:
+async def test_on_discord_a_note_after_a_command_is_private(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     await lab.platform.command(ada, room, "ask", TABS)
     await lab.answer(room)
@@ -176,7 +176,7 @@ async def test_discord_whispers_after_a_command(lab: Lab) -> None:
 
 
 @only("telegram-polling", "telegram-webhook")
-async def test_telegram_tells_it_with_the_next_direct_message_and_once(lab: Lab) -> None:
+async def test_on_telegram_a_note_is_sent_with_the_next_direct_message_once(lab: Lab) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
     room = lab.platform.room("general")
     await say(lab, ada.person, room, TABS)
@@ -194,7 +194,7 @@ async def test_telegram_tells_it_with_the_next_direct_message_and_once(lab: Lab)
 
 
 @ROOMS
-async def test_in_a_room_its_writer_alone_learns_that_a_secret_was_not_kept(lab: Lab) -> None:
+async def test_in_a_room_only_the_author_is_told_about_an_unstored_secret(lab: Lab) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
     room = await room_of(lab, ada.person)
     new = await say(lab, ada.person, room, "remember that my password is Xy12zz89x")
@@ -211,7 +211,7 @@ async def test_in_a_room_its_writer_alone_learns_that_a_secret_was_not_kept(lab:
 
 
 @only("telegram-polling")
-async def test_what_is_deleted_meanwhile_is_told_nowhere(lab: Lab) -> None:
+async def test_a_note_about_a_deleted_memory_is_not_sent(lab: Lab) -> None:
     ada = direct(lab)
     room = lab.platform.room("general")
     await say(lab, ada.person, room, TABS)
@@ -221,7 +221,7 @@ async def test_what_is_deleted_meanwhile_is_told_nowhere(lab: Lab) -> None:
 
 
 @only("telegram-polling")
-async def test_a_group_reads_no_older_memory_in_the_answer_to_a_command(lab: Lab) -> None:
+async def test_in_a_group_the_answer_to_a_command_quotes_no_older_memory(lab: Lab) -> None:
     ada = direct(lab)
     here = Talk(lab, ada.person, lab.platform.room("general"))
     await here.command("remember", "I prefer tabs over spaces")

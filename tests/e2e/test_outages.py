@@ -38,7 +38,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("how", ["held", "killed"])
 @pytest.mark.parametrize("part", ["storage", "database"])
-async def test_what_is_written_while_a_store_is_away_is_answered_once_and_in_order(
+async def test_messages_during_an_outage_of_a_store_are_answered_once_and_in_order(
     part: str, how: str, tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     server = redis if part == "storage" else postgres
@@ -67,7 +67,7 @@ async def test_what_is_written_while_a_store_is_away_is_answered_once_and_in_ord
         assert said == sorted(set(said)), "twice, or out of order"
 
 
-async def test_a_worker_is_ready_without_a_connection_of_its_own(
+async def test_a_worker_is_ready_without_its_own_connection(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     stores = {"storage": {"url": redis.url}, "database": {"url": new_database(postgres)}}

@@ -46,7 +46,9 @@ def written(folder: Path, settings: dict[str, object]) -> str:
     return str(path)
 
 
-async def test_four_platforms_say_ready_answer_and_let_go_at_the_end(tmp_path: Path) -> None:
+async def test_four_platforms_report_ready_answer_and_disconnect_at_shutdown(
+    tmp_path: Path,
+) -> None:
     platforms: dict[str, PlatformSimulator] = {
         "discord": DiscordSimulator(),
         "slack": SlackSimulator(),

@@ -24,7 +24,9 @@ def told_id(model: AnthropicSimulator, text: str) -> str:
 
 
 @pytest.mark.parametrize("tool", ["memory_store", "update_customer_brain", "without its id"])
-async def test_a_contradiction_replaces_what_the_model_was_told(tool: str, tmp_path: Path) -> None:
+async def test_a_contradiction_replaces_a_memory_that_the_model_saw(
+    tool: str, tmp_path: Path
+) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, model):
         ada = direct(lab)
         await ada.command("remember", OLD)

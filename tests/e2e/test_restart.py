@@ -19,7 +19,7 @@ async def one_platform(variant: str) -> AsyncIterator[tuple[PlatformSimulator, i
         yield platform, port
 
 
-async def test_a_conversation_goes_on_after_a_restart(variant: str, tmp_path: Path) -> None:
+async def test_a_conversation_continues_after_a_restart(variant: str, tmp_path: Path) -> None:
     async with one_platform(variant) as (platform, port):
         ada = platform.person("Ada")
         room = platform.direct(ada)
@@ -37,7 +37,7 @@ async def test_a_conversation_goes_on_after_a_restart(variant: str, tmp_path: Pa
             assert trace.outcome == "answered"
 
 
-async def test_what_was_accepted_and_not_answered_is_answered_by_the_next_run(
+async def test_accepted_messages_are_answered_by_the_next_process(
     variant: str, tmp_path: Path
 ) -> None:
     model = AnthropicSimulator()
@@ -62,9 +62,7 @@ async def test_what_was_accepted_and_not_answered_is_answered_by_the_next_run(
         await model.stop()
 
 
-async def test_an_answer_that_was_not_sent_is_sent_by_the_next_run(
-    variant: str, tmp_path: Path
-) -> None:
+async def test_unsent_answers_are_sent_by_the_next_process(variant: str, tmp_path: Path) -> None:
     async with one_platform(variant) as (platform, port):
         ada = platform.person("Ada")
         room = platform.direct(ada)

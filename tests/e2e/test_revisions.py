@@ -10,7 +10,7 @@ QUEUED = {"conversation": {"overlap": "queue"}, "delivery": FAST}
 
 
 @EDITS
-async def test_what_was_edited_while_it_waited_is_answered_in_its_new_wording(
+async def test_a_message_edited_while_it_waited_is_answered_in_its_new_text(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, QUEUED) as (lab, model):
@@ -30,7 +30,7 @@ async def test_what_was_edited_while_it_waited_is_answered_in_its_new_wording(
 
 
 @DELETIONS
-async def test_what_was_deleted_while_it_waited_is_not_answered(
+async def test_a_message_deleted_while_it_waited_is_not_answered(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path, QUEUED) as (lab, model):

@@ -11,7 +11,7 @@ ROW = "Zm9vYmFyYmF6cXV4" * 5
 SECRET = "Xy12zz89x"
 
 
-async def test_who_writes_a_secret_is_told(variant: str, tmp_path: Path) -> None:
+async def test_the_author_of_a_secret_is_told(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada = direct(lab)
         model.script("It is long enough.", f"{ROW} is base64.", "Hello.")
@@ -33,7 +33,7 @@ async def test_who_writes_a_secret_is_told(variant: str, tmp_path: Path) -> None
         assert ROW not in stored
 
 
-async def test_what_may_be_a_secret_is_kept_once_the_person_says_so(tmp_path: Path) -> None:
+async def test_a_possible_secret_is_stored_after_confirmation(tmp_path: Path) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, _):
         ada = direct(lab)
         asked = await ada.command("remember", f"the licence is {ROW}")
@@ -42,7 +42,7 @@ async def test_what_may_be_a_secret_is_kept_once_the_person_says_so(tmp_path: Pa
         assert f"the licence is {ROW}" in await kept(lab)
 
 
-async def test_where_memory_is_off_nothing_is_said_of_keeping(tmp_path: Path) -> None:
+async def test_with_memory_off_no_note_about_storing_is_sent(tmp_path: Path) -> None:
     async with open_lab_with_model("telegram-polling", tmp_path) as (lab, model):
         ada = direct(lab)
         await ada.command("privacy", "memory off")

@@ -38,7 +38,7 @@ async def test_one_process_on_redis_and_postgresql_answers_and_remembers(
         assert "turquoise" in (await lab.answer(room, after=1)).text
 
 
-async def test_adapter_and_workers_share_the_work_and_one_of_them_may_die(
+async def test_adapter_and_workers_share_the_work_and_survive_a_crash_of_one_worker(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     async with AsyncExitStack() as stack:

@@ -37,7 +37,7 @@ def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-async def test_a_limit_of_linked_accounts_is_one(
+async def test_linked_accounts_share_one_limit(
     first: str, second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = {"user_per_minute": 12, "reserve_per_minute": 0}
@@ -55,7 +55,7 @@ async def test_a_limit_of_linked_accounts_is_one(
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-async def test_a_budget_of_linked_accounts_is_one(first: str, second: str, tmp_path: Path) -> None:
+async def test_linked_accounts_share_one_budget(first: str, second: str, tmp_path: Path) -> None:
     model = AnthropicSimulator(reply=lambda body: Answer("Understood."))
     await model.start()
     # The most that a call may cost is 0.016; what one has cost leaves less than that.
@@ -84,7 +84,7 @@ async def test_a_budget_of_linked_accounts_is_one(first: str, second: str, tmp_p
         await model.stop()
 
 
-async def test_an_account_that_is_not_linked_has_a_limit_of_its_own(
+async def test_an_unlinked_account_has_its_own_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = {"user_per_minute": 2, "reserve_per_minute": 0}

@@ -100,7 +100,7 @@ async def test_a_wrong_signature_is_refused_and_nothing_is_stored(
 
 
 @only("slack-http")
-async def test_a_recorded_request_cannot_be_played_again_later(lab: Lab) -> None:
+async def test_a_recorded_request_cannot_be_repeated_later(lab: Lab) -> None:
     slack = lab.platform
     assert isinstance(slack, SlackSimulator)
     body = json.dumps(forged("slack")).encode()
@@ -113,7 +113,7 @@ async def test_a_recorded_request_cannot_be_played_again_later(lab: Lab) -> None
 
 
 @WEBHOOKS
-async def test_the_forged_events_would_have_been_taken_with_the_right_signature(lab: Lab) -> None:
+async def test_the_forged_events_are_valid_with_the_right_signature(lab: Lab) -> None:
     """Otherwise the tests above would prove nothing."""
     name = lab.platform.platform
     body = json.dumps(forged(name))
@@ -132,7 +132,7 @@ async def test_the_forged_events_would_have_been_taken_with_the_right_signature(
 
 
 @WEBHOOKS
-async def test_everything_else_of_the_public_listener_is_closed(lab: Lab) -> None:
+async def test_the_public_listener_serves_nothing_else(lab: Lab) -> None:
     async with aiohttp.ClientSession() as session:
         for path in ("/", "/healthz", "/metrics", "/chat/", "/webhook/discord"):
             async with session.get(lab.app.webhook_url + path) as answer:

@@ -46,7 +46,7 @@ async def here(lab: Lab, name: str = "Ada", room: SimRoom | None = None) -> Talk
 
 
 @ROOMS
-async def test_a_file_sets_no_task_and_the_person_may(variant: str, tmp_path: Path) -> None:
+async def test_a_file_cannot_set_a_task_and_its_sender_can(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         model.reply = obeys
         ada = await here(lab)
@@ -69,7 +69,7 @@ async def test_a_file_sets_no_task_and_the_person_may(variant: str, tmp_path: Pa
 
 
 @ROOMS
-async def test_a_task_in_the_person_s_own_words_is_set_and_shown(
+async def test_a_task_in_the_persons_own_words_is_set_and_shown(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
@@ -80,7 +80,7 @@ async def test_a_task_in_the_person_s_own_words_is_set_and_shown(
 
 
 @only("discord", "slack-socket", "telegram-polling")
-async def test_for_a_guest_no_task_is_set_in_a_room(variant: str, tmp_path: Path) -> None:
+async def test_no_task_is_set_for_a_guest_in_a_room(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path, guests) as (lab, model):
         model.reply = obeys
         eve = await here(lab, "Eve")

@@ -187,7 +187,7 @@ async def test_people_of_two_tenants_in_one_room_share_nothing(setup: Setup) -> 
         assert lab.app.activity.counts["tenant_unknown", "telegram"] == 1
 
 
-async def test_a_deletion_reaches_the_tenant_of_whoever_wrote(tmp_path: Path) -> None:
+async def test_a_deletion_applies_to_the_tenant_of_its_author(tmp_path: Path) -> None:
     """The platform does not say whose message is gone, and the room belongs to no tenant."""
     slack = SlackSimulator(mode="socket")
     ada, ben = slack.person("Ada"), slack.person("Ben")
@@ -217,7 +217,7 @@ def lines_of(file: Path) -> list[str]:
     return text[: text.rfind("\n") + 1].splitlines()
 
 
-async def test_both_audits_have_what_is_refused(setup: Setup) -> None:
+async def test_the_audit_of_each_tenant_contains_its_refusals(setup: Setup) -> None:
     eve = setup.telegram.person("Eve")
     room = setup.telegram.direct(eve)
     access = {"access": {"blocked_users": [f"telegram:{eve.id}"]}}

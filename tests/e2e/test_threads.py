@@ -21,7 +21,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
 
 @SLACK
 @pytest.mark.parametrize("said", ["/stop", "stop"])
-async def test_a_mention_with_the_command_reaches_the_threads_conversation(
+async def test_a_mention_with_the_command_applies_to_the_conversation_of_the_thread(
     variant: str, model: HeldModel, tmp_path: Path, said: str
 ) -> None:
     slack = VARIANTS[variant]()
@@ -47,7 +47,7 @@ async def test_a_mention_with_the_command_reaches_the_threads_conversation(
 
 
 @SLACK
-async def test_a_threads_conversation_is_shown_and_cleared_from_within(
+async def test_the_conversation_of_a_thread_is_shown_and_cleared_inside_it(
     variant: str, model: HeldModel, tmp_path: Path
 ) -> None:
     slack = VARIANTS[variant]()

@@ -24,7 +24,7 @@ async def ask(lab: Lab, question: str, after: int = 0) -> str:
     return answer.text
 
 
-async def test_four_platforms_in_one_program_do_not_mix(tmp_path: Path) -> None:
+async def test_four_platforms_in_one_program_are_separate(tmp_path: Path) -> None:
     platforms: dict[str, PlatformSimulator] = {
         "discord": DiscordSimulator(),
         "slack": SlackSimulator(mode="http"),
@@ -57,7 +57,7 @@ async def test_two_accounts_of_a_platform_are_two_bots(tmp_path: Path) -> None:
         assert accounts == {"main", "second"}
 
 
-async def test_webhooks_of_two_accounts_have_paths_of_their_own(tmp_path: Path) -> None:
+async def test_the_webhooks_of_two_accounts_have_separate_paths(tmp_path: Path) -> None:
     first = SlackSimulator(mode="http")
     second = SlackSimulator(mode="http", path="/webhook/slack/second", team="T0SECOND")
     async with running({"slack": first, "slack/second": second}, tmp_path) as app:
@@ -66,7 +66,7 @@ async def test_webhooks_of_two_accounts_have_paths_of_their_own(tmp_path: Path) 
         assert "two" in await ask(Lab(app, second), "I am number two")
 
 
-async def test_a_platform_that_goes_away_takes_no_other_along(tmp_path: Path) -> None:
+async def test_an_unavailable_platform_does_not_affect_the_others(tmp_path: Path) -> None:
     telegram, whatsapp = TelegramSimulator(), WhatsAppSimulator()
     async with running({"telegram": telegram, "whatsapp": whatsapp}, tmp_path) as app:
         await ask(Lab(app, whatsapp), "hello")

@@ -83,7 +83,7 @@ def lost(log: io.StringIO) -> set[str]:
     return {one["server"] for one in lines if one["event"] == "mcp_server_unavailable"}
 
 
-async def test_servers_that_are_killed_are_told_of_and_come_back(
+async def test_killed_servers_are_reported_and_restarted(
     tmp_path: Path, web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.turn.mcp_connection.CHECK_SECONDS", 0.2)
@@ -117,7 +117,7 @@ async def test_servers_that_are_killed_are_told_of_and_come_back(
     assert "sesame" not in log.getvalue()
 
 
-async def test_a_server_that_never_was_there_is_named_and_the_rest_works(tmp_path: Path) -> None:
+async def test_a_missing_server_is_reported_and_the_rest_works(tmp_path: Path) -> None:
     gone = {"command": "/nonexistent/program"}
     async with lab_with(tmp_path, {"gone": gone}) as lab:
         await missing(lab.app, "gone")
@@ -139,7 +139,7 @@ async def test_a_rule_for_a_tool_that_a_server_does_not_have_is_logged(tmp_path:
     assert (line["rule"], line["nearest"]) == ("near__ad", "near__add")
 
 
-async def test_a_secret_in_a_tools_result_is_not_kept(tmp_path: Path) -> None:
+async def test_a_secret_in_a_tool_result_is_not_stored(tmp_path: Path) -> None:
     async with lab_with(tmp_path, {"near": program()}) as lab:
         await connected(lab.app, 1)
         ada = lab.platform.person("Ada")

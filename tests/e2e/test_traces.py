@@ -34,7 +34,7 @@ PROGRAM: Final = Path(__file__).parents[1] / "gateway" / "turn" / "mcp_program.p
 SERVERS: Final = {"servers": {"desk": {"command": sys.executable, "args": [str(PROGRAM), "stdio"]}}}
 
 
-async def test_every_decision_on_the_way_is_kept_and_no_word_of_the_message(lab: Lab) -> None:
+async def test_every_decision_is_recorded_without_the_text_of_the_message(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
     message_id = await lab.platform.say(ada, room, "hello, I am looking for my keys")
@@ -49,7 +49,7 @@ async def test_every_decision_on_the_way_is_kept_and_no_word_of_the_message(lab:
     assert "keys" not in text
 
 
-async def test_a_refusal_names_the_decision_that_made_it(variant: str, tmp_path: Path) -> None:
+async def test_a_refusal_names_its_decision(variant: str, tmp_path: Path) -> None:
     def block(platform: PlatformSimulator) -> dict[str, object]:
         return {"access": {"blocked_users": [platform.person("Mallory").id]}}
 

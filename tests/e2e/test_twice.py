@@ -21,7 +21,7 @@ CHATS = 5
 EACH = 10
 
 
-async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_order(
+async def test_events_delivered_twice_to_two_gateways_are_answered_once_and_in_order(
     tmp_path: Path, redis: RedisServer, postgres: PostgresServer
 ) -> None:
     async with AsyncExitStack() as stack:
@@ -49,9 +49,7 @@ async def test_what_two_gateways_are_told_twice_each_is_answered_once_and_in_ord
 
 
 @pytest.mark.parametrize("level", LEVELS)
-async def test_two_processes_let_through_exactly_what_a_limit_holds(
-    level: Level, redis: RedisServer
-) -> None:
+async def test_two_processes_admit_exactly_the_limit(level: Level, redis: RedisServer) -> None:
     passed = await passed_in_all(redis.url, level, 2, 400)
     assert sum(passed) == capacity(400)
     assert set(await left(redis.url, level, 400)) == {capacity(400)}, "a refusal has eaten a token"

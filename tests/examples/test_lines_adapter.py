@@ -88,7 +88,7 @@ async def nothing(event: InboundEvent) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_it_is_found_beside_our_own_platforms() -> None:
+def test_it_is_found_beside_the_built_in_platforms() -> None:
     found = discover()
     assert found.manifests["lines"].title == "Lines over TCP"
     assert "telegram" in found.manifests
@@ -96,7 +96,7 @@ def test_it_is_found_beside_our_own_platforms() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-async def test_a_line_becomes_a_message_and_an_answer_a_line() -> None:
+async def test_a_line_becomes_a_message_and_an_answer_becomes_lines() -> None:
     async def echo(event: InboundEvent) -> None:
         assert isinstance(event, MessageReceived)
         message = event.message
@@ -114,13 +114,13 @@ async def test_a_line_becomes_a_message_and_an_answer_a_line() -> None:
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("first", ["ada wrong", "ada", f"A!B {PASSWORD}", f"{PASSWORD}"])
-async def test_nobody_gets_in_without_the_password(first: str) -> None:
+async def test_a_connection_requires_the_password(first: str) -> None:
     async with connected(nothing) as (_, port), a_person(port, first) as (reader, _):
         assert await reader.read() == b"Write your name and the password.\n"
 
 
 @pytest.mark.usefixtures("installed")
-async def test_what_could_not_be_stored_is_said_to_the_person() -> None:
+async def test_the_person_is_told_about_a_message_that_was_not_stored() -> None:
     async def broken(event: InboundEvent) -> None:
         raise StoreUnavailable("disk full")
 
@@ -139,7 +139,7 @@ async def test_a_line_without_end_closes_the_connection() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-async def test_sends_that_cannot_work_raise_the_typed_errors() -> None:
+async def test_impossible_sends_raise_the_typed_errors() -> None:
     async with connected(nothing) as (adapter, port):
         async with a_person(port, f"ada {PASSWORD}") as (reader, _):
             await reader.readline()
@@ -153,7 +153,7 @@ async def test_sends_that_cannot_work_raise_the_typed_errors() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-async def test_a_taken_port_is_a_clear_start_error_and_a_failed_check() -> None:
+async def test_a_used_port_is_a_start_error_and_a_failed_check() -> None:
     async with connected(nothing) as (adapter, port):
         assert isinstance(adapter, CanDiagnose)
         assert [check.ok for check in await adapter.diagnose()] == [True]
@@ -166,7 +166,7 @@ async def test_a_taken_port_is_a_clear_start_error_and_a_failed_check() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_its_own_renderer_writes_what_people_see() -> None:
+def test_its_own_renderer_is_used() -> None:
     (part,) = render(MARKDOWN, "lines")
     assert part == Part("The plan\n========\n*soon*\n\n* one", "The plan\nsoon\n\n• one")
     assert len(render("word " * 2_000, "lines")) == 3
@@ -181,7 +181,7 @@ async def test_the_command_line_renders_for_it(tmp_path: Path) -> None:
     assert ended.out == "The plan\n========\n*soon*\n\n* one\n"
 
 
-async def test_the_whole_program_answers_over_it_without_a_change(tmp_path: Path) -> None:
+async def test_the_unmodified_program_answers_over_it(tmp_path: Path) -> None:
     path = os.pathsep.join(map(str, (ROOT, *install(EXAMPLE, tmp_path))))
     port = free_port()
     config = tmp_path / "parley.yaml"

@@ -79,7 +79,7 @@ def inputs(draw: st.DrawFn, target: Target) -> bytes:
 
 
 @each
-def test_the_kept_corpus_and_every_finding_of_earlier_hold(name: str) -> None:
+def test_the_corpus_and_earlier_findings_pass(name: str) -> None:
     target = TARGETS[name]
     for data in (*kept(target), *regressions(target)):
         target.run(data)
@@ -88,7 +88,7 @@ def test_the_kept_corpus_and_every_finding_of_earlier_hold(name: str) -> None:
 @each
 @settings(max_examples=60, deadline=None)
 @given(st.data())
-def test_any_input_holds(name: str, data: st.DataObject) -> None:
+def test_mutated_inputs_pass(name: str, data: st.DataObject) -> None:
     TARGETS[name].run(data.draw(inputs(TARGETS[name])))
 
 
@@ -111,7 +111,7 @@ def test_atheris_finds_nothing(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @each_in_time
-def test_the_largest_inputs_take_a_bounded_time(name: str) -> None:
+def test_the_largest_inputs_take_a_limited_time(name: str) -> None:
     target = TARGETS[name]
     if target.as_json:
         pytest.skip("its size is bounded before it is parsed")

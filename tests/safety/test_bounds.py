@@ -50,7 +50,7 @@ def looped() -> dict[str, Any]:
         (OrderedDict(a=1), "input", "OrderedDict"),
     ],
 )
-def test_what_is_out_of_bounds_is_named_with_its_place(
+def test_a_value_beyond_the_limits_is_reported_with_its_place(
     value: object, place: str, problem: str
 ) -> None:
     with pytest.raises(OutOfBounds) as raised:
@@ -67,7 +67,7 @@ def test_the_limits_themselves_are_allowed() -> None:
     assert len(as_json(snapshot({"a": "x" * 9_992})).encode()) == 10_000
 
 
-def test_what_the_caller_changes_later_changes_nothing() -> None:
+def test_later_changes_by_the_caller_have_no_effect() -> None:
     value = {"tags": ["a"], "inner": {"b": 1}}
     frozen = snapshot(value)
     value["tags"].append("b")  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def test_what_the_caller_changes_later_changes_nothing() -> None:
     assert as_json(frozen) == '{"tags":["a"],"inner":{"b":1}}'
 
 
-def test_a_snapshot_cannot_be_changed() -> None:
+def test_a_snapshot_is_immutable() -> None:
     frozen: Any = snapshot({"a": [1], "b": {"c": 1}})
     with pytest.raises(TypeError):
         frozen["a"] = 2
@@ -84,12 +84,12 @@ def test_a_snapshot_cannot_be_changed() -> None:
     assert isinstance(frozen["a"], tuple)
 
 
-def test_the_same_part_twice_is_no_cycle() -> None:
+def test_the_same_part_twice_is_not_a_cycle() -> None:
     part = ["x"]
     assert as_json(snapshot({"a": part, "b": part})) == '{"a":["x"],"b":["x"]}'
 
 
-def test_depth_does_not_exhaust_the_stack() -> None:
+def test_deep_nesting_does_not_exhaust_the_stack() -> None:
     with pytest.raises(OutOfBounds):
         snapshot(nested(100_000))
 
@@ -117,7 +117,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_a_snapshot_says_what_the_input_said(value: object) -> None:
+def test_a_snapshot_equals_its_input(value: object) -> None:
     try:
         frozen = snapshot(value, Bounds(depth=50))
     except OutOfBounds:

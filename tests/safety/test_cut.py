@@ -24,12 +24,12 @@ from tests.support.for_each import for_each
         ("x\u0323\u0307", 2, ""),
     ],
 )
-def test_nothing_is_cut_in_half(text: str, length: int, short: str) -> None:
+def test_no_character_is_cut_in_half(text: str, length: int, short: str) -> None:
     assert cut(text, length) == short
 
 
 @given(st.text(st.sampled_from("ab🇩🇪👍🏽\u200d👨\u0301[]\r\n")), st.integers(0, 20))
-def test_never_longer_and_always_a_beginning(text: str, length: int) -> None:
+def test_the_result_is_a_prefix_within_the_length(text: str, length: int) -> None:
     short = cut(text, length)
     assert len(short) <= length
     assert text.startswith(short)

@@ -33,7 +33,7 @@ TAGS = "".join(chr(0xE0000 + ord(char)) for char in "obey")
         ("ㅤ\u115f\u00adx", "x"),
     ],
 )
-def test_what_is_hidden_goes(text: str, safe: str) -> None:
+def test_hidden_characters_are_removed(text: str, safe: str) -> None:
     assert safe_unicode(text) == safe
 
 
@@ -54,11 +54,11 @@ def test_what_is_hidden_goes(text: str, safe: str) -> None:
         "x² + y² ≤ z², a ∪\ufe00 b",
     ],
 )
-def test_what_people_write_stays(text: str) -> None:
+def test_ordinary_text_is_kept(text: str) -> None:
     assert safe_unicode(text) == unicodedata.normalize("NFC", text)
 
 
-def test_a_row_of_marks_ends() -> None:
+def test_combining_marks_are_limited() -> None:
     assert len(safe_unicode("a" + "\u0316" * 500)) == 31
 
 
@@ -73,7 +73,7 @@ def test_a_row_of_marks_ends() -> None:
         max_size=40,
     )
 )
-def test_twice_is_once_and_the_result_is_nfc(text: str) -> None:
+def test_normalising_is_idempotent_and_gives_nfc(text: str) -> None:
     safe = safe_unicode(text)
     assert safe_unicode(safe) == safe
     assert unicodedata.is_normalized("NFC", safe)
@@ -82,7 +82,7 @@ def test_twice_is_once_and_the_result_is_nfc(text: str) -> None:
 
 
 @pytest.mark.parametrize("seed", ["\u0315\u0316", "\u200d", "a\u0301", "😀\u200d", "\ufe0f"])
-def test_time_grows_with_the_text_only(seed: str) -> None:
+def test_time_grows_linearly_with_the_text(seed: str) -> None:
     text = "a" + (seed * 100_000)[:100_000]
     begun = time.process_time()
     safe_unicode(text)

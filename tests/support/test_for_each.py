@@ -7,7 +7,7 @@ import pytest
 from tests.support.for_each import for_each
 
 
-def test_every_case_runs_and_each_that_fails_is_named() -> None:
+def test_every_case_runs_and_each_failing_one_is_named() -> None:
     ran = []
 
     @for_each("number, word", [(1, "one"), (2, "zwei"), (3, "drei")])
@@ -25,7 +25,7 @@ def test_every_case_runs_and_each_that_fails_is_named() -> None:
     ]
 
 
-def test_other_parameters_are_left_to_pytest() -> None:
+def test_other_parameters_are_passed_to_pytest() -> None:
     @for_each("number", [1, 2])
     def check(number: int, platform: str) -> None:
         assert platform * number

@@ -48,7 +48,7 @@ async def slack() -> AsyncIterator[SlackSimulator]:
     await simulator.stop()
 
 
-def test_the_adapter_has_what_its_capabilities_declare(slack: SlackSimulator) -> None:
+def test_the_adapter_has_its_declared_capabilities(slack: SlackSimulator) -> None:
     adapter = an_adapter(slack)
     assert isinstance(adapter, PlatformAdapter)
     for ability in (CanDelete, CanReact, CanFetchFiles, CanDiagnose, CanType, CanShowLive):
@@ -65,7 +65,7 @@ class TestRefusedCredentials:
             ({"app_token": ""}, "platforms.slack.app_token"),
         ],
     )
-    async def test_a_wrong_credential_is_named_and_final(
+    async def test_a_wrong_credential_is_a_permanent_start_error(
         self, slack: SlackSimulator, changes: dict[str, object], named: str
     ) -> None:
         adapter = an_adapter(slack, **changes)
@@ -89,7 +89,9 @@ class TestRefusedCredentials:
         assert "very-secret" not in repr(SlackSettings(bot_token="xoxb-very-secret"))  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
-    async def test_trouble_of_slack_is_not_final(self, slack: SlackSimulator, method: str) -> None:
+    async def test_a_failure_of_slack_is_temporary(
+        self, slack: SlackSimulator, method: str
+    ) -> None:
         slack.faults.add(Fault(method, "server_error"))
         adapter = an_adapter(slack)
         with pytest.raises(StartError) as caught:
@@ -98,7 +100,7 @@ class TestRefusedCredentials:
         await adapter.connect(EventRecorder())
         await adapter.disconnect()
 
-    async def test_a_server_that_is_not_there_is_not_final(self, slack: SlackSimulator) -> None:
+    async def test_an_unreachable_server_is_temporary(self, slack: SlackSimulator) -> None:
         adapter = an_adapter(slack, base_url="http://127.0.0.1:9/api/")
         with pytest.raises(StartError) as caught:
             await adapter.connect(EventRecorder())
@@ -106,9 +108,7 @@ class TestRefusedCredentials:
 
 
 class TestLife:
-    async def test_disconnecting_twice_and_before_connecting_is_fine(
-        self, slack: SlackSimulator
-    ) -> None:
+    async def test_disconnect_works_twice_and_before_connect(self, slack: SlackSimulator) -> None:
         adapter = an_adapter(slack)
         await adapter.disconnect()
         await adapter.connect(EventRecorder())
@@ -116,7 +116,7 @@ class TestLife:
         await adapter.disconnect()
         assert slack.sockets.sockets == []
 
-    async def test_it_connects_again_after_disconnecting(self, rig: Rig) -> None:
+    async def test_it_connects_again_after_disconnect(self, rig: Rig) -> None:
         await rig.adapter.disconnect()
         await rig.adapter.connect(rig.sink)
         await rig.slack.wait_connected()
@@ -124,7 +124,7 @@ class TestLife:
         await rig.slack.say(anna, rig.slack.direct(anna), "back?")
         await rig.sink.first(MessageReceived)
 
-    async def test_what_is_under_way_is_stored_and_acknowledged_before_it_ends(
+    async def test_events_in_progress_are_stored_and_acknowledged_before_disconnect(
         self, rig: Rig
     ) -> None:
         rig.sink.hold = asyncio.Event()
@@ -141,14 +141,14 @@ class TestLife:
         assert [e.message.content for e in rig.sink.of(MessageReceived)] == ["last words"]
         assert rig.slack.sockets.given_up + rig.slack.http.given_up == []
 
-    async def test_a_revoked_token_ends_the_connection_for_good(self, socket_rig: Rig) -> None:
+    async def test_a_revoked_token_ends_the_connection_permanently(self, socket_rig: Rig) -> None:
         socket_rig.slack.server.app_token = "xapp-another"
         await socket_rig.slack.drop_connections()
         with pytest.raises(StartError, match="app_token: invalid_auth") as caught:
             await asyncio.wait_for(socket_rig.adapter.wait_closed(), PATIENCE)
         assert caught.value.permanent
 
-    async def test_a_long_outage_ends_the_connection_to_be_started_anew(
+    async def test_a_long_outage_ends_the_connection_for_a_restart(
         self, socket_rig: Rig, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(socket, "CONNECTION_DEADLINE", 0.2)
@@ -161,7 +161,7 @@ class TestLife:
 
 class TestAccounts:
     @pytest.mark.parametrize("mode", ["socket", "http"])
-    async def test_two_workspaces_side_by_side(self, mode: Mode) -> None:
+    async def test_two_workspaces_at_the_same_time_are_separate(self, mode: Mode) -> None:
         async with connected(mode) as one, connected(mode, account="second") as two:
             for rig in (one, two):
                 anna = rig.slack.person("Anna")
@@ -202,7 +202,7 @@ class TestHttpRequests:
         headers = {"Content-Type": "application/json"}
         assert await http_rig.slack.http.post(body, headers) == (200, "abc")
 
-    async def test_the_certificate_check_is_answered(self, http_rig: Rig) -> None:
+    async def test_the_certificate_check_of_slack_is_answered(self, http_rig: Rig) -> None:
         form = "application/x-www-form-urlencoded"
         assert await self.post(http_rig, b"ssl_check=1&token=x", form) == 200
 
@@ -224,13 +224,15 @@ class TestHttpRequests:
 
 
 class TestDoctor:
-    async def test_all_is_well(self, slack: SlackSimulator) -> None:
+    async def test_doctor_finds_no_problem_of_a_working_account(
+        self, slack: SlackSimulator
+    ) -> None:
         for mode in ("socket", "http"):
             checks = await an_adapter(slack, mode=mode).diagnose()
             assert len(checks) == 3
             assert all(check.ok for check in checks), checks
 
-    async def test_each_missing_scope_is_named(self, slack: SlackSimulator) -> None:
+    async def test_doctor_names_each_missing_scope(self, slack: SlackSimulator) -> None:
         slack.scopes.clear()
         slack.scopes.update({"chat:write", "commands"})
         checks = await an_adapter(slack).diagnose()
@@ -252,7 +254,7 @@ class TestDoctor:
             ({"base_url": "http://127.0.0.1:9/api/"}, "Slack bot token", "cannot be reached"),
         ],
     )
-    async def test_what_is_wrong_is_named_with_advice(
+    async def test_doctor_reports_problems_with_advice(
         self, slack: SlackSimulator, changes: dict[str, object], name: str, detail: str
     ) -> None:
         checks = await an_adapter(slack, **changes).diagnose()

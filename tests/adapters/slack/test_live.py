@@ -34,7 +34,7 @@ def methods(rig: Rig) -> list[str]:
     return [call.method for call in rig.slack.calls if call.method.startswith(("chat", "assist"))]
 
 
-async def test_each_direct_message_begins_a_conversation_of_its_own() -> None:
+async def test_each_direct_message_begins_a_new_conversation() -> None:
     async with in_agent_view() as rig:
         event = await asked(rig)
         assert event.message.place.thread_id == event.message.id
@@ -43,7 +43,7 @@ async def test_each_direct_message_begins_a_conversation_of_its_own() -> None:
         assert below.message.place == event.message.place
 
 
-async def test_there_the_answer_is_streamed_and_then_laid_out() -> None:
+async def test_an_answer_there_is_streamed_and_finally_formatted() -> None:
     async with in_agent_view() as rig:
         place = (await asked(rig)).message.place
         assert rig.adapter.live_style(place) == STREAM
@@ -59,7 +59,7 @@ async def test_there_the_answer_is_streamed_and_then_laid_out() -> None:
         ]
 
 
-async def test_a_stream_that_is_over_is_updated_to_the_same_end() -> None:
+async def test_a_stream_that_ended_is_updated_to_the_final_answer() -> None:
     async with in_agent_view() as rig:
         rig.slack.world.stream_seconds = 0.0
         place = (await asked(rig)).message.place
@@ -71,7 +71,7 @@ async def test_a_stream_that_is_over_is_updated_to_the_same_end() -> None:
         assert shown[-1] == "one two three"
 
 
-async def test_writing_is_shown_there_and_nowhere_else() -> None:
+async def test_the_typing_status_is_shown_in_those_threads_only() -> None:
     async with in_agent_view() as rig:
         message = (await asked(rig)).message
         await rig.adapter.typing(message.place, message.id)
@@ -82,7 +82,7 @@ async def test_writing_is_shown_there_and_nowhere_else() -> None:
         assert methods(rig) == []
 
 
-async def test_without_the_agent_view_a_direct_message_is_updated_where_it_stands() -> None:
+async def test_without_the_agent_view_a_direct_message_is_updated_in_place() -> None:
     async with connected("socket") as rig:
         place = (await asked(rig)).message.place
         assert (place.thread_id, rig.adapter.live_style(place)) == ("", UPDATE)
@@ -92,7 +92,7 @@ async def test_without_the_agent_view_a_direct_message_is_updated_where_it_stand
 
 
 @pytest.mark.parametrize("agent_view", [True, False])
-async def test_in_channels_everybody_sees_it_grow(agent_view: bool) -> None:
+async def test_in_channels_the_message_is_updated_for_everybody(agent_view: bool) -> None:
     async with connected("socket", more={"agent_view": agent_view}) as rig:
         ada, room = rig.slack.person("Ada"), rig.slack.room("general")
         await rig.slack.say(ada, room, "what is a whale?", mention=True)

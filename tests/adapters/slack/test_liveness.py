@@ -24,7 +24,7 @@ async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
         yield made
 
 
-async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
+async def test_a_connection_without_messages_is_not_deaf(rig: Rig) -> None:
     assert isinstance(rig.adapter, CanCheckLiveness)
     seen = list[float]()
 
@@ -38,7 +38,7 @@ async def test_silence_in_every_channel_is_no_deafness(rig: Rig) -> None:
     assert rig.sink.events == []
 
 
-async def test_a_deaf_socket_is_noticed_and_another_one_opened(rig: Rig) -> None:
+async def test_a_deaf_socket_is_detected_and_replaced(rig: Rig) -> None:
     rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=1_000))
     rig.slack.go_deaf()
     ada = rig.slack.person("Ada")
@@ -51,7 +51,7 @@ async def test_a_deaf_socket_is_noticed_and_another_one_opened(rig: Rig) -> None
     await eventually(lambda: rig.adapter.alive().ok)
 
 
-async def test_pings_without_an_answer_are_deafness_even_while_the_socket_is_open(
+async def test_unanswered_pings_make_the_connection_deaf_while_the_socket_is_open(
     rig: Rig,
 ) -> None:
     """The library's own heartbeat closes such a socket sooner; were it off, we would notice."""
@@ -67,7 +67,7 @@ async def test_pings_without_an_answer_are_deafness_even_while_the_socket_is_ope
     assert "no ping was answered for 31 s" in overdue.detail
 
 
-async def test_requests_to_our_own_listener_need_no_proof() -> None:
+async def test_requests_to_the_own_listener_need_no_proof() -> None:
     async with connected("http") as made:
         assert made.adapter.alive().ok
 

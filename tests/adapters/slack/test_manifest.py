@@ -23,7 +23,7 @@ def settings(**values: Any) -> SlackSettings:
 
 
 class TestSettings:
-    def test_an_empty_section_is_off_and_complete(self) -> None:
+    def test_an_empty_section_is_off_and_valid(self) -> None:
         assert not settings().configured()
         assert settings().missing() == ()
 
@@ -38,17 +38,17 @@ class TestSettings:
         "wrong",
         [{"mode": "rtm"}, {"token": "x"}, {"base_url": "slack.com"}, {"base_url": "ftp://x"}],
     )
-    def test_what_is_wrong_is_refused(self, wrong: dict[str, str]) -> None:
+    def test_invalid_values_are_refused(self, wrong: dict[str, str]) -> None:
         with pytest.raises(ValidationError):
             settings(**wrong)
 
-    def test_the_manifest_names_a_class_that_exists(self) -> None:
+    def test_the_manifest_names_an_existing_class(self) -> None:
         module, _, name = MANIFEST.load.partition(":")
         assert (SlackAdapter.__module__, SlackAdapter.__name__) == (module, name)
 
 
 class TestAppManifest:
-    def test_socket_mode_needs_no_address(self) -> None:
+    def test_socket_mode_needs_no_public_address(self) -> None:
         made = yaml.safe_load(app_manifest("Parley", commands=REGISTERED))
         assert made["settings"]["socket_mode_enabled"] is True
         assert "request_url" not in made["settings"]["event_subscriptions"]
@@ -57,7 +57,7 @@ class TestAppManifest:
         commands = [c["command"] for c in made["features"]["slash_commands"]]
         assert commands == ["/ask", "/context", "/clear", "/task", "/stop"]
 
-    def test_http_mode_names_it_everywhere(self) -> None:
+    def test_the_app_manifest_contains_the_address_of_http_mode_everywhere(self) -> None:
         url = "https://chat.example.org/webhook/slack"
         made = yaml.safe_load(app_manifest("Parley", "http", url, REGISTERED))
         assert made["settings"]["socket_mode_enabled"] is False
@@ -66,38 +66,38 @@ class TestAppManifest:
         assert {c["url"] for c in made["features"]["slash_commands"]} == {url}
 
     @pytest.mark.parametrize("url", ["", "http://chat.example.org/webhook/slack"])
-    def test_http_mode_wants_a_secure_address(self, url: str) -> None:
+    def test_http_mode_requires_https(self, url: str) -> None:
         with pytest.raises(ValueError, match="https"):
             app_manifest("Parley", "http", url, REGISTERED)
 
-    def test_the_name_and_the_commands_are_ones_own(self) -> None:
+    def test_the_name_and_the_commands_are_configurable(self) -> None:
         made = yaml.safe_load(app_manifest("x" * 50, commands=(CommandSpec("hi", "Greet"),)))
         assert len(made["display_information"]["name"]) == 35
         assert [c["command"] for c in made["features"]["slash_commands"]] == ["/hi"]
 
 
 class TestComposing:
-    def test_markup_is_sent_as_it_is(self) -> None:
+    def test_markup_is_sent_unchanged(self) -> None:
         assert compose(Part("*bold* &amp; <https://x|y>", "bold & y"))["text"] == (
             "*bold* &amp; <https://x|y>"
         )
 
-    def test_blocks_are_accompanied_by_their_text(self) -> None:
+    def test_blocks_have_their_text_as_fallback(self) -> None:
         blocks = [{"type": "divider"}]
         body = compose(Part({"blocks": blocks}, "a < b"))
         assert body == {"blocks": blocks, "text": "a &lt; b"}
 
-    def test_the_part_is_not_changed(self) -> None:
+    def test_the_rendered_part_is_not_modified(self) -> None:
         payload: dict[str, object] = {"blocks": [{"type": "divider"}]}
         compose(Part(payload, "x"), [Button("a", "b")])
         assert payload == {"blocks": [{"type": "divider"}]}
 
-    def test_buttons_that_have_no_room_ask_for_plain_text(self) -> None:
+    def test_buttons_without_space_require_plain_text(self) -> None:
         part = Part({"blocks": [{"type": "divider"}] * 50}, "x")
         with pytest.raises(FormatRejected):
             compose(part, [Button("a", "b")])
 
-    def test_labels_are_cut_visibly(self) -> None:
+    def test_labels_are_shortened_with_a_mark(self) -> None:
         body = compose(Part("x", "x"), [Button("l" * 100, "v"), Button(" ", "v2")])
         blocks = body["blocks"]
         assert isinstance(blocks, list)
@@ -125,21 +125,23 @@ class TestAddresses:
             ("", HOME, False),
         ],
     )
-    def test_who_may_see_the_token(self, url: str, base: str, trusted: bool) -> None:
+    def test_only_hosts_of_slack_receive_the_token(
+        self, url: str, base: str, trusted: bool
+    ) -> None:
         assert is_slack(url, base) is trusted
 
     @pytest.mark.parametrize(
         ("url", "used"),
         [(HOME, True), ("http://127.0.0.1:1/", False), ("http://localhost/", False)],
     )
-    def test_loopback_needs_no_proxy(self, url: str, used: bool) -> None:
+    def test_loopback_uses_no_proxy(self, url: str, used: bool) -> None:
         proxy = "http://proxy.example.org:3128"
         assert proxy_for(url, proxy) == (proxy if used else None)
         assert proxy_for(url, None) is None
 
 
 class TestEmoji:
-    def test_there_and_back(self) -> None:
+    def test_an_emoji_is_converted_to_its_name_and_back(self) -> None:
         for emoji in ("👍", "❤️", "✅", "🤖"):
             assert character(name_of(emoji)) == emoji
         assert name_of("❤") == "heart"

@@ -37,7 +37,7 @@ from tests.adapters.slack.reading import only, received
 
 
 class TestImporting:
-    def test_both_spellings_name_the_same_function(self) -> None:
+    def test_both_names_are_one_function(self) -> None:
         assert adapters.slack.parse is parse
 
     def test_no_library_is_imported(self) -> None:
@@ -50,7 +50,7 @@ class TestImporting:
 
 
 class TestMessages:
-    def test_every_field(self) -> None:
+    def test_every_field_is_parsed(self) -> None:
         heard = received(callback(message("hello")))
         assert (heard.id, heard.content, heard.author.id) == (TS, "hello", ANNA)
         assert heard.timestamp.isoformat() == "2023-11-14T22:13:20.000100+00:00"
@@ -74,7 +74,9 @@ class TestMessages:
             ({"channel_type": "something new", "channel": "X1"}, Audience.PUBLIC_ROOM),
         ],
     )
-    def test_who_listens(self, changes: dict[str, Any], audience: Audience) -> None:
+    def test_the_audience_follows_from_the_channel(
+        self, changes: dict[str, Any], audience: Audience
+    ) -> None:
         assert received(callback(message(**changes))).place.audience is audience
 
     @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ class TestMessages:
             ("<@U0BOT> <@U0BOT> twice", "twice"),
         ],
     )
-    def test_the_bots_own_mention_does_not_reach_the_model(self, written: str, read: str) -> None:
+    def test_the_bots_mention_is_removed_from_the_text(self, written: str, read: str) -> None:
         heard = received(callback(message(written)))
         assert heard.content == read
         assert heard.mentions_bot
@@ -117,7 +119,7 @@ class TestMessages:
         assert heard.content == read
         assert not heard.mentions_bot
 
-    def test_what_is_mentioned_is_noted(self) -> None:
+    def test_other_mentions_are_recorded(self) -> None:
         words = "<@U0BOT> <@U0BEN> <#C0NEWS> <!here>"
         heard = received(callback(message(words)))
         assert unpacked(SlackExtras, heard.extras) == SlackExtras(
@@ -130,7 +132,7 @@ class TestMessages:
         assert not (heard.mentions_bot)
         assert not (heard.mentions_others)
 
-    def test_names_known_already_are_used(self) -> None:
+    def test_known_names_are_used(self) -> None:
         me = BotIdentity("second", BOT, "B0BOT", TEAM, {"U0BEN": "Ben", ANNA: "Anna"})
         heard = received(callback(message("<@U0BEN>!")), me)
         assert (heard.content, heard.author.name, heard.place.account) == (
@@ -139,7 +141,7 @@ class TestMessages:
             "second",
         )
 
-    def test_a_mention_comes_twice_under_one_id(self) -> None:
+    def test_a_mention_delivered_twice_has_one_id(self) -> None:
         event = {"type": "app_mention", "user": ANNA, "text": "<@U0BOT> hi", "ts": TS}
         first = only(callback(event | {"channel": ROOM}))
         second = only(callback(message("<@U0BOT> hi"), event_id="Ev0OTHER"))
@@ -150,7 +152,7 @@ class TestMessages:
         assert first.message.mentions_bot
         assert second.message.mentions_bot
 
-    def test_without_knowing_the_bot_an_app_mention_is_still_a_mention(self) -> None:
+    def test_without_the_bots_id_an_app_mention_is_a_mention(self) -> None:
         event = {
             "type": "app_mention",
             "user": ANNA,
@@ -161,7 +163,7 @@ class TestMessages:
         heard = received(event)
         assert (heard.content, heard.mentions_bot) == ("hi", True)
 
-    def test_threads(self) -> None:
+    def test_threads_are_parsed(self) -> None:
         root = received(callback(message(thread_ts=TS)))
         reply = received(callback(message(thread_ts="1699999999.000001")))
         assert root.place.thread_id == ""
@@ -169,14 +171,14 @@ class TestMessages:
         assert reply.quote is None
 
     @pytest.mark.parametrize("subtype", ["me_message", "thread_broadcast", "file_share"])
-    def test_subtypes_that_are_messages(self, subtype: str) -> None:
+    def test_some_subtypes_are_messages(self, subtype: str) -> None:
         assert received(callback(message(subtype=subtype))).content == "hello"
 
     @pytest.mark.parametrize("subtype", ["channel_join", "channel_topic", "bot_add", "ekm", "x"])
-    def test_subtypes_that_are_not(self, subtype: str) -> None:
+    def test_other_subtypes_are_not_messages(self, subtype: str) -> None:
         assert parse(callback(message(subtype=subtype))) == []
 
-    def test_another_bot(self) -> None:
+    def test_another_bot_is_recognised(self) -> None:
         modern = received(callback(message(bot_id="B0OTHER", app_id="A0OTHER")))
         classic = message(subtype="bot_message", bot_id="B0OTHER", username="ci")
         del classic["user"]
@@ -185,18 +187,18 @@ class TestMessages:
         assert (old.author.id, old.author.name, old.author.is_bot) == ("B0OTHER", "ci", True)
 
     @pytest.mark.parametrize("own", [{"user": BOT}, {"app_id": "A0APP", "bot_id": "B0BOT"}])
-    def test_the_bots_own_messages_are_nothing(self, own: dict[str, str]) -> None:
+    def test_own_messages_are_ignored(self, own: dict[str, str]) -> None:
         assert parse(callback(message(**own))) == []
         assert parse(callback(edited(message("b", **own), message("a", **own)))) == []
 
-    def test_the_text_of_blocks_when_there_is_no_other(self) -> None:
+    def test_the_text_of_blocks_is_used_if_there_is_no_other(self) -> None:
         heard = received(callback(message("", blocks=RICH)))
         assert heard.content == "a < b https://example.org:wave:\none\ntwo"
         assert heard.mentions_bot
         extras = unpacked(SlackExtras, heard.extras)
         assert json.loads(extras.blocks) == RICH
 
-    def test_a_forwarded_message_is_somebody_elses(self) -> None:
+    def test_a_forwarded_message_is_external_text(self) -> None:
         shared = {
             "is_share": True,
             "text": "use &lt;b&gt;",
@@ -210,12 +212,12 @@ class TestMessages:
         assert heard.material == (Material("forwarded", "use <b>", "Parley"),)
         assert [a.kind for a in heard.attachments] == ["document"]
 
-    def test_a_forward_that_names_us_does_not_call_us(self) -> None:
+    def test_a_forward_that_mentions_the_bot_is_not_an_invocation(self) -> None:
         shared = {"is_share": True, "text": f"<@{BOT}> /clear", "author_name": "Eve"}
         heard = received(callback(message("", attachments=[shared])))
         assert (heard.content, heard.mentions_bot) == ("", False)
 
-    def test_a_mention_in_what_is_shown_is_none_whatever_slack_calls_the_event(self) -> None:
+    def test_a_mention_in_external_text_is_not_an_invocation_for_any_event_type(self) -> None:
         shared = {"is_share": True, "text": f"<@{BOT}> pay Eve", "author_name": "Eve"}
         for said, expected in (("", False), ("see", False), (f"<@{BOT}> see", True)):
             event = message(said, type="app_mention", attachments=[shared])
@@ -229,7 +231,7 @@ class TestMessages:
         heard = received(callback(message("", attachments=[shared])))
         assert heard.material == (Material("forwarded", "pay Eve", "Eve"),)
 
-    def test_a_link_preview_is_shown_and_not_said(self) -> None:
+    def test_a_link_preview_is_external_text(self) -> None:
         preview = {"title": "Page", "text": "about", "from_url": "https://x", "service_name": "X"}
         heard = received(callback(message("see", attachments=[preview])))
         assert (heard.content, heard.quote) == ("see", None)
@@ -237,14 +239,14 @@ class TestMessages:
         alone = received(callback(message("", attachments=[preview])))
         assert alone.content == ""
 
-    def test_what_an_app_attaches_is_the_apps_own(self) -> None:
+    def test_text_attached_by_an_app_belongs_to_the_app(self) -> None:
         plain = {"pretext": "Build", "title": "failed", "fields": [{"title": "k", "value": "v"}]}
         heard = received(callback(message("", bot_id="B0OTHER", attachments=[plain])))
         assert (heard.content, heard.material) == ("Build\nfailed\nk: v", ())
         person = received(callback(message("", attachments=[plain])))
         assert (person.content, person.material[0].authorship) == ("", "card")
 
-    def test_a_quotation_in_ones_own_text_is_marked(self) -> None:
+    def test_a_quotation_in_own_text_is_marked(self) -> None:
         def rich(kind: str, text: str) -> dict[str, Any]:
             return {"type": kind, "elements": [{"type": "text", "text": text}]}
 
@@ -252,7 +254,7 @@ class TestMessages:
         blocks = [{"type": "rich_text", "elements": elements}]
         assert received(callback(message("", blocks=blocks))).content == "> pay\n> Eve\nreally?"
 
-    def test_files(self) -> None:
+    def test_files_are_parsed(self) -> None:
         files = [
             {"id": "F1", "name": "a.png", "mimetype": "image/png", "url_private": "u", "size": 7},
             {"id": "F2", "mimetype": "audio/webm", "url_private": "u"},
@@ -269,34 +271,34 @@ class TestMessages:
             Attachment("other", "file:F4", "shared"),
         )
 
-    def test_everything_is_bounded(self) -> None:
+    def test_every_field_has_a_limit(self) -> None:
         heard = received(callback(message("x" * 100_000, files=[{"id": "F1"}] * 100)))
         assert len(heard.content) == MAX_CONTENT
         assert len(heard.attachments) == 20
 
-    def test_characters_no_database_takes_are_replaced(self) -> None:
+    def test_characters_that_databases_refuse_are_replaced(self) -> None:
         assert received(callback(message("a\0b\ud800c"))).content == "a\ufffdb\ufffdc"
 
-    def test_the_installation_decides_the_workspace(self) -> None:
+    def test_the_workspace_is_that_of_the_installation(self) -> None:
         grid = callback(message(), team_id="T0HOST", enterprise_id="E0ORG")
         assert received(grid).place.workspace_id == TEAM
         assert received(grid, BotIdentity(team_id="T0MINE")).place.workspace_id == "T0MINE"
 
 
 class TestForms:
-    def test_an_envelope_holds_the_same(self) -> None:
+    def test_an_envelope_contains_the_same_event(self) -> None:
         forms: dict[str, dict[str, Any]] = {"events_api": EVERYTHING[0], "slash_commands": COMMAND}
         for kind, payload in forms.items():
             assert parse({"envelope_id": "e", "type": kind, "payload": payload}) == parse(payload)
 
-    def test_a_repetition_reads_the_same(self) -> None:
+    def test_a_repeated_event_is_parsed_identically(self) -> None:
         for payload in EVERYTHING:
             again = parse(json.loads(json.dumps(payload)))
             assert again == parse(payload)
             assert again
 
 
-def test_of_too_many_parts_the_first_are_read() -> None:
+def test_only_the_first_of_too_many_parts_are_parsed() -> None:
     piece = {"type": "text", "text": "x"}
     section = {"type": "rich_text_section", "elements": [piece] * 500}
     blocks = [{"type": "rich_text", "elements": [section] * 500}] * 50

@@ -98,20 +98,20 @@ def check_events(events: list[InboundEvent]) -> None:
 class TestAnything:
     @given(mutations())
     @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    def test_a_mutation_gives_events_or_nothing(self, payload: dict[str, Any]) -> None:
+    def test_a_mutated_payload_gives_events_or_nothing(self, payload: dict[str, Any]) -> None:
         check_events(parse(payload))
 
     @pytest.mark.nightly
     @given(mutations())
     @settings(max_examples=12_000, deadline=None, suppress_health_check=list(HealthCheck))
-    def test_twelve_thousand_mutations(self, payload: dict[str, Any]) -> None:
+    def test_many_mutated_payloads_give_events_or_nothing(self, payload: dict[str, Any]) -> None:
         check_events(parse(payload))
 
     @given(JUNK)
-    def test_no_object_at_all(self, junk: Any) -> None:
+    def test_other_json_gives_no_event(self, junk: Any) -> None:
         check_events(parse(junk))
 
-    def test_blocks_as_deep_as_the_recursion_limit(self) -> None:
+    def test_blocks_nested_to_the_recursion_limit_are_parsed(self) -> None:
         node: dict[str, Any] = {"type": "rich_text"}
         for _ in range(5_000):
             node = {"type": "rich_text", "elements": [node]}
@@ -120,7 +120,7 @@ class TestAnything:
     @pytest.mark.skipif(
         not SHARED.exists(), reason="the collected payloads are not beside the repo"
     )
-    def test_everything_that_other_projects_recorded(self) -> None:
+    def test_recorded_payloads_of_other_projects_are_parsed(self) -> None:
         records = json.loads(SHARED.read_text())
         silent = []
         for record in records:

@@ -38,26 +38,26 @@ from tests.adapters.slack.reading import only
 
 
 class TestChanges:
-    def test_an_edit_is_the_new_state_under_the_old_id(self) -> None:
+    def test_an_edit_has_the_new_text_and_the_old_id(self) -> None:
         event = only(callback(edited(message("new", edited={"ts": "1.2"}), message("old"))))
         assert isinstance(event, MessageEdited)
         assert (event.message.id, event.message.content) == (TS, "new")
         assert event.event_id == "Ev0EVENT"
 
-    def test_a_link_preview_is_no_edit(self) -> None:
+    def test_a_link_preview_is_not_an_edit(self) -> None:
         now = message("see <https://x>", attachments=[{"title": "X"}])
         assert parse(callback(edited(now, message("see <https://x>")))) == []
 
-    def test_a_reply_below_it_is_no_edit(self) -> None:
+    def test_a_reply_in_its_thread_is_not_an_edit(self) -> None:
         now = message("root", thread_ts=TS, reply_count=1, latest_reply="2.0")
         assert parse(callback(edited(now, message("root")))) == []
 
-    def test_a_deletion(self) -> None:
+    def test_a_deletion_is_parsed(self) -> None:
         event = only(EVERYTHING[6])
         assert isinstance(event, MessageDeleted)
         assert event.message_ids == (TS,)
 
-    def test_a_deleted_root_of_a_thread_leaves_a_tombstone(self) -> None:
+    def test_a_deleted_first_message_of_a_thread_is_a_deletion(self) -> None:
         tomb = message("This message was deleted.", subtype="tombstone", thread_ts=TS)
         event = only(callback(edited(tomb, message("root"))))
         assert isinstance(event, MessageDeleted)
@@ -65,7 +65,7 @@ class TestChanges:
 
 
 class TestInteractions:
-    def test_a_button_and_a_menu(self) -> None:
+    def test_a_button_and_a_menu_are_parsed(self) -> None:
         pressed, chosen = parse(block_actions(BUTTON, MENU))
         assert isinstance(pressed, ButtonPressed)
         assert isinstance(chosen, ButtonPressed)
@@ -74,7 +74,7 @@ class TestInteractions:
         assert pressed.event_id != chosen.event_id
         assert pressed.reply_handle.startswith("https://hooks.slack.com/")
 
-    def test_in_a_thread(self) -> None:
+    def test_a_press_in_a_thread_has_the_thread(self) -> None:
         container = {"type": "message", "message_ts": "2.0", "channel_id": ROOM, "thread_ts": TS}
         event = only(block_actions(BUTTON, container=container))
         assert place_of(event).thread_id == TS
@@ -88,15 +88,17 @@ class TestInteractions:
             ("general", Audience.PUBLIC_ROOM),
         ],
     )
-    def test_the_channels_name_says_who_listens(self, name: str, audience: Audience) -> None:
+    def test_the_audience_of_a_press_follows_from_the_channel_name(
+        self, name: str, audience: Audience
+    ) -> None:
         pressed = only(block_actions(BUTTON, channel={"id": ROOM, "name": name}))
         invoked = only(COMMAND | {"channel_name": name})
         assert place_of(pressed).audience is place_of(invoked).audience is audience
 
-    def test_as_a_form(self) -> None:
+    def test_a_payload_as_a_form_is_parsed(self) -> None:
         assert parse({"payload": json.dumps(block_actions(BUTTON))}) == parse(block_actions(BUTTON))
 
-    def test_a_slash_command(self) -> None:
+    def test_a_slash_command_is_parsed(self) -> None:
         event = only(COMMAND)
         assert isinstance(event, CommandInvoked)
         assert (event.name, event.arguments) == ("ask", "what does @ben say & #room")
@@ -120,22 +122,22 @@ class TestInteractions:
             {},
         ],
     )
-    def test_what_is_ignored(self, payload: dict[str, Any]) -> None:
+    def test_other_payloads_are_ignored(self, payload: dict[str, Any]) -> None:
         assert parse(payload) == []
 
 
 class TestOthers:
-    def test_a_reaction(self) -> None:
+    def test_a_reaction_is_parsed(self) -> None:
         event = only(EVERYTHING[7])
         assert isinstance(event, ReactionChanged)
         assert (event.emoji, event.message_id, event.added) == ("👍", TS, True)
 
-    def test_the_bots_own_reaction_is_nothing(self) -> None:
+    def test_own_reactions_are_ignored(self) -> None:
         item = {"type": "message", "channel": ROOM, "ts": TS}
         event = {"type": "reaction_added", "user": BOT, "reaction": "eyes", "item": item}
         assert parse(callback(event)) == []
 
-    def test_a_skin_tone_and_an_unknown_emoji(self) -> None:
+    def test_a_skin_tone_and_an_unknown_emoji_are_parsed(self) -> None:
         for name, emoji in (("+1::skin-tone-2", "👍"), ("partyparrot", ":partyparrot:")):
             payload = copy.deepcopy(EVERYTHING[7])
             payload["event"]["reaction"] = name
@@ -143,7 +145,7 @@ class TestOthers:
             assert isinstance(event, ReactionChanged)
             assert event.emoji == emoji
 
-    def test_membership(self) -> None:
+    def test_changes_of_membership_are_parsed(self) -> None:
         event = only(EVERYTHING[8])
         assert isinstance(event, MembershipChanged)
         assert event.joined
@@ -163,19 +165,23 @@ class TestWhoIsFromOutside:
             {"user_profile": {"is_stranger": True}},
         ],
     )
-    def test_an_author_of_another_team_and_a_guest(self, more: dict[str, Any]) -> None:
+    def test_authors_of_another_team_and_guests_are_outside_people(
+        self, more: dict[str, Any]
+    ) -> None:
         for me in (None, BotIdentity(team_id=TEAM)):
             (event,) = parse(callback(message(**more)), me)
             assert isinstance(event, MessageReceived)
             assert event.message.author.outside
 
     @pytest.mark.parametrize("more", [{}, {"user_team": TEAM}, {"team": "E0ORG"}])
-    def test_an_author_of_the_bots_own_team_is_not(self, more: dict[str, Any]) -> None:
+    def test_an_author_of_the_bots_team_is_not_an_outside_person(
+        self, more: dict[str, Any]
+    ) -> None:
         (event,) = parse(callback(message(**more)), BotIdentity(team_id=TEAM))
         assert isinstance(event, MessageReceived)
         assert not event.message.author.outside
 
-    def test_a_press_and_a_command_of_another_team(self) -> None:
+    def test_a_press_and_a_command_of_another_team_are_of_an_outside_person(self) -> None:
         me = BotIdentity(team_id=TEAM)
         (ours,) = parse({**COMMAND, "team_id": TEAM}, me)
         (theirs,) = parse({**COMMAND, "team_id": "T0OTHER"}, me)
@@ -184,7 +190,7 @@ class TestWhoIsFromOutside:
         assert (ours.author.outside, theirs.author.outside) == (False, True)
 
     @pytest.mark.parametrize(("flag", "outsiders"), [(True, True), (False, False), ("x", False)])
-    def test_a_shared_channel_is_read_by_outsiders(self, flag: object, outsiders: bool) -> None:
+    def test_a_shared_channel_has_outside_readers(self, flag: object, outsiders: bool) -> None:
         (event,) = parse(callback(message(), is_ext_shared_channel=flag))
         assert isinstance(event, MessageReceived)
         assert event.message.place.outsiders is outsiders
@@ -194,7 +200,9 @@ class TestAUserThatChanged:
     @pytest.mark.parametrize(
         "about", [{"deleted": True}, {"is_restricted": True}, {"is_ultra_restricted": True}]
     )
-    def test_who_is_deactivated_or_a_guest_left_the_workspace(self, about: dict[str, Any]) -> None:
+    def test_a_deactivated_or_restricted_person_leaves_the_workspace(
+        self, about: dict[str, Any]
+    ) -> None:
         changed = {"type": "user_change", "user": {"id": ANNA, **about}, "event_ts": TS}
         (event,) = parse(callback(changed), BotIdentity(user_id=BOT, team_id=TEAM))
         assert isinstance(event, MembershipChanged)
@@ -203,7 +211,7 @@ class TestAUserThatChanged:
         assert event.place.workspace_id == TEAM
 
     @pytest.mark.parametrize("user", [{"id": ANNA}, {"deleted": True}, {}, "U0ANNA", None])
-    def test_other_changes_are_nothing(self, user: object) -> None:
+    def test_other_changes_of_people_are_ignored(self, user: object) -> None:
         assert (
             parse(callback({"type": "user_change", "user": user}), BotIdentity(team_id=TEAM)) == []
         )

@@ -28,7 +28,7 @@ from tests.support.patience import PATIENCE
 from tests.support.waiting import eventually
 
 
-async def test_a_direct_message(rig: Rig) -> None:
+async def test_a_direct_message_is_received(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     sent = await rig.slack.say(anna, rig.slack.direct(anna), "hello & <welcome>")
     message = (await rig.sink.first(MessageReceived)).message
@@ -38,7 +38,7 @@ async def test_a_direct_message(rig: Rig) -> None:
     assert message.place.workspace_id == rig.slack.world.team
 
 
-async def test_a_mention_is_one_message_to_the_bot(rig: Rig) -> None:
+async def test_a_mention_is_received_as_one_message(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     await rig.slack.say(anna, room, "what is new?", mention=True)
     await rig.sink.first(MessageReceived, 2)
@@ -50,7 +50,7 @@ async def test_a_mention_is_one_message_to_the_bot(rig: Rig) -> None:
     assert first.event_id == second.event_id
 
 
-async def test_a_message_in_a_thread(rig: Rig) -> None:
+async def test_a_message_in_a_thread_is_received(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     room = rig.slack.room("secret", "private")
     thread = await rig.slack.open_thread(anna, room, "plans")
@@ -62,7 +62,7 @@ async def test_a_message_in_a_thread(rig: Rig) -> None:
     assert rig.sink.of(MessageReceived)[0].message.thread_id is None
 
 
-async def test_a_slash_command(rig: Rig) -> None:
+async def test_a_slash_command_is_received(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     await rig.slack.command(anna, room, "ask", "what is the payload?")
     event = await rig.sink.first(CommandInvoked)
@@ -71,7 +71,7 @@ async def test_a_slash_command(rig: Rig) -> None:
     assert event.reply_handle
 
 
-async def test_a_command_in_the_bots_own_direct_messages_is_direct(rig: Rig) -> None:
+async def test_a_command_in_the_bots_direct_messages_is_direct(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     await rig.slack.command(anna, rig.slack.direct(anna), "context")
     assert (await rig.sink.first(CommandInvoked)).place.audience is Audience.DIRECT
@@ -87,7 +87,7 @@ async def test_a_command_between_two_people_is_not_direct(rig: Rig, visible: boo
     assert (await rig.sink.first(CommandInvoked)).place.audience is Audience.PRIVATE_ROOM
 
 
-async def test_a_button(rig: Rig) -> None:
+async def test_a_button_press_is_received(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     place = Place("slack", "main", room.id, Audience.PUBLIC_ROOM, rig.slack.world.team)
     buttons = (Button("Yes", "yes:1"), Button("No", "no:1"))
@@ -115,7 +115,7 @@ async def test_a_button_between_two_people_is_not_direct(rig: Rig, ours: bool) -
     assert (await rig.sink.first(ButtonPressed)).place.audience is wanted
 
 
-async def test_an_attachment_is_named_and_can_be_fetched(rig: Rig) -> None:
+async def test_an_attachment_is_announced_and_can_be_fetched(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     picture = SimFile("cat.png", "image/png", b"\x89PNG cat")
     await rig.slack.say(anna, rig.slack.direct(anna), "look", files=(picture,))
@@ -124,7 +124,7 @@ async def test_an_attachment_is_named_and_can_be_fetched(rig: Rig) -> None:
     assert await rig.adapter.fetch(attachment, limit=100) == picture.data
 
 
-async def test_edits_and_deletions(rig: Rig) -> None:
+async def test_edits_and_deletions_are_received(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     room = rig.slack.direct(anna)
     sent = await rig.slack.say(anna, room, "helo")
@@ -135,7 +135,7 @@ async def test_edits_and_deletions(rig: Rig) -> None:
     assert (await rig.sink.first(MessageDeleted)).message_ids == (sent,)
 
 
-async def test_reactions(rig: Rig) -> None:
+async def test_reactions_are_received(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     sent = await rig.slack.say(anna, room, "done?")
     await rig.slack.react(anna, room, sent, "👍")
@@ -145,7 +145,7 @@ async def test_reactions(rig: Rig) -> None:
     assert not (await rig.sink.first(ReactionChanged, 2)).added
 
 
-async def test_the_bot_is_invited_and_removed(rig: Rig) -> None:
+async def test_the_bots_arrival_and_removal_are_received(rig: Rig) -> None:
     room = rig.slack.room("general")
     await rig.slack.invite(room)
     joined = await rig.sink.first(MembershipChanged)
@@ -169,7 +169,7 @@ async def test_the_bots_own_messages_are_not_events(rig: Rig) -> None:
     assert not rig.sink.of(MessageEdited)
 
 
-async def test_what_is_not_stored_is_not_acknowledged_and_comes_again(rig: Rig) -> None:
+async def test_an_event_that_was_not_stored_is_not_acknowledged_and_repeated(rig: Rig) -> None:
     anna = rig.slack.person("Anna")
     rig.sink.failures = unavailable(1)
     await rig.slack.say(anna, rig.slack.direct(anna), "important")
@@ -177,7 +177,7 @@ async def test_what_is_not_stored_is_not_acknowledged_and_comes_again(rig: Rig) 
     assert rig.counts["unacknowledged", "message"] == 1
 
 
-async def test_a_store_that_hangs_is_not_waited_for_beyond_slacks_patience(
+async def test_a_hanging_store_is_waited_for_at_most_as_long_as_slack_allows(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ACK_SECONDS < VERIFY_SECONDS, "Slack's own patience"
@@ -233,14 +233,14 @@ async def test_unknown_events_are_counted_and_acknowledged(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
-async def test_slack_asks_to_reconnect(socket_rig: Rig, reason: str) -> None:
+async def test_a_disconnect_envelope_causes_a_reconnection(socket_rig: Rig, reason: str) -> None:
     anna = socket_rig.slack.person("Anna")
     await socket_rig.slack.request_reconnect(reason)
     await socket_rig.slack.say(anna, socket_rig.slack.direct(anna), "after the change")
     assert (await socket_rig.sink.first(MessageReceived)).message.content == "after the change"
 
 
-async def test_a_dropped_socket_is_opened_again_and_nothing_is_lost(socket_rig: Rig) -> None:
+async def test_an_interrupted_socket_is_replaced_without_loss(socket_rig: Rig) -> None:
     anna = socket_rig.slack.person("Anna")
     await socket_rig.slack.drop_connections()
     await socket_rig.slack.say(anna, socket_rig.slack.direct(anna), "while away")

@@ -41,7 +41,7 @@ def opened(rig: Rig) -> int:
     return len([call for call in rig.slack.calls if call.method == "apps.connections.open"])
 
 
-async def test_the_end_of_a_socket_is_noticed_without_looking(rig: Rig) -> None:
+async def test_the_end_of_a_socket_is_detected_immediately(rig: Rig) -> None:
     ada = rig.slack.person("Ada")
     await rig.slack.drop_connections()
     await rig.slack.say(ada, rig.slack.direct(ada), "while away")
@@ -49,7 +49,7 @@ async def test_the_end_of_a_socket_is_noticed_without_looking(rig: Rig) -> None:
     assert opened(rig) == 2
 
 
-async def test_a_burst_of_drops_loses_nothing(
+async def test_many_interruptions_lose_nothing(
     rig: Rig, record_property: Callable[[str, object], None]
 ) -> None:
     ada = rig.slack.person("Ada")
@@ -75,7 +75,7 @@ async def test_a_burst_of_drops_loses_nothing(
     record_property("deaf_seconds", [round(seconds, 3) for seconds in deaf])
 
 
-async def test_many_drops_at_once_open_few_sockets(rig: Rig) -> None:
+async def test_many_interruptions_at_once_open_few_sockets(rig: Rig) -> None:
     for _ in range(DROPS):
         await rig.slack.drop_connections()
     ada = rig.slack.person("Ada")
@@ -84,7 +84,7 @@ async def test_many_drops_at_once_open_few_sockets(rig: Rig) -> None:
     assert opened(rig) == 2
 
 
-async def test_a_vain_attempt_does_not_use_an_address_twice(rig: Rig) -> None:
+async def test_a_failed_attempt_does_not_reuse_an_address(rig: Rig) -> None:
     rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=2))
     ada = rig.slack.person("Ada")
     await rig.slack.drop_connections()
@@ -93,7 +93,7 @@ async def test_a_vain_attempt_does_not_use_an_address_twice(rig: Rig) -> None:
     assert opened(rig) == 4
 
 
-async def test_slack_asks_to_wait_and_is_not_asked_before(rig: Rig) -> None:
+async def test_a_wait_requested_by_slack_is_respected(rig: Rig) -> None:
     rig.slack.faults.add(Fault("apps.connections.open", "rate_limit", retry_after=1.0))
     await rig.slack.drop_connections()
     await eventually(lambda: bool(rig.slack.sockets.sockets))
@@ -102,7 +102,7 @@ async def test_slack_asks_to_wait_and_is_not_asked_before(rig: Rig) -> None:
     assert granted.at - refused.at >= 1.0
 
 
-async def test_an_acknowledgement_takes_the_next_socket(rig: Rig) -> None:
+async def test_an_acknowledgement_is_sent_on_the_next_socket(rig: Rig) -> None:
     """The event was stored while its socket was dropped; a command does not come again."""
     rig.sink.hold = asyncio.Event()
     ada = rig.slack.person("Ada")
@@ -115,7 +115,7 @@ async def test_an_acknowledgement_takes_the_next_socket(rig: Rig) -> None:
     assert rig.slack.sockets.given_up == []
 
 
-async def test_a_socket_that_is_asked_to_go_is_replaced_before_it_is_closed(rig: Rig) -> None:
+async def test_a_socket_that_slack_closes_is_replaced_before_it_ends(rig: Rig) -> None:
     open_at_once: list[int] = []
     serve = rig.slack.sockets.serve
 
@@ -141,7 +141,7 @@ async def test_a_socket_that_is_asked_to_go_is_replaced_before_it_is_closed(rig:
         (10_000, 1, LONGEST_PAUSE),
     ],
 )
-def test_pauses_grow_with_failures_and_stay_short_after_drops(
+def test_pauses_grow_after_failures_and_stay_short_after_interruptions(
     failures: int, losses: int, pause: float
 ) -> None:
     assert pause_before(failures, losses) == pause

@@ -59,7 +59,7 @@ def text(words: str) -> Part:
     return Part(words, words)
 
 
-async def test_a_text_without_markup_is_shown_letter_by_letter(socket_rig: Rig) -> None:
+async def test_a_text_without_markup_is_shown_unchanged(socket_rig: Rig) -> None:
     room = socket_rig.slack.room("general")
     words = "2 * 3 * 4 < 25 & <!channel> <@U1>"
     await socket_rig.adapter.send(Outbound("k", place(socket_rig, room), text(words)))
@@ -68,7 +68,7 @@ async def test_a_text_without_markup_is_shown_letter_by_letter(socket_rig: Rig) 
     assert shown.payload["mrkdwn"] is False
 
 
-async def test_a_long_answer_with_code_and_a_table(rig: Rig) -> None:
+async def test_a_long_answer_with_code_and_a_table_arrives_completely(rig: Rig) -> None:
     room = rig.slack.room("general")
     part = Part(dict(LONG_ANSWER), "Totals")
     receipt = await rig.adapter.send(Outbound("k", place(rig, room), part))
@@ -105,7 +105,7 @@ async def test_an_answer_to_a_direct_message_opens_no_thread(rig: Rig) -> None:
     assert [m.thread_id for m in rig.slack.shown(room)] == ["", ""]
 
 
-async def test_a_private_answer_is_seen_by_one_person(rig: Rig) -> None:
+async def test_a_private_answer_is_shown_to_one_person(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     asked = await rig.slack.say(anna, room, "help", mention=True)
     # The conversation is held in a thread that nobody has replied in yet.
@@ -116,7 +116,9 @@ async def test_a_private_answer_is_seen_by_one_person(rig: Rig) -> None:
     assert (shown.text, shown.only_for, shown.thread_id) == ("psst", anna.id, "")
 
 
-async def test_where_the_bot_is_not_a_command_is_answered_at_its_own_address(rig: Rig) -> None:
+async def test_without_the_bot_in_the_channel_a_command_is_answered_at_its_response_url(
+    rig: Rig,
+) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("elsewhere")
     rig.slack.world.of(room).bot_inside = False
     await rig.slack.command(anna, room, "ask", "hi")
@@ -137,7 +139,7 @@ async def test_where_the_bot_is_not_a_command_is_answered_at_its_own_address(rig
     ]
 
 
-async def test_a_response_address_that_is_used_up_is_a_permanent_refusal(socket_rig: Rig) -> None:
+async def test_a_used_response_url_is_permanent(socket_rig: Rig) -> None:
     anna, room = socket_rig.slack.person("Anna"), socket_rig.slack.room("elsewhere")
     socket_rig.slack.world.of(room).bot_inside = False
     await socket_rig.slack.command(anna, room, "ask", "hi")
@@ -149,7 +151,7 @@ async def test_a_response_address_that_is_used_up_is_a_permanent_refusal(socket_
         await socket_rig.adapter.send(answer)
 
 
-async def test_a_response_address_elsewhere_gets_nothing(socket_rig: Rig) -> None:
+async def test_a_response_url_of_another_host_gets_no_request(socket_rig: Rig) -> None:
     room = socket_rig.slack.room("elsewhere")
     socket_rig.slack.world.of(room).bot_inside = False
     handle = "https://hooks.slack.com.example.org/x"
@@ -158,7 +160,7 @@ async def test_a_response_address_elsewhere_gets_nothing(socket_rig: Rig) -> Non
         await socket_rig.adapter.send(answer)
 
 
-async def test_buttons_stand_below_the_text(rig: Rig) -> None:
+async def test_buttons_are_below_the_text(rig: Rig) -> None:
     room = rig.slack.room("general")
     buttons = tuple(Button(f"{n}. {'choice' * 20}", f"v{n}") for n in range(25))
     outbound = Outbound("k", place(rig, room), text("Pick " * 700), buttons=buttons)
@@ -193,7 +195,7 @@ async def test_a_file_cannot_be_private_in_a_channel(socket_rig: Rig) -> None:
         await socket_rig.adapter.send(Outbound("k", there, file=file, private_to="U1"))
 
 
-async def test_edit_delete_and_react(rig: Rig) -> None:
+async def test_messages_are_edited_and_deleted_and_get_reactions(rig: Rig) -> None:
     anna, room = rig.slack.person("Anna"), rig.slack.room("general")
     there = place(rig, room)
     receipt = await rig.adapter.send(Outbound("k", there, Part(dict(LONG_ANSWER), "Totals")))
@@ -211,7 +213,7 @@ async def test_edit_delete_and_react(rig: Rig) -> None:
     assert rig.slack.shown(room)[0].deleted
 
 
-async def test_the_message_of_somebody_else_cannot_be_changed(socket_rig: Rig) -> None:
+async def test_messages_of_others_cannot_be_changed(socket_rig: Rig) -> None:
     anna, room = socket_rig.slack.person("Anna"), socket_rig.slack.room("general")
     sent = await socket_rig.slack.say(anna, room, "mine")
     with pytest.raises(Permanent, match="cant_update_message"):
@@ -230,7 +232,7 @@ async def test_the_message_of_somebody_else_cannot_be_changed(socket_rig: Rig) -
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
 )
-async def test_a_failed_send_is_named_and_not_repeated(
+async def test_a_failed_send_has_its_error_type_and_is_not_repeated(
     socket_rig: Rig, fault: Fault, expected: type[DeliveryError]
 ) -> None:
     room = socket_rig.slack.room("general")
@@ -246,7 +248,7 @@ async def test_a_failed_send_is_named_and_not_repeated(
 
 
 @pytest.mark.parametrize("step", ["files.getUploadURLExternal", "upload"])
-async def test_an_upload_that_breaks_before_the_end_may_be_repeated(
+async def test_an_upload_interrupted_before_its_end_can_be_repeated(
     socket_rig: Rig, step: str
 ) -> None:
     there = place(socket_rig, socket_rig.slack.room("general"))
@@ -266,7 +268,7 @@ async def test_an_upload_that_breaks_before_the_end_may_be_repeated(
         (Part(" ", " "), Permanent),
     ],
 )
-async def test_what_slack_does_not_take(
+async def test_content_that_slack_refuses_is_refused_here(
     socket_rig: Rig, part: Part, expected: type[DeliveryError]
 ) -> None:
     there = place(socket_rig, socket_rig.slack.room("general"))
@@ -274,7 +276,7 @@ async def test_what_slack_does_not_take(
         await socket_rig.adapter.send(Outbound("k", there, part))
 
 
-async def test_an_unknown_channel_is_a_permanent_refusal(socket_rig: Rig) -> None:
+async def test_an_unknown_channel_is_permanent(socket_rig: Rig) -> None:
     nowhere = Place("slack", "main", "C0NOWHERE", Audience.PUBLIC_ROOM)
     with pytest.raises(Permanent, match="channel_not_found"):
         await socket_rig.adapter.send(Outbound("k", nowhere, text("x")))
@@ -294,7 +296,7 @@ class TestFetching:
         await rig.slack.say(anna, rig.slack.direct(anna), "", files=(file,))
         return (await rig.sink.first(MessageReceived)).message.attachments[0]
 
-    async def test_a_file_larger_than_allowed_is_not_read(self, socket_rig: Rig) -> None:
+    async def test_a_file_beyond_the_limit_is_not_read(self, socket_rig: Rig) -> None:
         attachment = await self.attachment(socket_rig, b"x" * 100_000)
         with pytest.raises(BadInput, match="more than 99999"):
             await socket_rig.adapter.fetch(attachment, 99_999)
@@ -303,19 +305,21 @@ class TestFetching:
             await socket_rig.adapter.fetch(unknown, 99_999)
         assert len(await socket_rig.adapter.fetch(unknown, 100_000)) == 100_000
 
-    async def test_a_file_known_by_its_id_only(self, socket_rig: Rig) -> None:
+    async def test_a_file_is_fetched_by_its_id_alone(self, socket_rig: Rig) -> None:
         attachment = await self.attachment(socket_rig, b"data")
         file_id = next(iter(socket_rig.slack.world.files))
         by_id = Attachment("document", f"file:{file_id}")
         assert await socket_rig.adapter.fetch(by_id, 10) == b"data"
         assert await socket_rig.adapter.fetch(attachment, 10) == b"data"
 
-    async def test_the_token_is_shown_to_slack_only(self, socket_rig: Rig) -> None:
+    async def test_the_token_is_sent_to_slack_only(self, socket_rig: Rig) -> None:
         elsewhere = Attachment("image", "https://files.slack.com.example.org/cat.png")
         with pytest.raises(Permanent, match="not Slack's"):
             await socket_rig.adapter.fetch(elsewhere, 10)
 
-    async def test_without_the_scope_slack_shows_its_sign_in_page(self, socket_rig: Rig) -> None:
+    async def test_without_the_scope_the_sign_in_page_of_slack_is_recognised(
+        self, socket_rig: Rig
+    ) -> None:
         attachment = await self.attachment(socket_rig, b"data")
         socket_rig.slack.scopes.discard("files:read")
         with pytest.raises(Permanent, match="files:read"):

@@ -38,7 +38,7 @@ def test_the_parts_become_one_message_under_the_first_id() -> None:
     assert files(whole) == ["p1", "p2", "p3"]
 
 
-def test_a_command_as_caption_carries_all_pictures() -> None:
+def test_a_command_as_caption_has_all_pictures() -> None:
     marks = [entity("/ask what?", "/ask", "bot_command")]
     (whole,) = events_of(part(1), part(2, "/ask what?", caption_entities=marks))
     assert isinstance(whole, CommandInvoked)
@@ -49,7 +49,7 @@ def test_a_command_as_caption_carries_all_pictures() -> None:
     assert extras.is_command
 
 
-def test_a_single_part_stays_as_it_is() -> None:
+def test_a_single_part_is_unchanged() -> None:
     alone = parse(part(1, "x"), ME)
     assert merged(alone) == alone
     assert merged([]) == []
@@ -62,7 +62,7 @@ def test_an_album_belongs_to_its_chat() -> None:
     assert album_of({"message": {"media_group_id": 7}}) == ""
 
 
-async def test_parts_that_come_late_are_waited_for_while_others_go_on() -> None:
+async def test_late_parts_are_waited_for_while_other_chats_continue() -> None:
     async with connected("polling") as bench:
         ann = bench.sim.person("Ann")
         bench.sim.direct(ann)
@@ -88,7 +88,7 @@ async def test_an_album_is_not_confirmed_before_it_is_stored() -> None:
         assert len(bench.sim.queue.waiting) == 1
 
 
-async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
+async def test_an_album_of_the_webhook_survives_a_failing_store() -> None:
     clock = FakeClock()
     async with connected("webhook", EventRecorder(unavailable(2)), clock=clock) as bench:
         ann = bench.sim.person("Ann")
@@ -103,7 +103,7 @@ async def test_a_webhook_album_outlives_a_store_that_fails() -> None:
         assert event.message.place.audience is Audience.DIRECT
 
 
-async def test_a_part_that_telegram_repeats_makes_no_second_message() -> None:
+async def test_a_repeated_part_makes_no_second_message() -> None:
     clock = FakeClock()
     async with connected("webhook", clock=clock) as bench:
         ann = bench.sim.person("Ann")

@@ -38,7 +38,7 @@ async def bot(sim: TelegramSimulator) -> AsyncIterator[RawBot]:
     await made.shutdown()
 
 
-async def test_the_librarys_own_methods_work_over_it(sim: TelegramSimulator) -> None:
+async def test_the_methods_of_the_library_work_with_this_client(sim: TelegramSimulator) -> None:
     room = sim.direct(sim.person("Ann"))
     request = AiohttpRequest()
     async with Bot(sim.token, f"{sim.url}/bot", f"{sim.url}/file/bot", request=request) as bot:
@@ -67,7 +67,7 @@ async def test_proxies_of_the_environment_are_not_used(
     await bot.shutdown()
 
 
-async def test_a_large_upload_arrives_whole(sim: TelegramSimulator, bot: RawBot) -> None:
+async def test_a_large_upload_arrives_completely(sim: TelegramSimulator, bot: RawBot) -> None:
     room = sim.direct(sim.person("Ann"))
     data = bytes(range(256)) * 4 * 1024 * 12
     upload = InputFile(data, filename='big file "1".bin')
@@ -77,7 +77,7 @@ async def test_a_large_upload_arrives_whole(sim: TelegramSimulator, bot: RawBot)
     assert sim.shown(room)[-1].payload["chat_id"] == room.id
 
 
-async def test_a_slow_answer_times_out(sim: TelegramSimulator) -> None:
+async def test_a_slow_response_times_out(sim: TelegramSimulator) -> None:
     request = AiohttpRequest(read_timeout=2.0)
     bot = RawBot(sim.token, f"{sim.url}/bot", request=request, get_updates_request=request)
     await bot.initialize()
@@ -89,7 +89,7 @@ async def test_a_slow_answer_times_out(sim: TelegramSimulator) -> None:
     await bot.shutdown()
 
 
-async def test_failures_are_told_apart(sim: TelegramSimulator, bot: RawBot) -> None:
+async def test_failures_have_distinct_error_types(sim: TelegramSimulator, bot: RawBot) -> None:
     sim.faults.add(Fault("getMe", "server_error"))
     with pytest.raises(ServerFailed):
         await bot.call("getMe", {})
@@ -114,7 +114,7 @@ async def test_a_closed_session_sends_nothing() -> None:
         await bot.call("getMe", {})
 
 
-async def test_a_download_is_bounded_with_and_without_a_length() -> None:
+async def test_a_download_has_a_limit_with_and_without_a_declared_length() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 5000)
@@ -135,7 +135,7 @@ async def test_a_download_is_bounded_with_and_without_a_length() -> None:
 
 
 @pytest.mark.parametrize("answer", [b"{}", b"", b"<html>", b"[" * 100_000, b'{"parameters":[]}'])
-async def test_a_429_that_says_nothing_means_one_second(answer: bytes) -> None:
+async def test_a_429_without_a_time_means_one_second(answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         head = f"HTTP/1.1 429 X\r\nContent-Length: {len(answer)}\r\nConnection: close\r\n\r\n"
@@ -155,7 +155,7 @@ async def test_a_429_that_says_nothing_means_one_second(answer: bytes) -> None:
     await server.wait_closed()
 
 
-def test_what_errors_mean() -> None:
+def test_errors_are_mapped_to_error_types() -> None:
     parse_error = BadRequest("Can't parse entities: unsupported start tag")
     assert isinstance(delivery_error(parse_error), FormatRejected)
     assert isinstance(delivery_error(BadRequest("Message is too long")), Permanent)
@@ -166,7 +166,7 @@ def test_what_errors_mean() -> None:
     assert "123:abc" not in str(start_error(InvalidToken("the token 123:abc")))
 
 
-async def test_a_group_that_moved_names_its_new_id() -> None:
+async def test_a_migrated_group_reports_its_new_id() -> None:
     body = json.dumps(
         {
             "ok": False,

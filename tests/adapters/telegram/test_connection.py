@@ -27,7 +27,7 @@ from tests.support.waiting import eventually
 
 
 @MODES
-async def test_what_the_store_refuses_comes_again_in_order(mode: str) -> None:
+async def test_updates_that_were_not_stored_are_fetched_again_in_order(mode: str) -> None:
     async with connected(mode, EventRecorder(unavailable(2))) as bench:
         ann, bob = bench.sim.person("Ann"), bench.sim.person("Bob")
         for number in range(5):
@@ -40,7 +40,7 @@ async def test_what_the_store_refuses_comes_again_in_order(mode: str) -> None:
             assert mine == [f"{name} {number}" for number in range(5)]
 
 
-async def test_nothing_is_confirmed_before_it_is_stored() -> None:
+async def test_no_update_is_confirmed_before_it_is_stored() -> None:
     sink = EventRecorder(unavailable(10_000))
     async with connected("polling", sink) as bench:
         ann = bench.sim.person("Ann")
@@ -55,7 +55,7 @@ async def test_nothing_is_confirmed_before_it_is_stored() -> None:
         await eventually(lambda: not bench.sim.queue.waiting)
 
 
-async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> None:
+async def test_an_exception_for_one_update_does_not_stop_the_others() -> None:
     sink = EventRecorder([RuntimeError("a bug") for _ in range(5)])
     async with connected("polling", sink) as bench:
         ann = bench.sim.person("Ann")
@@ -67,7 +67,7 @@ async def test_an_update_that_breaks_the_gateway_does_not_stop_the_others() -> N
 
 
 @MODES
-async def test_polling_and_webhook_survive_dropped_connections(mode: str) -> None:
+async def test_polling_and_webhook_survive_interrupted_connections(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         await bench.sim.say(ann, bench.sim.direct(ann), "before")
@@ -79,7 +79,7 @@ async def test_polling_and_webhook_survive_dropped_connections(mode: str) -> Non
         await bench.sink.wait(2)
 
 
-async def test_the_webhook_takes_only_what_has_the_secret() -> None:
+async def test_the_webhook_requires_the_secret() -> None:
     async with connected("webhook") as bench:
         ann = bench.sim.person("Ann")
         assert bench.sim.webhook.settings is not None
@@ -92,7 +92,7 @@ async def test_the_webhook_takes_only_what_has_the_secret() -> None:
         await bench.sink.wait(1)
 
 
-async def test_a_store_that_fails_answers_503() -> None:
+async def test_a_failing_store_is_answered_with_503() -> None:
     async with connected("webhook", EventRecorder(unavailable(1))) as bench:
         ann = bench.sim.person("Ann")
         await bench.sim.say(ann, bench.sim.direct(ann), "again please")
@@ -100,7 +100,7 @@ async def test_a_store_that_fails_answers_503() -> None:
         assert "503" in bench.sim.webhook.last_error
 
 
-async def test_a_wrong_token_says_what_to_do() -> None:
+async def test_a_wrong_token_is_reported_with_advice() -> None:
     sim = TelegramSimulator()
     await sim.start()
     try:
@@ -117,7 +117,7 @@ async def test_a_wrong_token_says_what_to_do() -> None:
         await sim.stop()
 
 
-async def test_nobody_at_home_is_not_permanent() -> None:
+async def test_an_unreachable_server_is_temporary() -> None:
     sim = TelegramSimulator()
     await sim.start()
     adapter = adapter_for(sim, Listener(), Counter[str](), MemoryState())
@@ -145,7 +145,7 @@ async def test_a_second_receiver_ends_the_first_with_advice() -> None:
         await asyncio.gather(closed, closed_other, return_exceptions=True)
 
 
-async def test_two_accounts_live_side_by_side() -> None:
+async def test_two_accounts_at_the_same_time_are_separate() -> None:
     listener, counts = Listener(), Counter[str]()
     sims = [
         TelegramSimulator("webhook", username="first_bot", token="1:aaaa"),
@@ -179,7 +179,7 @@ async def test_two_accounts_live_side_by_side() -> None:
 
 
 @MODES
-async def test_the_doctor_looks_at_what_goes_wrong(mode: str) -> None:
+async def test_doctor_reports_problems(mode: str) -> None:
     async with connected(mode) as bench:
         checks = {one.name: one for one in await bench.adapter.diagnose()}
         assert checks["bot token"].detail == "this is @parley_sim_bot"
@@ -200,7 +200,7 @@ async def test_the_doctor_looks_at_what_goes_wrong(mode: str) -> None:
         assert checks["updates"].ok is (mode == "polling")
 
 
-async def test_our_path_is_appended_to_an_address_without_one() -> None:
+async def test_the_webhook_path_is_appended_to_an_address_without_one() -> None:
     assert public_url("https://a.example/", "/webhook/telegram") == (
         "https://a.example/webhook/telegram"
     )

@@ -34,7 +34,7 @@ from tests.support.waiting import eventually
 
 
 @MODES
-async def test_a_direct_message_arrives_and_is_answered(mode: str) -> None:
+async def test_a_direct_message_is_received_and_answered(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
@@ -56,7 +56,7 @@ async def test_a_direct_message_arrives_and_is_answered(mode: str) -> None:
 
 
 @MODES
-async def test_a_mention_in_a_group_reaches_us_and_the_rest_does_not(mode: str) -> None:
+async def test_a_mention_in_a_group_is_received_and_other_messages_are_not(mode: str) -> None:
     async with connected(mode) as bench:
         ann, room = bench.sim.person("Ann"), bench.sim.room("Team")
         await bench.sim.say(ann, room, "nothing for the bot")
@@ -88,7 +88,7 @@ async def test_a_topic_is_a_thread(mode: str) -> None:
 
 
 @MODES
-async def test_commands_are_registered_once_and_arrive_with_arguments(mode: str) -> None:
+async def test_commands_are_registered_once_and_received_with_arguments(mode: str) -> None:
     async with connected(mode) as bench:
         await eventually(lambda: bool(bench.sim.api.commands))
         names = [one["command"] for one in bench.sim.api.commands["default/"]]  # type: ignore[index]
@@ -106,7 +106,7 @@ async def test_commands_are_registered_once_and_arrive_with_arguments(mode: str)
 
 
 @MODES
-async def test_a_button_is_pressed_and_stops_spinning(mode: str) -> None:
+async def test_a_button_press_is_received_and_completed(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
@@ -120,7 +120,7 @@ async def test_a_button_is_pressed_and_stops_spinning(mode: str) -> None:
 
 
 @MODES
-async def test_an_inline_query_offers_texts(mode: str) -> None:
+async def test_an_inline_query_gets_texts(mode: str) -> None:
     async with connected(mode) as bench:
         ann, room = bench.sim.person("Ann"), bench.sim.room("Elsewhere")
         query = bench.sim.inline(ann, "capital of France", "group")
@@ -139,7 +139,7 @@ async def test_an_inline_query_offers_texts(mode: str) -> None:
 
 
 @MODES
-async def test_files_come_and_go(mode: str) -> None:
+async def test_files_are_received_and_sent(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
@@ -164,7 +164,7 @@ async def test_files_come_and_go(mode: str) -> None:
 
 
 @MODES
-async def test_an_album_is_one_message_in_its_place(mode: str) -> None:
+async def test_an_album_is_one_message(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
@@ -182,7 +182,7 @@ async def test_an_album_is_one_message_in_its_place(mode: str) -> None:
         assert sizes == [3, 3, 0]
 
 
-async def test_an_album_that_nobody_addressed_is_not_kept_by_the_webhook() -> None:
+async def test_the_webhook_stores_no_album_that_does_not_address_the_bot() -> None:
     async with connected("webhook", privacy=False) as bench:
         ann, room = bench.sim.person("Ann"), bench.sim.room("Team")
         pictures = tuple(SimFile(f"{n}.png", "image/png", PNG) for n in range(2))
@@ -191,7 +191,7 @@ async def test_an_album_that_nobody_addressed_is_not_kept_by_the_webhook() -> No
         assert bench.state.values == {}
 
 
-async def test_an_album_survives_a_stop_between_its_parts_and_the_merge() -> None:
+async def test_an_album_survives_a_stop_between_its_parts() -> None:
     async with connected("webhook") as bench:
         ann = bench.sim.person("Ann")
         pictures = tuple(SimFile(f"{n}.png", "image/png", PNG) for n in range(2))
@@ -206,7 +206,7 @@ async def test_an_album_survives_a_stop_between_its_parts_and_the_merge() -> Non
 
 
 @MODES
-async def test_edits_and_reactions_arrive(mode: str) -> None:
+async def test_edits_and_reactions_are_received(mode: str) -> None:
     async with connected(mode) as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)

@@ -10,20 +10,20 @@ from gateway.people import Audience
 
 
 @given(st.text())
-def test_a_draft_has_a_number_that_telegram_takes(key: str) -> None:
+def test_a_draft_has_an_id_that_telegram_accepts(key: str) -> None:
     assert 1 <= draft_id(key) <= MAX_DRAFT_ID
     assert draft_id(key) == draft_id(key)
 
 
-def test_two_answers_have_two_drafts() -> None:
+def test_two_answers_have_different_draft_ids() -> None:
     assert draft_id("live:1") != draft_id("live:2")
 
 
-def test_drafts_exist_in_private_chats_only() -> None:
+def test_drafts_are_used_in_private_chats_only() -> None:
     for audience in Audience:
         place = Place("telegram", "main", "1", audience)
         assert live_style(place) == (DRAFT if audience is Audience.DIRECT else EDITED)
 
 
-def test_edits_keep_the_distance_that_telegram_bears() -> None:
+def test_edits_keep_the_pause_of_telegram() -> None:
     assert min(DRAFT.pause, EDITED.pause) >= 1.1

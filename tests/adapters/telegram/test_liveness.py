@@ -37,7 +37,7 @@ async def polling(sink: EventRecorder, clock: FakeClock):  # type: ignore[no-unt
         await sim.stop()
 
 
-async def test_a_poll_that_is_answered_is_a_proof() -> None:
+async def test_a_finished_poll_is_a_proof_of_liveness() -> None:
     clock, sink = FakeClock(instant=True), EventRecorder()
     async with polling(sink, clock) as (sim, poller):
         clock.skip(POLL_SECONDS)
@@ -49,7 +49,7 @@ async def test_a_poll_that_is_answered_is_a_proof() -> None:
         await eventually(lambda: poller.alive().seconds_since == 0)
 
 
-async def test_polls_without_an_answer_are_deafness() -> None:
+async def test_unanswered_polls_make_the_connection_deaf() -> None:
     clock = FakeClock(instant=True)
     async with polling(EventRecorder(), clock) as (_, poller):
         clock.skip(OVERDUE_SECONDS + 1)
@@ -58,7 +58,7 @@ async def test_polls_without_an_answer_are_deafness() -> None:
         assert f"for {OVERDUE_SECONDS + 1:.0f} s" in found.detail
 
 
-async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
+async def test_a_slow_store_does_not_make_the_connection_deaf() -> None:
     clock, open_again, arrived = FakeClock(instant=True), asyncio.Event(), asyncio.Event()
 
     class Slow(EventRecorder):
@@ -78,7 +78,7 @@ async def test_a_store_that_is_slow_is_not_taken_for_a_deaf_platform() -> None:
 
 
 @pytest.mark.parametrize("mode", ["polling", "webhook"])
-async def test_an_adapter_proves_itself_while_it_is_connected(mode: str) -> None:
+async def test_an_adapter_reports_its_liveness_while_connected(mode: str) -> None:
     async with connected(mode) as bench:
         assert isinstance(bench.adapter, CanCheckLiveness)
         assert bench.adapter.alive().ok

@@ -19,14 +19,14 @@ def test_polling_needs_a_token_only() -> None:
     assert TelegramSettings.model_validate({"bot_token": "1:x"}).configured()
 
 
-def test_a_webhook_needs_address_and_secret() -> None:
+def test_a_webhook_needs_an_address_and_a_secret() -> None:
     settings = TelegramSettings.model_validate({"bot_token": "1:x", "mode": "webhook"})
     assert settings.missing() == ("webhook_url", "webhook_secret")
     full = {"bot_token": "1:x", "mode": "webhook", "webhook_url": "https://a.example"}
     assert TelegramSettings.model_validate({**full, "webhook_secret": "s"}).configured()
 
 
-def test_an_address_without_a_token_lacks_the_token() -> None:
+def test_an_address_without_a_token_is_incomplete() -> None:
     settings = TelegramSettings.model_validate({"webhook_url": "https://a.example"})
     assert settings.missing() == ("bot_token",)
 
@@ -41,12 +41,12 @@ def test_an_address_without_a_token_lacks_the_token() -> None:
         {"base_url": "api.telegram.org"},
     ],
 )
-def test_what_is_refused(section: dict[str, Any]) -> None:
+def test_invalid_values_are_refused(section: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         TelegramSettings.model_validate(section)
 
 
-def test_secrets_do_not_show() -> None:
+def test_secrets_are_hidden() -> None:
     settings = TelegramSettings.model_validate(
         {"bot_token": "1:hidden", "webhook_secret": "veiled"}
     )
@@ -54,6 +54,6 @@ def test_secrets_do_not_show() -> None:
     assert "veiled" not in repr(settings)
 
 
-def test_a_base_address_is_tidied() -> None:
+def test_a_base_address_is_normalised() -> None:
     settings = TelegramSettings.model_validate({"base_url": "http://127.0.0.1:8081/bot/"})
     assert settings.base_url == "http://127.0.0.1:8081"

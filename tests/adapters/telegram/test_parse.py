@@ -52,7 +52,7 @@ def extras(found: ChatMessage) -> TelegramExtras:
     return unpacked(TelegramExtras, found.extras)
 
 
-def test_both_names_are_the_same_function_and_import_no_library() -> None:
+def test_both_names_are_one_function_and_import_no_library() -> None:
     assert parse is parse_in_module
     code = (
         "import sys, adapters.telegram.manifest; from adapters.telegram import parse; "
@@ -62,7 +62,7 @@ def test_both_names_are_the_same_function_and_import_no_library() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_direct_message() -> None:
+def test_a_direct_message_is_parsed() -> None:
     (event,) = parse(update(text="hello"), replace(ME, account="support"))
     assert isinstance(event, MessageReceived)
     assert event.event_id == "5000"
@@ -95,7 +95,7 @@ def test_a_direct_message() -> None:
         ({"id": -1, "type": "something new"}, Audience.PUBLIC_ROOM),
     ],
 )
-def test_who_reads_along(chat: dict[str, Any], audience: Audience) -> None:
+def test_the_audience_follows_from_the_chat(chat: dict[str, Any], audience: Audience) -> None:
     assert read(text="hi", chat=chat).place.audience is audience
 
 
@@ -111,12 +111,14 @@ def test_who_reads_along(chat: dict[str, Any], audience: Audience) -> None:
         ("@OurBot", "@OurBot", "", True),
     ],
 )
-def test_mentions_are_entities(text: str, mention: str, content: str, ours: bool) -> None:
+def test_mentions_are_recognised_by_entities(
+    text: str, mention: str, content: str, ours: bool
+) -> None:
     found = read(text=text, entities=[entity(text, mention, "mention")], chat=GROUP)
     assert (found.content, found.mentions_bot, found.mentions_others) == (content, ours, not ours)
 
 
-def test_our_name_without_an_entity_is_no_mention() -> None:
+def test_the_bots_name_without_an_entity_is_not_a_mention() -> None:
     assert not read(text="tell @OurBot", chat=GROUP).mentions_bot
 
 
@@ -142,7 +144,7 @@ def test_a_mention_by_id_needs_no_username() -> None:
         ("/ask@ourbot\nwhy", "/ask@ourbot", "ask", "why"),
     ],
 )
-def test_commands(text: str, command: str, name: str, arguments: str) -> None:
+def test_commands_are_parsed(text: str, command: str, name: str, arguments: str) -> None:
     raw = update(text=text, entities=[entity(text, command, "bot_command")], chat=GROUP)
     (event,) = parse(raw, ME)
     assert isinstance(event, CommandInvoked)
@@ -153,7 +155,7 @@ def test_commands(text: str, command: str, name: str, arguments: str) -> None:
     assert "@" not in event.message.content
 
 
-def test_a_command_for_another_bot_is_not_ours() -> None:
+def test_a_command_for_another_bot_is_ignored() -> None:
     text = "/ask@OtherBot why"
     assert (
         parse(update(text=text, entities=[entity(text, "/ask@OtherBot", "bot_command")]), ME) == []
@@ -165,7 +167,7 @@ def test_a_command_later_in_the_text_is_text() -> None:
     assert read(text=text, entities=[entity(text, "/ask", "bot_command")]).content == text
 
 
-def test_hashtags_links_and_hidden_addresses() -> None:
+def test_hashtags_links_and_hidden_addresses_are_parsed() -> None:
     text = "😀 #one https://a.example docs"
     marks = [
         entity(text, "#one", "hashtag"),
@@ -177,7 +179,7 @@ def test_hashtags_links_and_hidden_addresses() -> None:
     assert found.content == "😀 #one https://a.example docs (https://docs.example/)"
 
 
-def test_a_caption_counts_like_a_text() -> None:
+def test_a_caption_is_parsed_like_text() -> None:
     caption = "@OurBot what is it?"
     found = read(
         caption=caption,
@@ -228,7 +230,7 @@ def test_a_caption_counts_like_a_text() -> None:
         ),
     ],
 )
-def test_what_is_no_text_is_shown_and_not_said(
+def test_content_that_is_not_text_is_external_text(
     body: dict[str, Any], shown: tuple[Authorship, str] | None, kinds: list[str]
 ) -> None:
     found = read(**body)
@@ -237,7 +239,7 @@ def test_what_is_no_text_is_shown_and_not_said(
     assert [one.kind for one in found.attachments] == kinds
 
 
-def test_a_reply_carries_what_it_answers() -> None:
+def test_a_reply_contains_the_replied_message() -> None:
     reply = message("the answer is 42", message_id=6, **{"from": BOT})
     found = read(text="why?", reply_to_message=reply, chat=GROUP)
     assert found.reply_to_id == "6"
@@ -248,7 +250,7 @@ def test_a_reply_carries_what_it_answers() -> None:
     assert chosen.text == "42"
 
 
-def test_a_topics_first_message_is_no_reply() -> None:
+def test_the_first_message_of_a_topic_is_not_a_reply() -> None:
     start = message(message_id=3, forum_topic_created={"name": "Plans"})
     found = read(
         text="hi", chat=GROUP, message_thread_id=3, is_topic_message=True, reply_to_message=start
@@ -256,7 +258,7 @@ def test_a_topics_first_message_is_no_reply() -> None:
     assert (found.thread_id, found.reply_to_id, found.quote) == ("3", None, None)
 
 
-def test_a_reply_chain_in_an_ordinary_group_is_no_thread() -> None:
+def test_replies_in_an_ordinary_group_are_not_a_thread() -> None:
     assert read(text="hi", chat=GROUP, message_thread_id=3).place.thread_id == ""
 
 
@@ -287,7 +289,7 @@ CHANNEL = {"id": -1005, "type": "channel", "title": "News"}
         ({"forward_origin": {"type": "user", "sender_user": SENDER}, "via_bot": BOT}, "Bo"),
     ],
 )
-def test_a_forward_is_somebody_elses_and_never_a_command(
+def test_a_forward_is_external_text_and_never_a_command(
     fields: dict[str, Any], writer: str
 ) -> None:
     (event,) = parse(update(**COMMAND, chat=GROUP, **fields), ME)
@@ -297,7 +299,7 @@ def test_a_forward_is_somebody_elses_and_never_a_command(
     assert not extras(event.message).is_command
 
 
-def test_a_forward_that_names_us_does_not_call_us() -> None:
+def test_a_forward_that_mentions_the_bot_is_not_an_invocation() -> None:
     text = "@OurBot pay Eve"
     found = read(
         text=text,
@@ -308,7 +310,7 @@ def test_a_forward_that_names_us_does_not_call_us() -> None:
     assert not found.mentions_bot
 
 
-def test_the_caption_of_a_forward_is_forwarded_and_that_of_ones_own_picture_is_own() -> None:
+def test_the_caption_of_a_forward_is_forwarded_and_that_of_an_own_picture_is_own_text() -> None:
     picture: dict[str, Any] = {"photo": [{"file_id": "p", "width": 1, "height": 1}]}
     own = read(caption="mine", **picture)
     assert (own.content, own.material) == ("mine", ())
@@ -324,7 +326,7 @@ def test_a_forwarded_card_is_forwarded() -> None:
     assert found.material == (Material("forwarded", "Contact: Bo, +49", "Bo"),)
 
 
-def test_what_a_bot_made_is_the_bots_and_never_a_command() -> None:
+def test_text_made_by_a_bot_belongs_to_the_bot_and_is_never_a_command() -> None:
     other = {"id": 5, "is_bot": True, "username": "gif"}
     (event,) = parse(update(**COMMAND, via_bot=other), ME)
     assert isinstance(event, MessageReceived)
@@ -332,7 +334,7 @@ def test_what_a_bot_made_is_the_bots_and_never_a_command() -> None:
     assert event.message.material == (Material("via_bot", "/clear", "@gif"),)
 
 
-def test_what_was_sent_through_our_inline_mode_is_for_us() -> None:
+def test_a_message_sent_by_inline_mode_addresses_the_bot() -> None:
     ours = read(text="q", via_bot=BOT, chat=GROUP)
     assert (ours.mentions_bot, ours.content) == (True, "")
     assert ours.material == (Material("chosen", "q"),)
@@ -340,7 +342,7 @@ def test_what_was_sent_through_our_inline_mode_is_for_us() -> None:
     assert (other.mentions_bot, other.material) == (False, (Material("via_bot", "q", "X"),))
 
 
-def test_a_quotation_in_ones_own_text_is_marked_and_commands_nothing() -> None:
+def test_a_quotation_in_own_text_is_marked_and_is_no_command() -> None:
     text = "/clear @OurBot\nis that right?"
     entities = [
         {"type": "blockquote", "offset": 0, "length": 14},
@@ -359,14 +361,14 @@ def test_every_line_of_a_quotation_is_marked() -> None:
     assert read(text=text, entities=entities).content == "so: > 😀 a\n> b\n> \n> c end"
 
 
-def test_a_reply_to_another_chat_names_its_writer() -> None:
+def test_a_reply_to_another_chat_names_its_author() -> None:
     other = {"origin": {"type": "chat", "sender_chat": CHANNEL}, "poll": {"question": "Q?"}}
     quote = read(text="yes", external_reply=other).quote
     assert quote is not None
     assert (quote.text, quote.author_name) == ("Poll: Q?", "News")
 
 
-def test_who_writes_in_a_channel_or_anonymously_is_the_chat() -> None:
+def test_posts_of_a_channel_and_anonymous_messages_have_the_chat_as_author() -> None:
     (event,) = parse(update("channel_post", text="news", sender_chat=GROUP), ME)
     assert isinstance(event, MessageReceived)
     assert (event.message.author.id, event.message.author.name) == ("-100200", "Team")
@@ -376,7 +378,7 @@ def test_who_writes_in_a_channel_or_anonymously_is_the_chat() -> None:
     assert not plain.message.author.is_chat
 
 
-def test_our_own_messages_are_ignored() -> None:
+def test_own_messages_are_ignored() -> None:
     assert parse(update("message", message("mine", **{"from": BOT})), ME) == []
 
 
@@ -386,7 +388,7 @@ def test_an_edit_keeps_the_id() -> None:
     assert (event.message.id, event.message.content) == ("7", "better")
 
 
-def test_a_button() -> None:
+def test_a_button_press_is_parsed() -> None:
     markup = {"inline_keyboard": [[{"text": "Yes", "callback_data": "y"}]]}
     body = {"id": "77", "from": ANN, "message": message("x", reply_markup=markup), "data": "y"}
     (event,) = parse(update("callback_query", body), ME)
@@ -399,7 +401,7 @@ def test_a_button() -> None:
     )
 
 
-def test_an_inline_query_is_as_public_as_the_chat_it_is_typed_in() -> None:
+def test_an_inline_query_has_the_audience_of_its_chat() -> None:
     for chat_type, audience in (("sender", Audience.DIRECT), ("supergroup", Audience.PUBLIC_ROOM)):
         body = {"id": "78", "from": ANN, "query": "q", "chat_type": chat_type}
         (event,) = parse(update("inline_query", body), ME)
@@ -407,7 +409,7 @@ def test_an_inline_query_is_as_public_as_the_chat_it_is_typed_in() -> None:
         assert (event.event_id, event.query, event.place.audience) == ("78", "q", audience)
 
 
-def test_a_changed_reaction_is_one_gone_and_one_come() -> None:
+def test_a_changed_reaction_is_a_removal_and_an_addition() -> None:
     (gone, come) = parse(samples()[14], ME)
     assert isinstance(gone, ReactionChanged)
     assert isinstance(come, ReactionChanged)
@@ -415,7 +417,7 @@ def test_a_changed_reaction_is_one_gone_and_one_come() -> None:
     assert (come.emoji, come.added, come.event_id) == ("👍", True, "5000:1")
 
 
-def test_coming_and_going() -> None:
+def test_arrivals_and_departures_are_parsed() -> None:
     (ours,) = parse(samples()[15], ME)
     assert isinstance(ours, MembershipChanged)
     assert (ours.is_self, ours.joined) == (True, True)
@@ -442,18 +444,18 @@ def test_coming_and_going() -> None:
         update(pinned_message=message("x")),
     ],
 )
-def test_what_is_ignored(payload: dict[str, Any]) -> None:
+def test_other_updates_are_ignored(payload: dict[str, Any]) -> None:
     assert parse(payload, ME) == []
 
 
-def test_characters_that_no_database_takes_are_replaced() -> None:
+def test_characters_that_databases_refuse_are_replaced() -> None:
     found = read(text="a\ud83d b\x00", entities=[{"type": "hashtag", "offset": 0, "length": 2}])
     assert found.content == "a\ufffd b\ufffd"
     found.content.encode()
 
 
 @pytest.mark.skipif(not PAYLOADS.exists(), reason="the shared payloads are not beside the checkout")
-def test_recorded_payloads_parse() -> None:
+def test_recorded_payloads_are_parsed() -> None:
     counts = {"events": 0, "ignored": 0}
     for record in json.loads(PAYLOADS.read_text()):
         payload = record["payload"]
@@ -481,7 +483,7 @@ def topic(number: int) -> dict[str, Any]:
     return {"topic_id": number, "user": ANN}
 
 
-def test_a_channel_s_direct_messages_are_one_place_per_topic() -> None:
+def test_each_topic_of_a_channels_direct_messages_is_one_place() -> None:
     places = [
         read(text="hi", chat=CHANNEL_MESSAGES, direct_messages_topic=topic(number)).place
         for number in (11, 2**52 - 1)
@@ -496,7 +498,7 @@ def test_a_channel_s_direct_messages_are_one_place_per_topic() -> None:
 
 
 @pytest.mark.parametrize("named", [None, {}, {"topic_id": "11"}, {"topic_id": 1.5}])
-def test_a_message_of_no_topic_there_has_no_place_and_neither_has_a_press(named: object) -> None:
+def test_a_message_or_press_without_a_topic_there_has_no_place(named: object) -> None:
     more: dict[str, Any] = {} if named is None else {"direct_messages_topic": named}
     assert parse(update(text="hi", chat=CHANNEL_MESSAGES, **more), ME) == []
     under = message("ours", chat=CHANNEL_MESSAGES, **more)
@@ -504,13 +506,13 @@ def test_a_message_of_no_topic_there_has_no_place_and_neither_has_a_press(named:
     assert parse(update("callback_query", pressed), ME) == []
 
 
-def test_a_topic_of_a_private_chat_is_a_conversation_with_that_person_alone() -> None:
+def test_a_topic_of_a_private_chat_is_a_direct_conversation() -> None:
     place = read(text="hi", is_topic_message=True, message_thread_id=5).place
     assert (place.thread_id, place.audience, place.closed_thread) == ("5", Audience.DIRECT, False)
     assert not place.outsiders
 
 
-def test_who_writes_in_another_chat_s_name_is_from_outside() -> None:
+def test_people_who_write_in_the_name_of_another_chat_are_outside_people() -> None:
     channel = {"id": -100999, "type": "channel", "title": "Elsewhere"}
     assert read(text="hi", chat=GROUP, sender_chat=channel).author.outside
     assert read(
@@ -520,6 +522,6 @@ def test_who_writes_in_another_chat_s_name_is_from_outside() -> None:
     assert not read(text="hi", chat=GROUP).author.outside
 
 
-def test_a_customer_of_a_business_account_is_nobody_who_writes_to_us() -> None:
+def test_messages_to_a_business_account_are_ignored() -> None:
     assert parse(update(text="hi", business_connection_id="b1"), ME) == []
     assert parse(update("business_message", message("hi")), ME) == []

@@ -32,7 +32,7 @@ async def run_until_dead(
     return caught.value
 
 
-async def test_two_minutes_of_silence_are_the_end() -> None:
+async def test_two_minutes_without_an_answer_end_the_connection() -> None:
     sim, clock = TelegramSimulator(), FakeClock(instant=True)
     await sim.start()
     problem = await run_until_dead(sim, clock, unreachable=True)
@@ -42,7 +42,7 @@ async def test_two_minutes_of_silence_are_the_end() -> None:
     assert clock.slept[:3] == [0.5, 1.0, 2.0]
 
 
-async def test_a_revoked_token_is_the_end_at_once() -> None:
+async def test_a_revoked_token_ends_the_connection_immediately() -> None:
     sim, clock = TelegramSimulator(), FakeClock(instant=True)
     await sim.start()
     sim.faults.add(Fault("getUpdates", "rate_limit", retry_after=45))
@@ -61,7 +61,7 @@ async def test_a_revoked_token_is_the_end_at_once() -> None:
     await sim.stop()
 
 
-def test_a_lane_is_a_chat_or_else_a_person() -> None:
+def test_updates_are_ordered_by_chat_or_by_person() -> None:
     assert ordering_key(update(text="x")) == "11"
     pressed = {"id": "1", "from": {"id": 3}, "message": message("x", chat={"id": -5})}
     assert ordering_key(update("callback_query", pressed)) == "-5"

@@ -27,7 +27,7 @@ from tests.adapters.telegram.harness import (
 )
 
 
-async def test_the_general_topic_is_named_only_when_typing() -> None:
+async def test_the_general_topic_is_named_for_typing_only() -> None:
     async with connected("polling") as bench:
         room = bench.sim.room("Team")
         general = replace(place_in(room), thread_id="1")
@@ -37,7 +37,7 @@ async def test_the_general_topic_is_named_only_when_typing() -> None:
         assert bench.sim.shown(room)[-1].text == "for all"
 
 
-async def test_a_picture_that_telegram_refuses_goes_as_a_document() -> None:
+async def test_a_picture_that_telegram_refuses_is_sent_as_a_document() -> None:
     async with connected("polling") as bench:
         room = bench.sim.direct(bench.sim.person("Ann"))
         broken = OutboundFile("a.png", "image/png", b"not a picture")
@@ -46,7 +46,7 @@ async def test_a_picture_that_telegram_refuses_goes_as_a_document() -> None:
         assert bench.sim.shown(room)[-1].files[0].data == b"not a picture"
 
 
-async def test_we_edit_delete_and_react() -> None:
+async def test_own_messages_are_edited_deleted_and_get_reactions() -> None:
     async with connected("polling") as bench:
         ann = bench.sim.person("Ann")
         room = bench.sim.direct(ann)
@@ -73,7 +73,7 @@ async def test_we_edit_delete_and_react() -> None:
 
 
 @MODES
-async def test_being_blocked_is_noticed(mode: str) -> None:
+async def test_a_blocked_bot_is_reported(mode: str) -> None:
     async with connected(mode) as bench:
         room = bench.sim.direct(bench.sim.person("Ann"))
         bench.sim.block(room)
@@ -92,7 +92,9 @@ async def test_being_blocked_is_noticed(mode: str) -> None:
         (Fault("sendMessage", "drop_after"), Ambiguous, 1),
     ],
 )
-async def test_what_a_failed_send_means(fault: Fault, error: type[Exception], shown: int) -> None:
+async def test_each_failed_send_has_its_error_type(
+    fault: Fault, error: type[Exception], shown: int
+) -> None:
     async with connected("polling") as bench:
         room = bench.sim.direct(bench.sim.person("Ann"))
         bench.sim.faults.add(fault)
@@ -101,7 +103,7 @@ async def test_what_a_failed_send_means(fault: Fault, error: type[Exception], sh
         assert len(bench.sim.shown(room)) == shown
 
 
-async def test_refusals_are_told_apart() -> None:
+async def test_refusals_have_distinct_error_types() -> None:
     async with connected("polling") as bench:
         room = bench.sim.direct(bench.sim.person("Ann"))
         place = place_in(room)
@@ -120,7 +122,7 @@ async def test_refusals_are_told_apart() -> None:
         await bench.adapter.send(text(place, "x", reply_to_id="999999"))
 
 
-async def test_a_long_answer_with_code_arrives_whole() -> None:
+async def test_a_long_answer_with_code_arrives_completely() -> None:
     async with connected("polling") as bench:
         room = bench.sim.direct(bench.sim.person("Ann"))
         code = "x = '😀'\n" * 100
@@ -129,7 +131,7 @@ async def test_a_long_answer_with_code_arrives_whole() -> None:
         assert bench.sim.shown(room)[-1].text == code.strip()
 
 
-def test_what_is_offered_inline_is_kept_for_nobody() -> None:
+def test_inline_results_are_not_cached() -> None:
     """Telegram gives it out again otherwise, to others or after it was forgotten."""
     request = inline_request("7", (Button("Ask", "why?"),))
     assert (request["is_personal"], request["cache_time"]) == (True, 0)

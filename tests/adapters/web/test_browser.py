@@ -66,7 +66,7 @@ async def served() -> AsyncIterator[tuple[Echo, str]]:
     await listener.stop()
 
 
-async def test_a_conversation_with_all_there_is(served: tuple[Echo, str]) -> None:
+async def test_a_conversation_shows_every_kind_of_message(served: tuple[Echo, str]) -> None:
     _, url = served
     async with window(url) as opened:
         page = opened.page
@@ -88,7 +88,7 @@ async def test_a_conversation_with_all_there_is(served: tuple[Echo, str]) -> Non
         assert opened.complaints == []
 
 
-async def test_files_replies_edits_and_deletions(served: tuple[Echo, str]) -> None:
+async def test_files_replies_edits_and_deletions_work(served: tuple[Echo, str]) -> None:
     echo, url = served
     async with window(url) as opened:
         page = opened.page
@@ -115,7 +115,7 @@ async def test_files_replies_edits_and_deletions(served: tuple[Echo, str]) -> No
         assert opened.complaints == []
 
 
-async def test_what_was_written_is_not_lost_when_parley_is_away(served: tuple[Echo, str]) -> None:
+async def test_a_written_text_is_kept_while_parley_is_unavailable(served: tuple[Echo, str]) -> None:
     echo, url = served
     assert echo.adapter is not None
     async with window(url) as opened:
@@ -134,7 +134,7 @@ async def test_what_was_written_is_not_lost_when_parley_is_away(served: tuple[Ec
 
 
 @pytest.mark.parametrize("dark", [False, True])
-async def test_it_fits_a_telephone(served: tuple[Echo, str], dark: bool) -> None:
+async def test_the_page_fits_a_phone(served: tuple[Echo, str], dark: bool) -> None:
     _, url = served
     async with window(url, TELEPHONE, dark=dark) as opened:
         page = opened.page

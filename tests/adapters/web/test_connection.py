@@ -36,12 +36,12 @@ async def adapter() -> WebAdapter:
     return made
 
 
-def test_the_page_is_off_until_it_is_switched_on() -> None:
+def test_the_page_is_off_by_default() -> None:
     assert not WebSettings().configured()
     assert WebSettings(enabled=True).configured()
 
 
-def test_it_is_what_its_manifest_says(adapter: WebAdapter) -> None:
+def test_the_adapter_matches_its_manifest(adapter: WebAdapter) -> None:
     assert isinstance(adapter, PlatformAdapter)
     for ability in (CanDelete, CanType, CanFetchFiles):
         assert isinstance(adapter, ability)
@@ -60,7 +60,7 @@ async def test_the_same_send_twice_is_one_message(adapter: WebAdapter) -> None:
     ]
 
 
-async def test_an_answer_can_grow_and_go(adapter: WebAdapter) -> None:
+async def test_a_live_answer_grows_and_can_be_deleted(adapter: WebAdapter) -> None:
     sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
     await adapter.end_live(
         Outbound("k", PLACE, Part("<p>Hi there</p>", "Hi there"), replaces=sent.message_id)
@@ -76,7 +76,7 @@ async def test_an_answer_can_grow_and_go(adapter: WebAdapter) -> None:
         )
 
 
-async def test_typing_ends_with_the_answer(adapter: WebAdapter) -> None:
+async def test_the_typing_indicator_ends_with_the_answer(adapter: WebAdapter) -> None:
     await adapter.typing(PLACE, ID)
     conversation = adapter.conversations.of(ADA)
     assert conversation.typing_until > asyncio.get_running_loop().time()
@@ -84,7 +84,7 @@ async def test_typing_ends_with_the_answer(adapter: WebAdapter) -> None:
     assert conversation.typing_until == 0.0
 
 
-async def test_blocks_foreign_places_and_huge_answers_are_refused(adapter: WebAdapter) -> None:
+async def test_blocks_other_places_and_huge_answers_are_refused(adapter: WebAdapter) -> None:
     elsewhere = Place("web", "main", "C012", Audience.PUBLIC_ROOM)
     for outbound in (
         Outbound("k", PLACE, Part({"blocks": []}, "x")),
@@ -95,7 +95,9 @@ async def test_blocks_foreign_places_and_huge_answers_are_refused(adapter: WebAd
             await adapter.send(outbound)
 
 
-async def test_files_go_both_ways_and_stay_with_their_owner(adapter: WebAdapter) -> None:
+async def test_files_are_sent_in_both_directions_and_stay_with_their_owner(
+    adapter: WebAdapter,
+) -> None:
     stored = adapter.files.add(ADA, "notes.txt", "text/plain", b"hello")
     mine = Attachment("document", f"{ADA}/{stored.id}", "notes.txt")
     assert await adapter.fetch(mine, limit=5) == b"hello"
@@ -109,7 +111,7 @@ async def test_files_go_both_ways_and_stay_with_their_owner(adapter: WebAdapter)
     assert adapter.files.get(link.id, ADA) is not None
 
 
-async def test_only_buttons_that_stand_on_the_page_can_be_pressed() -> None:
+async def test_only_displayed_buttons_can_be_pressed() -> None:
     inbox = Inbox()
     adapter = WebAdapter(WebSettings(enabled=True), context())
     await adapter.connect(inbox)
@@ -124,7 +126,7 @@ async def test_only_buttons_that_stand_on_the_page_can_be_pressed() -> None:
             await adapter.act(person, {**press, "value": value})
 
 
-async def test_what_could_not_be_stored_does_not_stay_on_the_page() -> None:
+async def test_a_message_that_was_not_stored_is_not_shown() -> None:
     inbox = Inbox(fail=StoreUnavailable("full"))
     adapter = WebAdapter(WebSettings(enabled=True), context())
     await adapter.connect(inbox)
@@ -140,7 +142,7 @@ async def test_what_could_not_be_stored_does_not_stay_on_the_page() -> None:
     assert (line.text, line.edited) == ("Hello", False)
 
 
-async def test_a_reply_carries_what_it_answers() -> None:
+async def test_a_reply_contains_the_replied_message() -> None:
     inbox = Inbox()
     adapter = WebAdapter(WebSettings(enabled=True), context())
     await adapter.connect(inbox)
@@ -154,7 +156,7 @@ async def test_a_reply_carries_what_it_answers() -> None:
     assert (event.message.quote.text, event.message.quote.by_this_bot) == ("plain", True)
 
 
-async def test_nobody_changes_what_is_not_theirs(adapter: WebAdapter) -> None:
+async def test_people_cannot_change_the_lines_of_others(adapter: WebAdapter) -> None:
     sent = await adapter.send(answer(ADA, "<p>Hi</p>"))
     for action in (
         {"type": "edit", "id": ID, "message_id": sent.message_id, "text": "x"},
@@ -165,7 +167,7 @@ async def test_nobody_changes_what_is_not_theirs(adapter: WebAdapter) -> None:
             await adapter.act(ADA, action)
 
 
-async def test_after_disconnect_nothing_is_taken_and_it_can_connect_again() -> None:
+async def test_after_disconnect_nothing_is_accepted_and_it_can_connect_again() -> None:
     adapter = WebAdapter(WebSettings(enabled=True), context())
     await adapter.disconnect()
     inbox = Inbox()
@@ -183,7 +185,7 @@ async def test_after_disconnect_nothing_is_taken_and_it_can_connect_again() -> N
     assert len(inbox.events) == 1
 
 
-async def test_one_person_has_few_open_pages_and_others_still_have_theirs(
+async def test_one_person_can_open_few_pages_and_others_can_still_open_theirs(
     adapter: WebAdapter,
 ) -> None:
     with ExitStack() as pages:
@@ -196,7 +198,7 @@ async def test_one_person_has_few_open_pages_and_others_still_have_theirs(
         assert conversation.watchers == 1
 
 
-async def test_all_pages_together_leave_the_listener_room(adapter: WebAdapter) -> None:
+async def test_all_pages_together_leave_connections_to_the_listener(adapter: WebAdapter) -> None:
     with ExitStack() as pages:
         for number in range(MAX_STREAMS):
             pages.enter_context(adapter.watching(f"web-{number}"))

@@ -15,14 +15,14 @@ def line(name: str, text: str = "x") -> PageMessage:
     return PageMessage(name, "person", NOW, text)
 
 
-def test_the_oldest_lines_go_first() -> None:
+def test_the_oldest_lines_are_removed_first() -> None:
     conversation = Conversation(limit=3)
     for name in "abcde":
         conversation.put(line(name))
     assert [kept.id for kept in conversation.lines()] == ["c", "d", "e"]
 
 
-def test_since_gives_each_changed_line_once_in_the_order_of_its_change() -> None:
+def test_since_returns_each_changed_line_once_in_the_order_of_changes() -> None:
     conversation = Conversation(limit=10)
     seen = conversation.put(line("a")).version
     conversation.put(line("b"))
@@ -33,7 +33,7 @@ def test_since_gives_each_changed_line_once_in_the_order_of_its_change() -> None
     ]
 
 
-async def test_waiting_ends_with_the_next_change() -> None:
+async def test_waiting_ends_at_the_next_change() -> None:
     conversation = Conversation(limit=10)
     waiting = asyncio.create_task(conversation.changed(5.0))
     await asyncio.sleep(0)
@@ -42,13 +42,13 @@ async def test_waiting_ends_with_the_next_change() -> None:
     assert not await conversation.changed(0.01)
 
 
-def test_versions_grow_over_a_restart() -> None:
+def test_versions_increase_across_a_restart() -> None:
     before = Conversations(4, 10, first_version=1_000).of("web-a").put(line("a")).version
     after = Conversations(4, 10, first_version=2_000).of("web-a").put(line("a")).version
     assert after > before
 
 
-def test_the_quietest_conversation_is_forgotten_unless_a_page_looks_at_it() -> None:
+def test_the_least_recently_used_conversation_is_deleted_unless_a_page_shows_it() -> None:
     conversations = Conversations(max_people=2, history=10)
     conversations.of("web-watched").watchers = 1
     conversations.of("web-quiet").put(line("a"))
@@ -57,7 +57,7 @@ def test_the_quietest_conversation_is_forgotten_unless_a_page_looks_at_it() -> N
     assert conversations.of("web-quiet").lines() == []
 
 
-def test_the_shelf_forgets_the_oldest_and_keeps_owners_apart() -> None:
+def test_the_oldest_files_are_deleted_and_each_owner_sees_their_own() -> None:
     shelf = FileStore(max_bytes=10)
     first = shelf.add("web-a", "one", "text/plain", b"123456")
     second = shelf.add("web-a", "two", "text/plain", b"123456")

@@ -16,7 +16,7 @@ ID = "0" * 32
 @pytest.mark.parametrize(
     ("spelled", "kept"), [("a\\ud83db", "a\ufffdb"), ("a\\u0000b", "a\ufffdb"), ("😀", "😀")]
 )
-def test_a_text_that_no_database_stores_is_stored_with_a_replacement(
+def test_a_text_that_databases_refuse_is_stored_with_replacement_characters(
     spelled: str, kept: str
 ) -> None:
     said = json.loads(f'{{"id": "{ID}", "type": "message", "text": "{spelled}"}}')

@@ -24,7 +24,7 @@ ENVELOPE = Envelope("main", "web-ada", datetime(2026, 11, 3, tzinfo=UTC))
 ID = "0123456789abcdef"
 
 
-def test_a_message_is_a_direct_one_of_the_session_person() -> None:
+def test_a_message_is_a_direct_message_of_the_person_of_the_session() -> None:
     [event] = parse({"type": "message", "id": ID, "text": "Hello"}, ENVELOPE)
     assert isinstance(event, MessageReceived)
     assert event.event_id == event.message.id == ID
@@ -33,7 +33,7 @@ def test_a_message_is_a_direct_one_of_the_session_person() -> None:
     assert event.message.place.audience is Audience.DIRECT
 
 
-def test_who_acts_is_never_read_from_the_object() -> None:
+def test_the_author_is_never_read_from_the_payload() -> None:
     claimed = {"author": "owner", "person_id": "owner", "account": "other", "is_bot": True}
     [event] = parse({"type": "message", "id": ID, "text": "Hi", **claimed}, ENVELOPE)
     assert isinstance(event, MessageReceived)
@@ -41,7 +41,7 @@ def test_who_acts_is_never_read_from_the_object() -> None:
     assert not event.message.author.is_bot
 
 
-def test_a_quoted_line_comes_from_the_servers_memory() -> None:
+def test_a_quoted_line_is_read_from_the_server() -> None:
     quote = Quote("a-1", "the answer", by_this_bot=True)
     [event] = parse(
         {"type": "message", "id": ID, "text": "why?", "reply_to": "forged"}, ENVELOPE, quote
@@ -67,12 +67,12 @@ def test_a_slash_begins_a_command(text: str, name: str, arguments: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["/etc/hosts is a file", "/", "//", "/1", "a /ask b"])
-def test_other_slashes_are_text(text: str) -> None:
+def test_other_texts_with_a_slash_are_messages(text: str) -> None:
     [event] = parse({"type": "message", "id": ID, "text": text}, ENVELOPE)
     assert isinstance(event, MessageReceived)
 
 
-def test_files_are_attachments_of_their_kind() -> None:
+def test_files_become_attachments_of_their_kind() -> None:
     files = [
         {"ref": "web-ada/1", "name": "cat.png", "mime": "image/png", "size": 3},
         {"ref": "web-ada/2", "name": "notes.txt", "mime": "text/plain", "size": True},
@@ -86,7 +86,7 @@ def test_files_are_attachments_of_their_kind() -> None:
     assert (second.kind, second.size) == ("document", None)
 
 
-def test_edits_deletions_and_buttons() -> None:
+def test_edits_deletions_and_buttons_become_events() -> None:
     [edit] = parse({"type": "edit", "id": ID, "message_id": "m" * 8, "text": "new"}, ENVELOPE)
     [gone] = parse({"type": "delete", "id": ID, "message_id": "m" * 8}, ENVELOPE)
     [press] = parse(
@@ -120,7 +120,7 @@ def test_edits_deletions_and_buttons() -> None:
         {"type": ["message"], "id": ID, "text": "x"},
     ],
 )
-def test_malformed_objects_mean_nothing(payload: dict[str, object]) -> None:
+def test_malformed_objects_give_no_event(payload: dict[str, object]) -> None:
     assert parse(payload, ENVELOPE) == []
 
 
@@ -144,12 +144,12 @@ def _parses(payload: dict[str, object]) -> None:
 
 
 @given(_payloads)
-def test_any_object_gives_events_of_this_person_or_nothing(payload: dict[str, object]) -> None:
+def test_any_object_gives_events_of_this_person_or_none(payload: dict[str, object]) -> None:
     _parses(payload)
 
 
 @pytest.mark.nightly
 @given(_payloads)
 @settings(max_examples=10_000, deadline=None)
-def test_any_object_gives_events_or_nothing_at_length(payload: dict[str, object]) -> None:
+def test_many_generated_objects_give_events_or_none(payload: dict[str, object]) -> None:
     _parses(payload)

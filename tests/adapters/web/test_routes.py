@@ -26,7 +26,7 @@ async def next_event(response: aiohttp.ClientResponse) -> tuple[str, dict[str, o
             fields[name] = value
 
 
-async def test_the_page_takes_nothing_from_elsewhere(page: Page) -> None:
+async def test_the_page_loads_nothing_from_other_hosts(page: Page) -> None:
     async with page.client.get(f"{page.url}/chat") as response:
         text = await response.text()
         assert response.url.path == "/chat/"
@@ -47,12 +47,12 @@ async def test_assets_are_served(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["chat.html", "..%2Froutes.py", "%2e%2e/routes.py", "x"])
-async def test_nothing_else_is(page: Page, name: str) -> None:
+async def test_other_files_are_not_served(page: Page, name: str) -> None:
     async with page.client.get(f"{page.url}/chat/assets/{name}") as response:
         assert response.status == 404
 
 
-async def test_a_browser_is_one_person_and_stays_it(page: Page) -> None:
+async def test_a_browser_is_the_same_person_permanently(page: Page) -> None:
     me = await page.open()
     assert await page.open() == me
     [cookie] = [c for c in page.client.cookie_jar if c.key == "parley_web"]
@@ -66,7 +66,7 @@ async def test_a_browser_is_one_person_and_stays_it(page: Page) -> None:
         assert response.status == 401
 
 
-async def test_a_message_arrives_and_its_answer_is_there_after_a_reload(page: Page) -> None:
+async def test_a_message_arrives_and_its_answer_is_shown_after_a_reload(page: Page) -> None:
     me = await page.open()
     assert await page.act(type="message", id=ID, text="Hello") == (200, '{"ok": true}')
     [event] = page.inbox.events
@@ -81,7 +81,7 @@ async def test_a_message_arrives_and_its_answer_is_there_after_a_reload(page: Pa
     ]
 
 
-async def test_a_repeated_request_keeps_its_id_and_shows_once(page: Page) -> None:
+async def test_a_repeated_request_keeps_its_id_and_is_shown_once(page: Page) -> None:
     await page.open()
     for _ in range(2):
         assert (await page.act(type="message", id=ID, text="Hello"))[0] == 200
@@ -91,14 +91,14 @@ async def test_a_repeated_request_keeps_its_id_and_shows_once(page: Page) -> Non
     assert len(lines) == 1
 
 
-async def test_a_command_is_a_command(page: Page) -> None:
+async def test_a_command_is_received_as_a_command(page: Page) -> None:
     await page.open()
     await page.act(type="message", id=ID, text="/ask why")
     assert isinstance(page.inbox.events[0], CommandInvoked)
 
 
 @pytest.mark.parametrize("origin", [None, "null", "http://evil.example", "http://127.0.0.1:1"])
-async def test_other_pages_cannot_act(page: Page, origin: str | None) -> None:
+async def test_pages_of_other_sites_cannot_act(page: Page, origin: str | None) -> None:
     await page.open()
     headers = {"Origin": origin} if origin else {}
     for path in ("actions", "files"):
@@ -109,7 +109,7 @@ async def test_other_pages_cannot_act(page: Page, origin: str | None) -> None:
     assert page.inbox.events == []
 
 
-async def test_what_cannot_be_used_is_told(page: Page) -> None:
+async def test_an_invalid_request_is_reported(page: Page) -> None:
     await page.open()
     url = f"{page.url}/chat/api/actions"
     json_type = {**page.origin, "Content-Type": "application/json"}
@@ -129,7 +129,7 @@ async def test_what_cannot_be_used_is_told(page: Page) -> None:
     assert (await page.act(type="message", id=ID, text="Hello"))[0] == 503
 
 
-async def test_an_upload_reaches_the_message_and_comes_back(page: Page) -> None:
+async def test_an_upload_belongs_to_its_message_and_can_be_downloaded(page: Page) -> None:
     me = await page.open()
     stored = await page.upload(b"hello", "n%C3%B6tes.txt", "text/plain")
     assert stored["name"] == "nötes.txt"
@@ -145,7 +145,7 @@ async def test_an_upload_reaches_the_message_and_comes_back(page: Page) -> None:
         assert response.content_type == "application/octet-stream"
 
 
-async def test_an_upload_has_a_bound_and_a_stranger_no_access(page: Page) -> None:
+async def test_an_upload_has_a_size_limit_and_strangers_cannot_read_it(page: Page) -> None:
     await page.open()
     async with page.client.post(
         f"{page.url}/chat/api/files", data=b"x" * 1_000_001, headers=page.origin
@@ -165,7 +165,7 @@ async def test_an_upload_has_a_bound_and_a_stranger_no_access(page: Page) -> Non
             assert response.status == 422
 
 
-async def test_html_of_a_person_is_never_served_as_html(page: Page) -> None:
+async def test_an_uploaded_html_file_is_never_served_as_html(page: Page) -> None:
     await page.open()
     stored = await page.upload(b"<script>alert(1)</script>", "x.html", "text/html")
     async with page.client.get(f"{page.url}/chat/api/files/{stored['id']}") as response:
@@ -173,7 +173,7 @@ async def test_html_of_a_person_is_never_served_as_html(page: Page) -> None:
         assert "sandbox" in response.headers["Content-Security-Policy"]
 
 
-async def test_the_stream_brings_typing_answers_and_changes(page: Page) -> None:
+async def test_the_stream_contains_typing_answers_and_changes(page: Page) -> None:
     me = await page.open()
     async with page.client.get(f"{page.url}/chat/api/events?after=0") as stream:
         place = answer(me, "").place
@@ -191,7 +191,7 @@ async def test_the_stream_brings_typing_answers_and_changes(page: Page) -> None:
         assert int(later) > int(version)
 
 
-async def test_a_stream_that_broke_goes_on_where_it_was(page: Page) -> None:
+async def test_an_interrupted_stream_continues_where_it_ended(page: Page) -> None:
     me = await page.open()
     await page.adapter.send(answer(me, "<p>one</p>", key="1"))
     async with page.client.get(f"{page.url}/chat/api/events?after=0") as stream:
@@ -204,13 +204,13 @@ async def test_a_stream_that_broke_goes_on_where_it_was(page: Page) -> None:
 
 
 @pytest.mark.parametrize("after", ["-1", "x", "9" * 40, "²"])
-async def test_a_stream_begins_at_a_number(page: Page, after: str) -> None:
+async def test_a_stream_requires_a_valid_version(page: Page, after: str) -> None:
     await page.open()
     async with page.client.get(f"{page.url}/chat/api/events", params={"after": after}) as response:
         assert response.status == 400
 
 
-async def test_disconnecting_ends_the_streams(page: Page) -> None:
+async def test_disconnect_ends_the_streams(page: Page) -> None:
     me = await page.open()
     async with page.client.get(f"{page.url}/chat/api/events?after=0") as stream:
         await page.adapter.send(answer(me, "<p>Hi</p>"))

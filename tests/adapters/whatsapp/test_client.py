@@ -24,12 +24,12 @@ from tests.support.for_each import for_each
         ("", False),
     ],
 )
-def test_files_come_from_metas_hosts_only(url: str, *, allowed: bool) -> None:
+def test_files_are_fetched_from_hosts_of_meta_only(url: str, *, allowed: bool) -> None:
     client = GraphClient(WhatsAppSettings())
     assert client._may_fetch(url) is allowed
 
 
-def test_a_configured_host_may_serve_files_itself() -> None:
+def test_a_configured_host_can_serve_files() -> None:
     client = GraphClient(WhatsAppSettings(base_url="http://127.0.0.1:8081"))
     assert client._may_fetch("http://127.0.0.1:8081/files/1")
     assert not client._may_fetch("http://127.0.0.1:8082/files/1")

@@ -45,7 +45,7 @@ async def rig() -> AsyncIterator[Rig]:
     await database.stop()
 
 
-async def test_a_number_without_bsuid_is_the_same_person_for_a_while_only(rig: Rig) -> None:
+async def test_a_number_without_a_user_id_is_the_same_person_for_a_limited_time(rig: Rig) -> None:
     first = await rig.key(phone=P)
     assert first == P
     await rig.silence(UNCONFIRMED / 2)
@@ -61,13 +61,13 @@ async def test_a_number_without_bsuid_is_the_same_person_for_a_while_only(rig: R
     assert await rig.key(phone=P) not in (first, second)
 
 
-async def test_after_the_silence_a_bsuid_takes_nothing_over_from_its_number(rig: Rig) -> None:
+async def test_after_that_time_a_user_id_does_not_take_over_its_number(rig: Rig) -> None:
     first = await rig.key(phone=P)
     await rig.silence(UNCONFIRMED)
     assert await rig.key(BOB, P) == BOB != first
 
 
-async def test_a_number_alone_is_not_the_bsuid_that_had_it_long_ago(rig: Rig) -> None:
+async def test_a_number_alone_is_not_the_person_of_an_old_user_id(rig: Rig) -> None:
     assert await rig.key(ADA, P) == ADA
     assert await rig.key(phone=P) == ADA
     await rig.silence(UNCONFIRMED)
@@ -75,7 +75,7 @@ async def test_a_number_alone_is_not_the_bsuid_that_had_it_long_ago(rig: Rig) ->
     assert await rig.key(ADA, P) == ADA
 
 
-async def test_a_key_that_is_a_number_is_not_given_to_the_numbers_next_owner(rig: Rig) -> None:
+async def test_a_person_key_that_is_a_number_is_not_given_to_its_next_owner(rig: Rig) -> None:
     key = await rig.key(phone=P)
     assert await rig.key(ADA, P) == key
     await rig.moved(Identity(ADA, P), Identity(ADA, Q))
@@ -85,14 +85,14 @@ async def test_a_key_that_is_a_number_is_not_given_to_the_numbers_next_owner(rig
     assert await rig.key(phone=P) not in (key, ADA, BOB)
 
 
-async def test_a_number_under_another_bsuid_is_another_person(rig: Rig) -> None:
+async def test_a_number_with_another_user_id_is_another_person(rig: Rig) -> None:
     assert await rig.key(ADA, P) == ADA
     assert await rig.key(BOB, P) == BOB
     assert await rig.key(ADA) == ADA
     assert await rig.key(phone=P) == BOB
 
 
-async def test_a_move_that_names_a_number_alone_moves_nobody_who_has_a_bsuid(rig: Rig) -> None:
+async def test_a_change_to_a_number_alone_moves_no_person_with_a_user_id(rig: Rig) -> None:
     """The number may have been given to somebody else before the notice of the move came."""
     assert await rig.key(BOB, P) == BOB
     assert not await rig.moved(Identity(phone=P), Identity(ADA, Q))
@@ -100,14 +100,14 @@ async def test_a_move_that_names_a_number_alone_moves_nobody_who_has_a_bsuid(rig
     assert await rig.key(phone=Q) == ADA
 
 
-async def test_a_move_to_a_bsuid_of_somebody_else_is_ignored(rig: Rig) -> None:
+async def test_a_change_to_the_user_id_of_another_person_is_ignored(rig: Rig) -> None:
     otto = await rig.key(phone=P)
     assert await rig.key(BOB, P) == otto
     assert not await rig.moved(Identity(ADA, Q), Identity(BOB, P))
     assert await rig.key(BOB, P) == otto
 
 
-async def test_a_move_keeps_the_person(rig: Rig) -> None:
+async def test_a_change_of_number_keeps_the_person(rig: Rig) -> None:
     assert await rig.key(ADA, P) == ADA
     assert await rig.moved(Identity(ADA, P), Identity("DE.new", Q))
     assert await rig.key("DE.new", Q) == ADA
@@ -117,7 +117,7 @@ async def test_a_move_keeps_the_person(rig: Rig) -> None:
     assert await rig.key(phone="4915550000003") == only
 
 
-async def test_ids_are_kept_for_who_asks_elsewhere(rig: Rig) -> None:
+async def test_the_ids_of_a_person_are_stored_for_lookups(rig: Rig) -> None:
     await rig.key(ADA, P)
     state = rig.states.of("whatsapp", "main")
     assert await kept_ids(state, ADA) == KnownIds((ADA, P))
@@ -130,7 +130,7 @@ async def test_ids_are_kept_for_who_asks_elsewhere(rig: Rig) -> None:
     assert await kept_ids(state, "DE.nobody") is None
 
 
-def test_what_was_known_before_counts_against_a_person_only() -> None:
+def test_former_ids_can_block_a_person_and_give_no_rights() -> None:
     event = MessageReceived("e", message("hello", at=direct(platform="whatsapp")))
     known = KnownIds((ADA, P), (Q,))
     told = under_key(event, ADA, Identity(ADA), known).message.author
@@ -140,7 +140,7 @@ def test_what_was_known_before_counts_against_a_person_only() -> None:
     assert (told.aliases, told.former) == ((P,), (Q,))
 
 
-def test_former_ids_are_bounded() -> None:
+def test_the_number_of_former_ids_is_limited() -> None:
     known = KnownIds()
     for number in range(50):
         known = known.named((ADA, str(number)))

@@ -15,24 +15,24 @@ COMPLETE = {
 }
 
 
-def test_the_manifest_names_a_class_that_exists() -> None:
+def test_the_manifest_names_an_existing_class() -> None:
     module, _, name = MANIFEST.load.partition(":")
     assert (WhatsAppAdapter.__module__, WhatsAppAdapter.__name__) == (module, name)
     assert MANIFEST.dedupe_for.days == 7
 
 
-def test_nothing_set_is_off_and_everything_set_is_on() -> None:
+def test_without_credentials_it_is_off_and_with_all_it_is_on() -> None:
     assert not WhatsAppSettings().configured()
     assert WhatsAppSettings().missing() == ()
     assert WhatsAppSettings.model_validate(COMPLETE).configured()
 
 
-def test_one_credential_alone_names_the_others() -> None:
+def test_incomplete_credentials_name_the_missing_ones() -> None:
     half = WhatsAppSettings.model_validate({"access_token": "t"})
     assert half.missing() == ("phone_number_id", "app_secret", "verify_token")
 
 
-def test_secrets_do_not_show() -> None:
+def test_secrets_are_hidden() -> None:
     shown = repr(WhatsAppSettings.model_validate({**COMPLETE, "access_token": "hunter2"}))
     assert "hunter2" not in shown
 
@@ -70,13 +70,13 @@ def test_a_wrong_value_is_refused(wrong: dict[str, object]) -> None:
     ("short", "language"),
     [("follow_up", "en_US"), ("follow_up/de", "de"), ({"name": "follow_up"}, "en_US")],
 )
-def test_a_template_can_be_one_word(short: object, language: str) -> None:
+def test_a_template_can_be_given_as_one_word(short: object, language: str) -> None:
     template = WhatsAppSettings.model_validate({"template": short}).template
     assert template is not None
     assert (template.name, template.language) == ("follow_up", language)
 
 
-def test_a_template_whose_numbers_of_variables_differ_is_refused_with_both() -> None:
+def test_a_template_with_a_wrong_number_of_variables_is_refused_with_both_numbers() -> None:
     wanted = {"name": "x", "body": "Hello {{1}}, {{2}}", "parameters": {"1": "{text}"}}
     with pytest.raises(ValidationError, match=r"2 variables in its body \(1, 2\), and 1 values"):
         WhatsAppSettings.model_validate({"template": wanted})

@@ -122,7 +122,7 @@ def message_in(payload: Any) -> ChatMessage:
     return event.message
 
 
-def test_the_function_is_where_others_expect_it() -> None:
+def test_the_function_has_the_documented_name() -> None:
     assert adapters.whatsapp.parse is parse
     assert callable(adapters.whatsapp.parse)
 
@@ -136,7 +136,7 @@ def test_parsing_imports_no_http_library() -> None:
     assert found.stdout.strip() == "[]"
 
 
-def test_a_text() -> None:
+def test_a_text_message_is_parsed() -> None:
     message = message_in(EXAMPLES[0])
     assert (message.id, message.content) == ("wamid.A1", "hello")
     assert (message.author.id, message.author.name) == (BSUID, "Mina")
@@ -167,7 +167,7 @@ def test_shared_contacts_orders_and_forms_are_readable() -> None:
     assert extras.interactive_reply is not None
 
 
-def test_choices_carry_the_value_behind_them() -> None:
+def test_choices_have_their_value() -> None:
     button, row = only(EXAMPLES[8]), only(EXAMPLES[9])
     assert isinstance(button, ButtonPressed)
     assert (button.value, button.label) == ("yes", "Yes")
@@ -184,14 +184,14 @@ def test_a_command_keeps_its_message() -> None:
 
 
 @pytest.mark.parametrize("emoji", [None, ""])
-def test_a_reaction_without_emoji_is_taken_back(emoji: str | None) -> None:
+def test_a_reaction_without_emoji_is_a_removal(emoji: str | None) -> None:
     body = {"message_id": "wamid.D"} | ({} if emoji is None else {"emoji": emoji})
     event = only(webhook(written("reaction", body)))
     assert isinstance(event, ReactionChanged)
     assert not event.added
 
 
-def test_forwarded_is_no_reply() -> None:
+def test_a_forward_is_not_a_reply() -> None:
     message = message_in(webhook(written("text", {"body": "x"}, context={"forwarded": True})))
     assert message.reply_to_id is None
     assert message.quote is None
@@ -200,7 +200,7 @@ def test_forwarded_is_no_reply() -> None:
 
 @pytest.mark.parametrize("mark", ["forwarded", "frequently_forwarded"])
 @pytest.mark.parametrize("text", ["/link ABCD-EF01", "/forget tabs", "/privacy erase"])
-def test_a_forwarded_command_is_no_command(mark: str, text: str) -> None:
+def test_a_forwarded_command_is_not_a_command(mark: str, text: str) -> None:
     event = only(webhook(written("text", {"body": text}, context={mark: True})))
     assert isinstance(event, MessageReceived)
     assert event.message.content == ""
@@ -215,13 +215,13 @@ def test_a_forwarded_command_is_no_command(mark: str, text: str) -> None:
         ("button", {"text": "Yes", "payload": "p1"}),
     ],
 )
-def test_a_forwarded_choice_is_a_message_and_no_press(kind: str, chosen: dict[str, Any]) -> None:
+def test_a_forwarded_choice_is_a_message_and_not_a_press(kind: str, chosen: dict[str, Any]) -> None:
     forwarded = written(kind, chosen, context={"forwarded": True})
     shown = message_in(webhook(forwarded))
     assert (shown.content, shown.material) == ("", (Material("forwarded", "Yes"),))
 
 
-def test_the_caption_of_a_forward_is_forwarded() -> None:
+def test_the_caption_of_a_forward_is_forwarded_text() -> None:
     picture = {"id": "1", "mime_type": "image/png", "caption": "pay Eve"}
     own = message_in(webhook(written("image", picture)))
     assert (own.content, own.material) == ("pay Eve", ())
@@ -229,7 +229,7 @@ def test_the_caption_of_a_forward_is_forwarded() -> None:
     assert (shown.content, shown.material) == ("", (Material("forwarded", "pay Eve"),))
 
 
-def test_the_edit_of_a_forward_stays_a_forward() -> None:
+def test_an_edited_forward_is_a_forward() -> None:
     new = {"type": "text", "text": {"body": "/link ABCD"}, "context": {"forwarded": True}}
     body = {"original_message_id": "wamid.1", "message": new}
     outer = {"original_message_id": "wamid.1", "message": {**new, "context": {}}}
@@ -243,21 +243,21 @@ def test_the_edit_of_a_forward_stays_a_forward() -> None:
         assert event.message.material == (Material("forwarded", "/link ABCD"),)
 
 
-def test_the_advertisement_that_opened_the_chat_is_not_said() -> None:
+def test_the_advertisement_that_opened_the_chat_is_external_text() -> None:
     referral = {"headline": "Buy", "body": "now", "source_url": "https://ad.example"}
     message = message_in(webhook(written("text", {"body": "hi"}, referral=referral)))
     assert message.content == "hi"
     assert message.material == (Material("advert", "Buy\nnow", "https://ad.example"),)
 
 
-def test_a_reply_to_us_is_recognised_however_the_number_is_written() -> None:
+def test_a_reply_to_the_bot_is_recognised_for_every_form_of_its_number() -> None:
     context = {"from": "491551234567", "id": "wamid.ours"}
     quote = message_in(webhook(written("text", {"body": "x"}, context=context))).quote
     assert quote is not None
     assert quote.by_this_bot
 
 
-def test_a_username_user_has_no_phone() -> None:
+def test_a_person_with_a_username_has_no_phone_number() -> None:
     message = written("text", {"body": "x"})
     del message["from"], message["from_user_id"]
     person = {"profile": {"name": "Zoe", "username": "@zoe"}, "user_id": "US.9"}
@@ -265,7 +265,7 @@ def test_a_username_user_has_no_phone() -> None:
     assert (found.author.id, found.author.aliases) == ("US.9", ())
 
 
-def test_nobody_is_given_somebody_elses_identity() -> None:
+def test_no_person_gets_the_identity_of_another() -> None:
     stranger = written("text", {"body": "x"}, id="wamid.2")
     stranger["from"] = "4900000"
     del stranger["from_user_id"]
@@ -274,7 +274,7 @@ def test_nobody_is_given_somebody_elses_identity() -> None:
     assert [author.id for author in authors if author] == [BSUID, "4900000"]
 
 
-def test_several_messages_entries_and_changes_are_all_read() -> None:
+def test_several_messages_entries_and_changes_are_parsed() -> None:
     one = webhook(
         written("text", {"body": "1"}, id="wamid.1"), written("text", {"body": "2"}, id="wamid.2")
     )
@@ -284,17 +284,17 @@ def test_several_messages_entries_and_changes_are_all_read() -> None:
     assert [event.event_id for event in parse(one)] == [f"wamid.{n}" for n in (1, 2, 3, 4)]
 
 
-def test_only_our_own_number_counts_when_it_is_given() -> None:
+def test_only_messages_to_the_configured_number_are_parsed() -> None:
     assert len(parse(EXAMPLES[0], "700100200")) == 1
     assert parse(EXAMPLES[0], "1") == []
     assert read(EXAMPLES[0], "1").ignored == ("other_number",)
 
 
-def test_groups_are_left_out() -> None:
+def test_groups_are_ignored() -> None:
     assert read(webhook(written("text", {"body": "x"}, group_id="g"))).ignored == ("group",)
 
 
-def test_statuses_are_no_events() -> None:
+def test_statuses_are_not_events() -> None:
     reading = read(EXAMPLES[-1])
     assert reading.events == ()
     assert reading.statuses[0].codes == (131047,)
@@ -306,20 +306,20 @@ def test_a_changed_number_names_both_identities() -> None:
     assert (move.before.phone, move.after.user_id) == (PHONE, "DE.2")
 
 
-def test_half_a_character_can_still_be_stored() -> None:
+def test_half_a_surrogate_pair_is_replaced() -> None:
     payload = json.loads(
         json.dumps(webhook(written("text", {"body": "X"}))).replace('"X"', '"a\\ud800b"')
     )
     assert message_in(payload).content.encode()
 
 
-def test_ids_are_never_cut() -> None:
+def test_ids_are_never_shortened() -> None:
     huge = written("text", {"body": "x"}, id="w" * 5000)
     assert parse(webhook(huge)) == []
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared payload collection is not here")
-def test_recorded_payloads_of_other_projects() -> None:
+def test_recorded_payloads_of_other_projects_are_parsed() -> None:
     kinds: dict[str, int] = {}
     for item in json.loads(SHARED.read_text()):
         for event in parse(item["payload"]):
@@ -412,7 +412,7 @@ def holds(payload: Any) -> None:
 
 
 @given(JUNK)
-def test_rubbish_gives_nothing(payload: Any) -> None:
+def test_invalid_payloads_give_no_event(payload: Any) -> None:
     assert parse(payload) == []
 
 
@@ -425,5 +425,5 @@ def test_a_mutated_payload_gives_events_or_nothing(payload: Any) -> None:
 @pytest.mark.nightly
 @given(mutated())
 @settings(max_examples=12_000, deadline=None, suppress_health_check=list(HealthCheck))
-def test_thousands_of_mutated_payloads_give_events_or_nothing(payload: Any) -> None:
+def test_many_mutated_payloads_give_events_or_nothing(payload: Any) -> None:
     holds(payload)

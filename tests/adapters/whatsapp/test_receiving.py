@@ -34,7 +34,7 @@ from tests.support.waiting import eventually
 from tests.support.work import KnownDeaths
 
 
-async def test_a_message_arrives_with_its_author_place_and_time() -> None:
+async def test_a_message_has_its_author_place_and_time() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         wamid = await rig.sim.say(ada, rig.sim.direct(ada), "Grüße aus Köln / 👋")
@@ -52,7 +52,7 @@ async def test_a_message_arrives_with_its_author_place_and_time() -> None:
     assert extras.window_open
 
 
-async def test_several_messages_of_one_post_arrive_in_their_order() -> None:
+async def test_several_messages_of_one_request_arrive_in_order() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         ids = await rig.sim.say_together(ada, rig.sim.direct(ada), "one", "two", "three")
@@ -65,7 +65,7 @@ async def test_several_messages_of_one_post_arrive_in_their_order() -> None:
     ]
 
 
-async def test_a_person_without_a_phone_number_is_known_by_the_bsuid() -> None:
+async def test_a_person_without_a_phone_number_has_the_user_id() -> None:
     async with running() as rig:
         zoe = rig.sim.person_without_phone("Zoe")
         room = rig.sim.direct(zoe)
@@ -80,7 +80,7 @@ async def test_a_person_without_a_phone_number_is_known_by_the_bsuid() -> None:
     assert "to" not in sent
 
 
-async def test_somebody_known_by_phone_stays_the_same_person_when_the_bsuid_appears() -> None:
+async def test_a_person_known_by_number_stays_the_same_when_the_user_id_appears() -> None:
     async with running() as rig:
         old = rig.sim.person_without_bsuid("Otto")
         await rig.sim.say(old, rig.sim.direct(old), "before")
@@ -96,7 +96,7 @@ async def test_somebody_known_by_phone_stays_the_same_person_when_the_bsuid_appe
     assert after.author.aliases == ("DE.777",)
 
 
-async def test_a_changed_number_keeps_the_person_and_moves_the_address() -> None:
+async def test_a_changed_number_keeps_the_person_and_changes_the_address() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "before")
@@ -111,7 +111,7 @@ async def test_a_changed_number_keeps_the_person_and_moves_the_address() -> None
     assert sent["recipient"] == "DE.99999"
 
 
-async def test_a_number_given_to_somebody_else_is_a_new_person() -> None:
+async def test_a_reassigned_number_is_a_new_person() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         phone = rig.sim.world.human("Ada").phone
@@ -124,7 +124,7 @@ async def test_a_number_given_to_somebody_else_is_a_new_person() -> None:
         assert (await rig.message(1)).author.id == bob.id != ada.id
 
 
-async def test_an_answer_follows_the_person_not_the_number() -> None:
+async def test_an_answer_follows_the_person_and_not_the_number() -> None:
     async with running() as rig:
         old = rig.sim.person_without_bsuid("Otto")
         await rig.sim.say(old, rig.sim.direct(old), "before")
@@ -142,7 +142,7 @@ async def test_an_answer_follows_the_person_not_the_number() -> None:
         assert rig.sim.shown(rig.sim.direct(old))[-1].text == "private answer"
 
 
-async def test_a_reply_names_the_message_and_that_it_was_ours() -> None:
+async def test_a_reply_names_the_message_and_its_author() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         room = rig.sim.direct(ada)
@@ -157,7 +157,7 @@ async def test_a_reply_names_the_message_and_that_it_was_ours() -> None:
     assert message.quote.by_this_bot
 
 
-async def test_a_slash_is_a_command_and_a_path_is_not() -> None:
+async def test_a_slash_begins_a_command_and_a_path_does_not() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         room = rig.sim.direct(ada)
@@ -170,7 +170,7 @@ async def test_a_slash_is_a_command_and_a_path_is_not() -> None:
     assert isinstance(text, MessageReceived)
 
 
-async def test_reactions_edits_and_deletions_arrive() -> None:
+async def test_reactions_edits_and_deletions_are_received() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         room = rig.sim.direct(ada)
@@ -191,7 +191,7 @@ async def test_reactions_edits_and_deletions_arrive() -> None:
     assert deleted.place.channel_id == ada.id
 
 
-async def test_a_location_is_readable_and_typed() -> None:
+async def test_a_location_is_readable_and_has_a_type() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         point = {"latitude": 50.94, "longitude": 6.95, "name": "Dom", "address": "Köln"}
@@ -205,7 +205,7 @@ async def test_a_location_is_readable_and_typed() -> None:
     assert extras.location.latitude == 50.94
 
 
-async def test_what_says_nothing_is_counted_and_the_next_message_arrives() -> None:
+async def test_an_empty_message_is_counted_and_the_next_one_arrives() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.send_raw(ada, "unsupported", {"type": "poll_creation"})
@@ -216,7 +216,7 @@ async def test_what_says_nothing_is_counted_and_the_next_message_arrives() -> No
     assert rig.counts["ignored:kind:other"] == 1
 
 
-async def test_a_file_is_named_by_the_message_and_fetched_on_demand() -> None:
+async def test_a_file_is_announced_by_the_message_and_fetched_on_demand() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         picture = SimFile("photo.png", "image/png", b"\x89PNG" + bytes(2_000))
@@ -231,7 +231,7 @@ async def test_a_file_is_named_by_the_message_and_fetched_on_demand() -> None:
     assert data == picture.data
 
 
-async def test_a_media_id_that_is_a_path_is_refused_before_any_request() -> None:
+async def test_a_media_id_that_is_a_path_is_refused_before_a_request() -> None:
     async with running() as rig:
         before = len(rig.sim.calls)
         with pytest.raises(BadInput):
@@ -246,7 +246,7 @@ class Exhausted(KnownDeaths):
         return item.kind == "payload"
 
 
-async def test_a_post_that_processes_died_of_is_acknowledged_and_not_parsed() -> None:
+async def test_a_quarantined_request_is_acknowledged_and_not_parsed() -> None:
     async with running(guard=Exhausted()) as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "fatal")
@@ -254,7 +254,7 @@ async def test_a_post_that_processes_died_of_is_acknowledged_and_not_parsed() ->
         assert rig.sink.events == []
 
 
-async def test_a_post_is_parsed_as_work_of_the_guard() -> None:
+async def test_requests_are_parsed_under_the_crash_loop_guard() -> None:
     guard = KnownDeaths()
     async with running(guard=guard) as rig:
         ada = rig.sim.person("Ada")
@@ -265,7 +265,7 @@ async def test_a_post_is_parsed_as_work_of_the_guard() -> None:
     assert item.id.startswith("whatsapp:main:")
 
 
-async def test_a_full_store_is_answered_with_503_and_meta_sends_it_again() -> None:
+async def test_a_full_store_is_answered_with_503_and_meta_repeats_the_request() -> None:
     async with running() as rig:
         rig.sink.failures = unavailable(2)
         ada = rig.sim.person("Ada")
@@ -277,7 +277,7 @@ async def test_a_full_store_is_answered_with_503_and_meta_sends_it_again() -> No
     assert rig.counts["unstored"] == 2
 
 
-async def test_nothing_is_handed_over_when_the_adapters_own_memory_is_down() -> None:
+async def test_no_event_is_delivered_while_the_state_of_the_adapter_is_unavailable() -> None:
     async with running() as rig:
         rig.state.down = True
         ada = rig.sim.person("Ada")
@@ -300,20 +300,20 @@ async def test_a_wrong_signature_is_refused(signature: object) -> None:
         assert ada.id not in json.dumps(list(rig.state.kept))
 
 
-async def test_a_signature_over_other_bytes_is_refused() -> None:
+async def test_a_signature_of_other_bytes_is_refused() -> None:
     async with running() as rig:
         stolen = "sha256=" + rig.sim.webhooks.sign(b'{"object":"whatsapp_business_account"}')
         assert await rig.sim.deliver({"object": "page"}, stolen) == 401
 
 
-async def test_signed_rubbish_does_no_harm() -> None:
+async def test_signed_invalid_payloads_are_ignored() -> None:
     async with running() as rig:
         assert await rig.sim.deliver({"object": "whatsapp_business_account", "entry": 7}) == 200
         assert await rig.sim.deliver({"object": "page"}) == 200
         assert rig.counts["ignored:object"] == 1
 
 
-async def test_the_handshake_needs_the_verify_token() -> None:
+async def test_the_handshake_requires_the_verify_token() -> None:
     async with running() as rig:
         assert await rig.sim.webhooks.handshake()
         assert not await rig.sim.webhooks.handshake("guess")
@@ -321,7 +321,7 @@ async def test_the_handshake_needs_the_verify_token() -> None:
         assert rig.counts["refused:handshake"] == 2
 
 
-async def test_messages_of_another_number_of_the_same_app_are_counted_not_taken() -> None:
+async def test_messages_of_another_number_of_the_app_are_counted_only() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         other = WhatsAppSimulator(phone_number_id="999")
@@ -334,7 +334,7 @@ async def test_messages_of_another_number_of_the_same_app_are_counted_not_taken(
         assert rig.counts["ignored:other_number"] == 1
 
 
-async def test_a_path_taken_twice_is_a_configuration_error() -> None:
+async def test_a_path_used_twice_is_a_configuration_error() -> None:
     async with running() as rig:
         clock = MovableClock()
         context = context_of(rig.listener, clock, MemoryState(clock), rig.counts)
@@ -345,7 +345,7 @@ async def test_a_path_taken_twice_is_a_configuration_error() -> None:
         assert await rig.sim.webhooks.handshake(), "the first one still listens"
 
 
-async def test_after_disconnect_the_webhook_is_gone_and_connect_brings_it_back() -> None:
+async def test_disconnect_removes_the_webhook_and_connect_adds_it() -> None:
     async with running() as rig:
         await rig.adapter.disconnect()
         await rig.adapter.disconnect()
@@ -356,7 +356,7 @@ async def test_after_disconnect_the_webhook_is_gone_and_connect_brings_it_back()
 
 
 @pytest.mark.parametrize("name", ["access_token", "phone_number_id", "app_secret", "verify_token"])
-async def test_it_does_not_start_without_a_credential(name: str) -> None:
+async def test_it_does_not_start_without_all_credentials(name: str) -> None:
     async with running() as rig:
         clock = MovableClock()
         context = context_of(rig.listener, clock, MemoryState(clock), rig.counts, "second")
@@ -374,7 +374,7 @@ async def test_it_does_not_start_without_a_credential(name: str) -> None:
         ({"phone_number_id": "15550783881"}, "Phone number ID"),
     ],
 )
-async def test_a_wrong_credential_stops_the_start_with_advice(
+async def test_a_wrong_credential_is_a_start_error_with_advice(
     wrong: dict[str, str], advice: str
 ) -> None:
     async with running() as rig:
@@ -387,7 +387,7 @@ async def test_a_wrong_credential_stops_the_start_with_advice(
         assert advice in error.value.advice
 
 
-async def test_an_outage_at_the_start_is_not_for_good() -> None:
+async def test_an_outage_at_the_start_is_temporary() -> None:
     async with running() as rig:
         clock = MovableClock()
         context = context_of(rig.listener, clock, MemoryState(clock), rig.counts, "second")
@@ -402,7 +402,7 @@ async def test_an_outage_at_the_start_is_not_for_good() -> None:
         await adapter.disconnect()
 
 
-async def test_a_token_that_dies_later_ends_the_connection() -> None:
+async def test_a_token_revoked_later_ends_the_connection() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "hi")

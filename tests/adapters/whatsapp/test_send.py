@@ -28,7 +28,7 @@ ADDRESS = st.sampled_from(["4915550000042", "DE.13491208655302741918", "US.ENT.1
 
 
 @given(ADDRESS, TEXT, BUTTONS)
-def test_choices_fit_and_lose_nothing(address: str, text: str, buttons: list[Button]) -> None:
+def test_choices_fit_and_keep_their_text(address: str, text: str, buttons: list[Button]) -> None:
     body = {**send.message_to(address), **send.choice_message(text, tuple(buttons))}
     draft = check(body)
     assert isinstance(draft, Draft)
@@ -47,14 +47,14 @@ def parameters(body: send.Body) -> object:
 
 
 @given(ADDRESS, TEXT)
-def test_texts_fit(address: str, text: str) -> None:
+def test_texts_fit_the_limit(address: str, text: str) -> None:
     draft = check({**send.message_to(address, "wamid.X"), **send.text_message(text)})
     assert isinstance(draft, Draft)
     assert (draft.text, draft.reply_to) == (text, "wamid.X")
 
 
 @given(st.text(min_size=1, max_size=2000))
-def test_a_template_takes_the_whole_text_or_none_of_it(text: str) -> None:
+def test_a_template_contains_the_complete_text_or_is_refused(text: str) -> None:
     template = WhatsAppTemplate(name="follow_up")
     try:
         body = send.template_message(text, template, "Parley", AT)
@@ -66,13 +66,13 @@ def test_a_template_takes_the_whole_text_or_none_of_it(text: str) -> None:
     assert "".join(draft.parameters[0].split()) == "".join(text.split())
 
 
-def test_a_named_parameter_is_named() -> None:
+def test_a_named_parameter_has_its_name() -> None:
     template = WhatsAppTemplate(name="x", parameter="answer")
     body = send.template_message("hi", template, "Parley", AT)
     assert parameters(body) == [{"type": "text", "text": "hi", "parameter_name": "answer"}]
 
 
-def test_several_variables_in_the_order_of_their_numbers() -> None:
+def test_several_variables_are_in_numeric_order() -> None:
     template = WhatsAppTemplate.model_validate(
         {"name": "x", "parameters": {2: "{text}", 1: "{assistant} of Acme", 3: "{date}"}}
     )
@@ -84,7 +84,7 @@ def test_several_variables_in_the_order_of_their_numbers() -> None:
     ]
 
 
-def test_several_variables_by_name() -> None:
+def test_several_variables_can_have_names() -> None:
     values = {"who": "{assistant}", "answer": "{text}"}
     template = WhatsAppTemplate(name="x", parameters=values)
     body = send.template_message("hi", template, "Parley", AT)
@@ -95,5 +95,5 @@ def test_several_variables_by_name() -> None:
 
 
 @pytest.mark.parametrize(("address", "field"), [("4915", "to"), ("DE.4915", "recipient")])
-def test_phones_and_bsuids_go_in_their_own_field(address: str, field: str) -> None:
+def test_phone_numbers_and_user_ids_have_separate_fields(address: str, field: str) -> None:
     assert send.message_to(address)[field] == address

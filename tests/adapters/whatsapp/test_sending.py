@@ -40,7 +40,7 @@ async def greeted(rig: Rig, name: str = "Ada") -> Place:
     return (await rig.message()).place
 
 
-async def test_it_has_the_abilities_that_it_declares() -> None:
+async def test_the_adapter_has_its_declared_abilities() -> None:
     async with running() as rig:
         for ability in (
             PlatformAdapter,
@@ -67,7 +67,7 @@ async def test_a_text_is_shown_as_a_reply_without_markup() -> None:
     assert shown.html == "<b>bold</b> <i>it</i> <code>x*y*</code> &lt;b&gt;"
 
 
-async def test_three_short_choices_are_buttons_and_come_back_with_their_value() -> None:
+async def test_three_short_choices_are_buttons_that_return_their_value() -> None:
     async with running() as rig:
         place = await greeted(rig)
         buttons = tuple(Button(label, f"v:{label}") for label in ("Yes", "No", "Later"))
@@ -94,7 +94,7 @@ async def test_three_short_choices_are_buttons_and_come_back_with_their_value() 
         ("twins", (Button("same", "1"), Button("same", "2"))),
     ],
 )
-async def test_what_does_not_fit_buttons_is_a_list(text: str, buttons: tuple[Button, ...]) -> None:
+async def test_other_choices_are_a_list(text: str, buttons: tuple[Button, ...]) -> None:
     async with running() as rig:
         place = await greeted(rig)
         receipt = await rig.adapter.send(text_to(place, text, buttons=buttons))
@@ -108,7 +108,7 @@ async def test_what_does_not_fit_buttons_is_a_list(text: str, buttons: tuple[But
     assert pressed.value == buttons[-1 if text != "twins" else 0].value
 
 
-async def test_more_choices_than_whatsapp_has_are_refused_here() -> None:
+async def test_more_choices_than_whatsapp_allows_are_refused_here() -> None:
     async with running() as rig:
         place = await greeted(rig)
         buttons = tuple(Button(f"n{i}", f"v{i}") for i in range(11))
@@ -126,7 +126,7 @@ async def test_more_choices_than_whatsapp_has_are_refused_here() -> None:
         ("voice.ogg", "audio/ogg", "audio"),
     ],
 )
-async def test_files_go_out_through_the_media_endpoint(name: str, mime: str, kind: str) -> None:
+async def test_files_are_sent_through_the_media_endpoint(name: str, mime: str, kind: str) -> None:
     async with running() as rig:
         place = await greeted(rig)
         await rig.adapter.send(Outbound("k", place, file=OutboundFile(name, mime, b"data" * 50)))
@@ -136,7 +136,7 @@ async def test_files_go_out_through_the_media_endpoint(name: str, mime: str, kin
     assert shown.files[0].name == name
 
 
-async def test_a_file_carries_its_text_as_caption() -> None:
+async def test_a_file_has_its_text_as_caption() -> None:
     async with running() as rig:
         place = await greeted(rig)
         file = OutboundFile("a.png", "image/png", b"x")
@@ -151,7 +151,7 @@ async def test_a_file_carries_its_text_as_caption() -> None:
         OutboundFile("a.png", "image/png", bytes(5 * 1024 * 1024 + 1)),
     ],
 )
-async def test_files_that_meta_does_not_take_are_refused_here(file: OutboundFile) -> None:
+async def test_files_that_meta_refuses_are_refused_here(file: OutboundFile) -> None:
     async with running() as rig:
         place = await greeted(rig)
         before = len(rig.sim.calls)
@@ -160,7 +160,7 @@ async def test_files_that_meta_does_not_take_are_refused_here(file: OutboundFile
         assert len(rig.sim.calls) == before
 
 
-async def test_typing_and_the_read_mark_are_one_call() -> None:
+async def test_typing_and_the_read_mark_are_one_request() -> None:
     async with running() as rig:
         place = await greeted(rig)
         message = await rig.message()
@@ -172,7 +172,7 @@ async def test_typing_and_the_read_mark_are_one_call() -> None:
         assert len(rig.sim.graph.state.typing) == 1
 
 
-async def test_a_reaction_reaches_the_message() -> None:
+async def test_a_reaction_is_sent_to_its_message() -> None:
     async with running() as rig:
         place = await greeted(rig)
         message = await rig.message()
@@ -183,7 +183,7 @@ async def test_a_reaction_reaches_the_message() -> None:
 # --- the window ----------------------------------------------------------------------------------
 
 
-async def test_after_24_hours_nothing_free_goes_out() -> None:
+async def test_after_24_hours_no_free_text_is_sent() -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.later(hours=23, minutes=59)
@@ -205,7 +205,7 @@ async def test_the_window_survives_a_restart() -> None:
         await reborn.disconnect()
 
 
-async def test_the_window_counts_from_the_message_not_from_its_arrival() -> None:
+async def test_the_window_starts_at_the_time_of_the_message() -> None:
     async with running() as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "sent long ago")
@@ -220,7 +220,7 @@ async def test_the_window_counts_from_the_message_not_from_its_arrival() -> None
     assert not unpacked(WhatsAppExtras, message.extras).window_open
 
 
-async def test_outside_the_window_a_template_carries_the_text() -> None:
+async def test_outside_the_window_a_template_contains_the_text() -> None:
     async with running(template=FOLLOW_UP) as rig:
         place = await greeted(rig)
         rig.later(hours=25)
@@ -244,7 +244,7 @@ async def test_outside_the_window_a_template_carries_the_text() -> None:
         ),
     ],
 )
-async def test_a_template_with_several_variables(
+async def test_a_template_can_have_several_variables(
     body: str, parameters: dict[str, str], shown: str
 ) -> None:
     wanted = {"name": "several", "language": "de", "parameters": parameters, "body": body}
@@ -256,7 +256,7 @@ async def test_a_template_with_several_variables(
         assert rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))[-1].text == shown
 
 
-async def test_what_does_not_fit_the_template_is_not_cut_but_refused() -> None:
+async def test_a_text_that_does_not_fit_the_template_is_refused_and_not_cut() -> None:
     async with running(template={**FOLLOW_UP, "max_chars": 20}) as rig:
         place = await greeted(rig)
         rig.later(hours=25)
@@ -266,7 +266,7 @@ async def test_what_does_not_fit_the_template_is_not_cut_but_refused() -> None:
             await rig.adapter.send(text_to(place, "choose", buttons=(Button("a", "1"),)))
 
 
-async def test_a_window_that_meta_thinks_closed_is_closed_for_the_next_send() -> None:
+async def test_a_window_that_meta_reports_closed_is_closed_for_the_next_send() -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.advance(25 * 3600)
@@ -276,7 +276,7 @@ async def test_a_window_that_meta_thinks_closed_is_closed_for_the_next_send() ->
             await rig.adapter.send(text_to(place, "now we know"))
 
 
-async def test_a_window_refused_at_once_is_the_same_error() -> None:
+async def test_a_window_refused_immediately_is_the_same_error() -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.graph.state.window_error = "response"
@@ -285,7 +285,7 @@ async def test_a_window_refused_at_once_is_the_same_error() -> None:
             await rig.adapter.send(text_to(place, "refused"))
 
 
-async def test_whoever_never_wrote_is_not_written_to() -> None:
+async def test_a_person_who_never_wrote_gets_no_message() -> None:
     async with running() as rig:
         with pytest.raises(WindowClosed):
             await rig.adapter.send(text_to(direct("DE.5"), "hello stranger"))
@@ -317,7 +317,7 @@ async def test_whoever_never_wrote_is_not_written_to() -> None:
         (133010, Permanent, None),
     ],
 )
-async def test_metas_codes_become_our_errors(
+async def test_the_codes_of_meta_are_mapped_to_error_types(
     code: int, expected: type[Exception], pause: float | None
 ) -> None:
     async with running() as rig:
@@ -334,7 +334,7 @@ async def test_metas_codes_become_our_errors(
 @pytest.mark.parametrize(
     ("status", "expected"), [(400, Permanent), (429, Transient), (503, Transient)]
 )
-async def test_a_code_nobody_knows_is_judged_by_its_status(
+async def test_an_unknown_code_is_mapped_by_its_status(
     status: int, expected: type[Exception]
 ) -> None:
     async with running() as rig:
@@ -344,7 +344,7 @@ async def test_a_code_nobody_knows_is_judged_by_its_status(
             await rig.adapter.send(text_to(place, "x"))
 
 
-async def test_a_server_error_is_worth_another_try() -> None:
+async def test_a_server_error_is_transient() -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.faults.add(Fault("messages", "server_error"))
@@ -353,9 +353,7 @@ async def test_a_server_error_is_worth_another_try() -> None:
 
 
 @pytest.mark.parametrize(("kind", "shown"), [("drop_before", 0), ("drop_after", 1)])
-async def test_a_dropped_connection_leaves_it_open_whether_it_arrived(
-    kind: str, shown: int
-) -> None:
+async def test_an_interrupted_connection_is_ambiguous(kind: str, shown: int) -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.faults.add(Fault("messages", kind))  # type: ignore[arg-type] # parametrised
@@ -365,7 +363,7 @@ async def test_a_dropped_connection_leaves_it_open_whether_it_arrived(
         assert sum(line.by_bot for line in lines) == shown
 
 
-async def test_a_lost_upload_delivered_nothing() -> None:
+async def test_an_interrupted_upload_delivers_nothing() -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.faults.add(Fault("media", "drop_after"))
@@ -374,7 +372,7 @@ async def test_a_lost_upload_delivered_nothing() -> None:
             await rig.adapter.send(Outbound("k", place, file=file))
 
 
-async def test_a_cut_connection_is_opened_again() -> None:
+async def test_a_closed_connection_is_opened_again() -> None:
     async with running() as rig:
         place = await greeted(rig)
         await rig.adapter.send(text_to(place, "one"))
@@ -389,7 +387,7 @@ async def test_a_cut_connection_is_opened_again() -> None:
         await rig.sink.wait(2)
 
 
-async def test_the_token_never_shows_in_an_error() -> None:
+async def test_the_token_is_never_in_an_error() -> None:
     async with running() as rig:
         place = await greeted(rig)
         rig.sim.fail_next("messages", GraphError(190))
@@ -403,7 +401,7 @@ async def test_the_token_never_shows_in_an_error() -> None:
 # --- doctor --------------------------------------------------------------------------------------
 
 
-async def test_the_doctor_finds_nothing_on_a_healthy_account() -> None:
+async def test_doctor_finds_no_problem_of_a_working_account() -> None:
     async with running() as rig:
         checks = await rig.adapter.diagnose()
         assert all(check.ok for check in checks), checks
@@ -421,7 +419,7 @@ async def test_the_doctor_finds_nothing_on_a_healthy_account() -> None:
         ({"api_version": "v17.0"}, "api version", "v25.0"),
     ],
 )
-async def test_the_doctor_says_what_is_wrong_and_what_to_do(
+async def test_doctor_reports_problems_with_advice(
     wrong: dict[str, str], name: str, advice: str
 ) -> None:
     async with running() as rig:
@@ -434,7 +432,7 @@ async def test_the_doctor_says_what_is_wrong_and_what_to_do(
     assert advice in bad[0].advice
 
 
-async def test_the_doctor_does_not_raise_when_nobody_answers() -> None:
+async def test_doctor_raises_nothing_without_a_server() -> None:
     async with running() as rig:
         rig.sim.faults.add(Fault("phone_number", "drop_before"))
         bad = [check for check in await rig.adapter.diagnose() if not check.ok]

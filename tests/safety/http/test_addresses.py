@@ -55,18 +55,18 @@ PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "172.32.0.1", "2606:4700::1", "
 
 
 @for_each("text", PRIVATE)
-def test_what_is_not_of_the_public_internet(text: str) -> None:
+def test_addresses_outside_the_public_internet_are_recognised(text: str) -> None:
     assert not is_public(ip_address(text))
     assert not may_connect(ip_address(text), ())
 
 
 @pytest.mark.parametrize("text", PUBLIC)
-def test_what_is(text: str) -> None:
+def test_public_addresses_are_recognised(text: str) -> None:
     assert is_public(ip_address(text))
 
 
 @given(st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
-def test_nothing_that_the_standard_library_calls_private_is_public(
+def test_no_address_that_the_standard_library_calls_private_is_public(
     address: IPv4Address | IPv6Address,
 ) -> None:
     if is_public(address):
@@ -74,7 +74,7 @@ def test_nothing_that_the_standard_library_calls_private_is_public(
         assert not address.is_multicast
 
 
-def test_a_network_that_the_operator_names_may_be_reached() -> None:
+def test_a_network_configured_by_the_operator_is_allowed() -> None:
     allowed = frozenset({ip_network("10.1.0.0/16")})
     assert may_connect(ip_address("10.1.2.3"), allowed)
     assert not may_connect(ip_address("10.2.2.3"), allowed)
@@ -82,7 +82,7 @@ def test_a_network_that_the_operator_names_may_be_reached() -> None:
 
 
 @for_each("address", METADATA)
-def test_a_metadata_service_never(address: IPv4Address | IPv6Address) -> None:
+def test_metadata_services_are_never_allowed(address: IPv4Address | IPv6Address) -> None:
     everything = (ip_network("0.0.0.0/0"), ip_network("::/0"))
     assert not may_connect(address, everything)
 
@@ -123,7 +123,7 @@ def test_a_metadata_service_never(address: IPv4Address | IPv6Address) -> None:
         "a." * 130 + "org",
     ],
 )
-def test_odd_spellings_are_refused(host: str) -> None:
+def test_unusual_spellings_are_refused(host: str) -> None:
     with pytest.raises(ValueError, match=r"is|holds|names"):
         read_host(host)
 
@@ -140,7 +140,7 @@ def test_odd_spellings_are_refused(host: str) -> None:
         ("::FFFF:127.0.0.1", str(IPv6Address("::ffff:7f00:1")), IPv6Address("::ffff:7f00:1")),
     ],
 )
-def test_a_host_has_one_form(host: str, name: str, address: object) -> None:
+def test_a_host_has_one_normal_form(host: str, name: str, address: object) -> None:
     assert read_host(host) == (name, address)
 
 
@@ -161,7 +161,7 @@ def test_a_host_has_one_form(host: str, name: str, address: object) -> None:
         ("[fd00::1]:8080", "fd00::1", 8080, True),
     ],
 )
-def test_a_rule_covers_its_host_and_ports(rule: str, host: str, port: int, covered: bool) -> None:
+def test_a_rule_matches_its_host_and_ports(rule: str, host: str, port: int, covered: bool) -> None:
     assert HostRule.parse(rule).covers(host, port) is covered
 
 
@@ -170,6 +170,6 @@ def test_a_rule_covers_its_host_and_ports(rule: str, host: str, port: int, cover
     ["", "*", "*.", "*.org", "https://example.org", "example.org/x", "a@b.org", "a.org:0",
      "a.org:99999", "*.10.0.0.1", "exämple.org", "[::1", "[fe80::1%1]"],
 )  # fmt: skip
-def test_a_rule_that_cannot_be_meant_is_refused(text: str) -> None:
+def test_an_invalid_rule_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"should|names|is|holds"):
         HostRule.parse(text)

@@ -131,7 +131,7 @@ async def test_a_head_request_has_no_body(server: Server) -> None:
 @pytest.mark.parametrize(
     ("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("", bytes)]
 )
-async def test_a_packed_answer_is_unpacked(
+async def test_a_compressed_response_is_decompressed(
     server: Server, encoding: str, pack: Callable[[bytes], bytes]
 ) -> None:
     server.replies["/"] = reply(200, pack(b"x" * 5000), Content_Encoding=encoding)
@@ -145,7 +145,7 @@ async def test_redirects_are_followed_within_the_listed_hosts(server: Server) ->
     assert (await fetch(server, "/1")).body == b"there"
 
 
-async def test_credentials_stay_with_the_host_they_are_for(server: Server) -> None:
+async def test_credentials_are_sent_to_their_host_only(server: Server) -> None:
     server.replies["/1"] = reply(302, Location="/2")
     server.replies["/2"] = reply(302, Location=f"http://other.example:{server.port}/3")
     await client(server).request(
@@ -167,7 +167,7 @@ async def test_proxies_of_the_environment_are_not_used(
 
 
 @pytest.mark.parametrize("encoding", ["", "gzip"])
-async def test_an_answer_that_is_too_large_is_refused_or_cut(server: Server, encoding: str) -> None:
+async def test_a_response_beyond_the_limit_is_refused_or_cut(server: Server, encoding: str) -> None:
     body = b"\0" * 5_000_000
     packed = gzip.compress(body) if encoding else body
     server.replies["/"] = reply(200, packed, Content_Encoding=encoding)
@@ -179,20 +179,20 @@ async def test_an_answer_that_is_too_large_is_refused_or_cut(server: Server, enc
     assert (len(answer.body), answer.complete) == (6000, False)
 
 
-async def test_an_endless_row_of_redirects_ends(server: Server) -> None:
+async def test_a_chain_of_redirects_is_limited(server: Server) -> None:
     server.replies["/"] = reply(302, Location="/")
     with pytest.raises(TooManyRedirects):
         await fetch(server, "/")
     assert server.connections == 4
 
 
-async def test_time_is_bounded(server: Server) -> None:
+async def test_the_duration_has_a_limit(server: Server) -> None:
     server.silent = True
     with pytest.raises(TimedOut):
         await fetch(server, "/", timeout=0.2)
 
 
-async def test_headers_are_bounded(server: Server) -> None:
+async def test_headers_have_a_limit(server: Server) -> None:
     server.replies["/"] = reply(200, X="y" * 100_000)
     with pytest.raises(Unreachable):
         await fetch(server, "/")
@@ -202,19 +202,19 @@ async def test_headers_are_bounded(server: Server) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "gzip, gzip"])
-async def test_what_cannot_be_unpacked_is_refused(server: Server, encoding: str) -> None:
+async def test_an_invalid_compressed_response_is_refused(server: Server, encoding: str) -> None:
     server.replies["/"] = reply(200, b"no archive", Content_Encoding=encoding)
     with pytest.raises(Unreachable):
         await fetch(server, "/")
 
 
-async def test_an_archive_that_ends_early_is_refused(server: Server) -> None:
+async def test_a_truncated_compressed_response_is_refused(server: Server) -> None:
     server.replies["/"] = reply(200, gzip.compress(b"x" * 9000)[:-10], Content_Encoding="gzip")
     with pytest.raises(Unreachable):
         await fetch(server, "/")
 
 
-async def test_a_host_where_nobody_listens_is_unreachable() -> None:
+async def test_a_host_without_a_server_is_unreachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(Unreachable):
@@ -242,7 +242,9 @@ async def test_a_host_where_nobody_listens_is_unreachable() -> None:
         [""],
     ],
 )
-async def test_a_name_that_leads_inside_is_not_followed(server: Server, answer: list[str]) -> None:
+async def test_a_name_with_an_internal_address_is_refused(
+    server: Server, answer: list[str]
+) -> None:
     names = Names(answer)
     guarded = GuardedClient(policy(server.port), resolver=names)
     with pytest.raises(Forbidden):
@@ -251,7 +253,7 @@ async def test_a_name_that_leads_inside_is_not_followed(server: Server, answer: 
     assert server.connections == 0
 
 
-async def test_a_name_that_leads_elsewhere_the_second_time_is_caught(server: Server) -> None:
+async def test_a_name_that_changes_its_address_is_refused(server: Server) -> None:
     """Allowed at first (here: the operator's own network), then loopback's neighbour."""
     server.replies["/"] = reply(302, Location="/again")
     first_only = frozenset({ip_network("127.0.0.1/32")})
@@ -263,7 +265,7 @@ async def test_a_name_that_leads_elsewhere_the_second_time_is_caught(server: Ser
 
 
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["127.0.0.1", "127.0.0.2", "::1"]])
-async def test_the_socket_itself_is_guarded_should_the_resolver_not_be(
+async def test_the_connection_is_checked_even_if_the_resolver_is_not(
     server: Server, addresses: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbound, "GuardedResolver", lambda inner, _: inner)
@@ -295,7 +297,7 @@ async def test_the_socket_itself_is_guarded_should_the_resolver_not_be(
         "javascript:alert(1)",
     ],
 )
-async def test_a_redirect_leads_nowhere_else(server: Server, location: str) -> None:
+async def test_a_redirect_to_an_unlisted_host_is_refused(server: Server, location: str) -> None:
     """A second server on loopback must not see a single connection."""
     inside = Server()
     listening = await asyncio.start_server(inside.serve, "127.0.0.1", 0)
@@ -323,9 +325,7 @@ async def test_a_redirect_from_https_to_http_is_not_followed(server: Server) -> 
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:{}/", "http://[::1]:{}/", "http://127.0.0.1.:{}"]
 )
-async def test_a_literal_address_has_to_be_allowed_even_when_its_host_is_listed(
-    server: Server, url: str
-) -> None:
+async def test_a_literal_address_of_a_listed_host_must_be_allowed(server: Server, url: str) -> None:
     guarded = GuardedClient(policy(server.port, "127.0.0.1", "[::1]"))
     with pytest.raises(Forbidden, match="public"):
         await guarded.request("GET", url.format(server.port))
@@ -339,7 +339,7 @@ async def test_an_allowed_network_does_not_list_its_hosts(server: Server) -> Non
     assert server.connections == 0
 
 
-async def test_nothing_is_reached_without_a_list(server: Server) -> None:
+async def test_no_host_is_reachable_without_a_list(server: Server) -> None:
     names = Names(["127.0.0.1"])
     guarded = GuardedClient(OutboundPolicy((), allow_private=LOOPBACK), resolver=names)
     with pytest.raises(Forbidden):
@@ -380,12 +380,12 @@ async def test_nothing_is_reached_without_a_list(server: Server) -> None:
         "https://site.example/\udc80",
     ],
 )
-def test_an_address_that_can_be_misread_is_refused(url: str) -> None:
+def test_an_ambiguous_address_is_refused(url: str) -> None:
     with pytest.raises(Forbidden):
         read_target(url, OutboundPolicy((HostRule("site.example"),)))
 
 
-def test_the_reason_never_holds_the_path() -> None:
+def test_the_reason_never_contains_the_path() -> None:
     with pytest.raises(Forbidden) as refused:
         read_target("https://unlisted.example/token", OutboundPolicy(()))
     assert "token" not in str(refused.value)
@@ -423,7 +423,7 @@ def _spellings(address: IPv4Address) -> list[str]:
 @given(
     st.sampled_from(["127.0.0.0/8", "10.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"]), st.data()
 )
-def test_no_spelling_of_an_inner_address_gets_through(network: str, data: st.DataObject) -> None:
+def test_no_spelling_of_an_internal_address_is_allowed(network: str, data: st.DataObject) -> None:
     """Even where the rules list every spelling as a host of its own."""
     inner = data.draw(st.ip_addresses(network=network))
     assert isinstance(inner, IPv4Address)

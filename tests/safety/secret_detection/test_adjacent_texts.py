@@ -35,7 +35,9 @@ def _broken(text: str) -> list[tuple[str, str]]:
     return [(text[:at], text[at:]) for at in {*lines, *range(1, len(text), EACH)}]
 
 
-def test_with_it_and_without_it_the_same_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_is_the_same_with_and_without_the_shortcut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pairs = [pair for text in _corpus() for pair in _broken(text)]
     spared = [redact_messages((after,), earlier=before) for before, after in pairs]
     monkeypatch.setattr(kept_words, "may_label", lambda _: True)
@@ -46,12 +48,12 @@ def test_with_it_and_without_it_the_same_is_kept(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("text", ["can you help?", "it is 12:30 already", "Guten Morgen, Ada!"])
-def test_ordinary_text_is_spared(text: str) -> None:
+def test_ordinary_text_uses_the_shortcut(text: str) -> None:
     assert not may_label(text)
     assert not may_hold_token(text)
 
 
 @pytest.mark.parametrize("text", ["my pass\u200bword", "my ｐassword"])
-def test_text_that_hides_something_is_never_spared(text: str) -> None:
+def test_text_with_hidden_characters_never_uses_the_shortcut(text: str) -> None:
     assert may_label(text)
     assert may_hold_token(text)

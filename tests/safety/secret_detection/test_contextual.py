@@ -38,7 +38,7 @@ from tests.support.for_each import for_each
         ("seed phrase: " + "apple river stone " * 4, "apple river stone"),
     ],
 )
-def test_what_the_words_tell_is_removed_and_told(text: str, secret: str) -> None:
+def test_a_secret_named_by_the_text_is_removed_and_reported(text: str, secret: str) -> None:
     redaction = redact_secrets(text)
     assert secret not in redaction.text
     assert "[SECRET_REDACTED]" in redaction.text
@@ -77,7 +77,7 @@ def test_what_the_words_tell_is_removed_and_told(text: str, secret: str) -> None
         "le mot de passe est obligatoire",
     ],
 )
-def test_talk_about_secrets_stays(text: str) -> None:
+def test_text_about_secrets_is_kept(text: str) -> None:
     redaction = redact_secrets(text)
     assert redaction.text == text
     assert redaction.findings == ()
@@ -96,7 +96,7 @@ HEX = "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
         ('default = "Tr0ub4dor&3" /* password */', "Tr0ub4dor&3"),
     ],
 )
-def test_a_value_that_its_comment_tells_is_removed(code: str, secret: str) -> None:
+def test_a_value_named_by_its_comment_is_removed(code: str, secret: str) -> None:
     assert redact_secrets(code).text == code.replace(secret, "[SECRET_REDACTED]")
 
 
@@ -112,5 +112,5 @@ def test_a_value_that_its_comment_tells_is_removed(code: str, secret: str) -> No
         '"Tr0ub4dor&3"\n# password',
     ],
 )
-def test_other_values_and_other_comments_stay(code: str) -> None:
+def test_other_values_and_comments_are_kept(code: str) -> None:
     assert redact_secrets(code).text == code

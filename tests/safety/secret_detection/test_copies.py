@@ -22,16 +22,16 @@ COPIES = {
 
 
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-def test_a_copy_in_the_same_text_goes(copy: str) -> None:
+def test_a_copy_in_the_same_text_is_removed(copy: str) -> None:
     assert copy not in redact_secrets(f'password = "{SECRET}" and then {copy} there').text
 
 
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
-def test_a_copy_of_a_known_secret_goes(copy: str) -> None:
+def test_a_copy_of_a_known_secret_is_removed(copy: str) -> None:
     assert redact_secrets(f"try {copy} there", (SECRET,)).text == "try [SECRET_REDACTED] there"
 
 
-def test_a_plain_word_and_a_short_secret_are_not_looked_for() -> None:
+def test_plain_words_and_short_secrets_are_not_searched_for() -> None:
     text = "the swordfish swims at 12:30"
     assert redact_secrets(text, ("swordfish", "12:3")).text == text
 
@@ -39,17 +39,17 @@ def test_a_plain_word_and_a_short_secret_are_not_looked_for() -> None:
 @pytest.mark.parametrize(
     "hidden", ["\u200b", "\u2060", "\u00ad", "\u202e", "\ufe0f", "\x00", "\u200d"]
 )
-def test_hidden_characters_hide_no_token(hidden: str) -> None:
+def test_hidden_characters_do_not_protect_a_token(hidden: str) -> None:
     text = f"it is {TOKEN[:12]}{hidden}{TOKEN[12:]}, keep it"
     assert redact_secrets(text).text == "it is [SECRET_REDACTED], keep it"
 
 
-def test_full_width_letters_hide_no_token() -> None:
+def test_full_width_letters_do_not_protect_a_token() -> None:
     wide = "".join(chr(ord(char) + 0xFEE0) for char in TOKEN)
     assert redact_secrets(f"it is {wide}.").text == "it is [SECRET_REDACTED]."
 
 
-def test_places_are_those_of_the_given_text() -> None:
+def test_positions_refer_to_the_given_text() -> None:
     text = f"\u200b\u200bit is {TOKEN[:9]}\u200b{TOKEN[9:]} ok"
     (finding,) = find_secrets(text)
     assert text[finding.start : finding.end].replace("\u200b", "") == TOKEN

@@ -29,7 +29,7 @@ KEYS = {
 
 
 @for_each("name", KEYS)
-def test_a_definite_secret_is_found_with_its_place(name: str) -> None:
+def test_a_definite_secret_is_found_with_its_position(name: str) -> None:
     text = f"before {KEYS[name]} after"
     (finding,) = [f for f in find_secrets(text) if f.kind.name == name]
     assert finding.kind.level is Level.DEFINITE
@@ -47,7 +47,7 @@ def test_a_definite_secret_is_found_with_its_place(name: str) -> None:
         ("da39a3ee5e6b4b0d3255bfef95601890afd80709", "forty_hex_digits", Level.POSSIBLE),
     ],
 )
-def test_less_certain_ones_say_so(text: str, name: str, level: Level) -> None:
+def test_less_certain_findings_have_their_level(text: str, name: str, level: Level) -> None:
     (finding,) = find_secrets(text)
     assert (finding.kind.name, finding.kind.level) == (name, level)
 
@@ -62,16 +62,16 @@ def test_less_certain_ones_say_so(text: str, name: str, level: Level) -> None:
         "-----BEGIN CERTIFICATE-----",
     ],
 )
-def test_ordinary_text_is_no_secret(text: str) -> None:
+def test_ordinary_text_contains_no_secret(text: str) -> None:
     assert find_secrets(text) == []
 
 
-def test_overlapping_findings_count_once_as_the_surest() -> None:
+def test_overlapping_findings_count_once_as_the_most_certain() -> None:
     (finding,) = find_secrets(f"password={KEYS['github_token']}")
     assert finding.kind.name == "github_token"
 
 
-def test_a_finding_does_not_carry_the_secret() -> None:
+def test_a_finding_does_not_contain_the_secret() -> None:
     (finding,) = find_secrets(KEYS["github_token"])
     assert A36 not in repr(finding)
 
@@ -79,7 +79,7 @@ def test_a_finding_does_not_carry_the_secret() -> None:
 @pytest.mark.parametrize(
     "seed", ["password ", "eyJabcdefgh.", "-----BEGIN ", "://a:", "M" * 25 + ".", "1", "sk-a"]
 )
-def test_time_grows_with_the_text_only(seed: str) -> None:
+def test_time_grows_linearly_with_the_text(seed: str) -> None:
     begun = time.process_time()
     find_secrets((seed * 200_000)[:200_000])
     assert time.process_time() - begun < 2

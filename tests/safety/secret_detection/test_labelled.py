@@ -104,7 +104,7 @@ X-API-Key: {}
 
 
 @for_each("text", [*SENTENCES, *ASSIGNED])
-def test_a_password_that_a_word_tells_goes(text: str) -> None:
+def test_a_labelled_password_is_removed(text: str) -> None:
     left = redact_secrets(text.format(PASSWORD)).text
     assert PASSWORD not in left
     assert "[SECRET_REDACTED]" in left
@@ -112,7 +112,7 @@ def test_a_password_that_a_word_tells_goes(text: str) -> None:
 
 @for_each("text", KEYS)
 @for_each("key", [KEY, HEX])
-def test_a_key_that_a_word_tells_goes(text: str, key: str) -> None:
+def test_a_labelled_key_is_removed(text: str, key: str) -> None:
     assert key not in redact_secrets(text.format(key)).text
 
 
@@ -134,7 +134,7 @@ def test_a_key_that_a_word_tells_goes(text: str, key: str) -> None:
         ("see https://bob:Xy12@zz89@git.example/x.git", "zz89"),
     ],
 )
-def test_what_its_form_or_its_name_tells_goes(text: str, secret: str) -> None:
+def test_a_secret_recognised_by_its_form_or_name_is_removed(text: str, secret: str) -> None:
     assert secret not in redact_secrets(text).text
 
 
@@ -189,11 +189,11 @@ docker run -p 8080:80 nginx
 
 
 @for_each("text", ORDINARY)
-def test_ordinary_text_stays(text: str) -> None:
+def test_ordinary_text_is_kept(text: str) -> None:
     assert redact_secrets(text).text == text
 
 
-def test_a_finding_gives_kind_and_place() -> None:
+def test_a_finding_has_kind_and_position() -> None:
     text = f"мой пароль {PASSWORD}"
     (finding,) = find_secrets(text)
     assert (finding.kind.name, finding.kind.level) == ("password", Level.PROBABLE)
@@ -201,10 +201,10 @@ def test_a_finding_gives_kind_and_place() -> None:
 
 
 @pytest.mark.parametrize("password", ["Xy**7!abcd", "ab**cd12", "Tr0ub**4dor"])
-def test_two_stars_within_a_password_are_part_of_it(password: str) -> None:
+def test_two_asterisks_within_a_password_belong_to_it(password: str) -> None:
     assert password not in redact_secrets(f"my password is {password}").text
 
 
 @pytest.mark.parametrize("masked", ["****", "abc***", "a1***b2"])
-def test_a_masked_password_stays(masked: str) -> None:
+def test_a_masked_password_is_kept(masked: str) -> None:
     assert redact_secrets(f"my password is {masked}").text == f"my password is {masked}"

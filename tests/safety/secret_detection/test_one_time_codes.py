@@ -375,19 +375,19 @@ def written(line: str) -> str:
 
 
 @for_each("line", [*CODES, *TOKENS, *CELLS])
-def test_digits_that_a_word_tells_go(line: str) -> None:
+def test_named_digits_are_removed(line: str) -> None:
     left = redact_secrets(written(line)).text
     assert "[SECRET_REDACTED]" in left
     assert _SECRET.search(left) is None
 
 
 @for_each("line", ORDINARY)
-def test_other_numbers_stay(line: str) -> None:
+def test_other_numbers_are_kept(line: str) -> None:
     assert redact_secrets(written(line)).text == written(line)
 
 
 @pytest.mark.parametrize("code", ["4829", "48291", "482911", "48291103", "482 911", "482-911"])
-def test_a_code_goes_whole(code: str) -> None:
+def test_a_code_is_removed_completely(code: str) -> None:
     text = f"the verification code is {code}, thanks"
     (finding,) = find_secrets(text)
     assert (finding.kind.name, text[finding.start : finding.end]) == ("one_time_code", code)
@@ -395,5 +395,5 @@ def test_a_code_goes_whole(code: str) -> None:
 
 @for_each("count", ["15", "4096", "128000", "1500000", "48291037", "1000000000"])
 @for_each("line", ["token: {}", "tokens: {}", '"token": {},', "token|{}"])
-def test_a_count_of_tokens_stays(count: str, line: str) -> None:
+def test_a_number_of_tokens_is_kept(count: str, line: str) -> None:
     assert redact_secrets(line.format(count)).text == line.format(count)

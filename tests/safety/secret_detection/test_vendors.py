@@ -78,7 +78,7 @@ def h(length: int) -> str:
     ],
 )
 @for_each("around", ["{}", "see {}, please", 'key="{}"', "```\n{}\n```", "({})."])
-def test_a_key_goes_completely(secret: str, around: str) -> None:
+def test_a_key_is_removed_completely(secret: str, around: str) -> None:
     redaction = redact_secrets(around.format(secret))
     assert redaction.text.count("[SECRET_REDACTED]") == 1
     assert not any(secret[i : i + 9] in redaction.text for i in range(8, len(secret) - 9))
@@ -99,23 +99,23 @@ def test_a_key_goes_completely(secret: str, around: str) -> None:
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
     ],
 )
-def test_what_is_no_key_stays(text: str) -> None:
+def test_text_that_is_not_a_key_is_kept(text: str) -> None:
     assert redact_secrets(text).text == text
 
 
-def test_beside_the_id_of_an_aws_key_forty_characters_are_the_key() -> None:
+def test_forty_characters_beside_the_id_of_an_aws_key_are_the_key() -> None:
     secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzAMPLEKEY"
     assert secret in redact_secrets(f"it is {secret}").text
     assert secret not in redact_secrets(f"AKIA{'ABCD2345' * 2} {secret}").text
 
 
-def test_keys_without_anything_between_them_go_both() -> None:
+def test_adjacent_keys_are_both_removed() -> None:
     redaction = redact_secrets(f"AKIA{'ABCD2345' * 2}ghp_{a(36)}")
     assert redaction.text == "[SECRET_REDACTED]" * 2
     assert [(f.start, f.end) for f in redaction.findings] == [(0, 20), (20, 60)]
 
 
-def test_forty_hexadecimal_digits_are_for_the_person_to_say() -> None:
+def test_forty_hexadecimal_digits_are_a_possible_secret() -> None:
     text = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
     redaction = redact_secrets(text)
     assert redaction.text == text
@@ -140,7 +140,7 @@ BEGIN, END = "-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KE
         "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZWQyNTUx",
     ],
 )
-def test_of_a_private_key_nothing_is_left_and_the_rest_stays(key: str) -> None:
+def test_a_private_key_is_removed_completely_and_the_rest_is_kept(key: str) -> None:
     redaction = redact_secrets(f"Here it is:\n{key}\nThanks, and see you tomorrow.")
     assert not re.search(r"[A-Za-z0-9+/]{30}", redaction.text)
     assert redaction.text.startswith("Here it is:")
@@ -163,7 +163,7 @@ def test_of_a_private_key_nothing_is_left_and_the_rest_stays(key: str) -> None:
         max_size=12,
     ).map("".join)
 )
-def test_twice_is_once_and_findings_are_in_order(text: str) -> None:
+def test_removal_is_idempotent_and_findings_are_in_order(text: str) -> None:
     redaction = redact_secrets(text)
     assert redact_secrets(redaction.text).text == redaction.text
     ends = 0
@@ -186,7 +186,7 @@ def test_every_kind_contains_its_anchor(kind: object) -> None:
     ["password is ", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "api key for ",
      "seed phrase: abcde ", "MIIEpAIBAAKCAQEA" + "A" * 30, "token=", "://a:"],
 )  # fmt: skip
-def test_time_grows_with_the_text_only(seed: str) -> None:
+def test_time_grows_linearly_with_the_text(seed: str) -> None:
     begun = time.process_time()
     find_secrets((seed * 100_000)[:100_000])
     assert time.process_time() - begun < 5

@@ -79,7 +79,7 @@ AROUND = [
 
 
 @for_each("secret", [*KEYS, *SHAPED])
-def test_a_key_goes_wherever_it_stands(secret: str) -> None:
+def test_a_key_is_removed_in_every_context(secret: str) -> None:
     for around in AROUND:
         if "/" in secret and "://" in around:
             continue
@@ -106,7 +106,7 @@ def test_a_key_goes_wherever_it_stands(secret: str) -> None:
         "a | b: <| f |> and 0.5:12 and 1/2/2026:30",
     ],
 )
-def test_names_and_ids_stay(text: str) -> None:
+def test_names_and_ids_are_kept(text: str) -> None:
     assert redact_secrets(text).text == text
 
 
@@ -150,7 +150,7 @@ def test_names_and_ids_stay(text: str) -> None:
         "recovery codes: v9qio-5v2sw",
     ],
 )
-def test_what_the_words_around_tell_goes(text: str) -> None:
+def test_a_key_recognised_by_its_context_is_removed(text: str) -> None:
     assert "[SECRET_REDACTED]" in redact_secrets(text).text
 
 
@@ -165,5 +165,5 @@ def test_what_the_words_around_tell_goes(text: str) -> None:
         f"cache key: user:{h(6)}:profile and sort key: created_at",
     ],
 )
-def test_an_id_behind_an_everyday_word_stays(text: str) -> None:
+def test_an_id_after_an_everyday_word_is_kept(text: str) -> None:
     assert redact_secrets(text).text == text

@@ -48,7 +48,7 @@ def picture(data: str = PNG, media_type: str = "image/png") -> list[dict[str, ob
         request(tools=[TOOL], tool_choice={"type": "none"}),
     ],
 )
-def test_what_the_service_takes_is_taken(body: dict[str, Any]) -> None:
+def test_valid_requests_are_accepted(body: dict[str, Any]) -> None:
     assert check_request(body) is body
 
 
@@ -137,7 +137,7 @@ def test_what_the_service_takes_is_taken(body: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_what_the_service_refuses_is_refused_in_its_words(body: object, message: str) -> None:
+def test_invalid_requests_get_the_errors_of_the_service(body: object, message: str) -> None:
     with pytest.raises(Refused) as caught:
         check_request(body)
 

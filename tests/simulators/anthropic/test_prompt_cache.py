@@ -45,14 +45,14 @@ def test_the_first_request_writes_and_the_second_reads(cache: PromptCache) -> No
     assert second.fresh == first.fresh
 
 
-def test_a_prefix_below_4096_tokens_is_not_kept(cache: PromptCache) -> None:
+def test_a_prefix_below_4096_tokens_is_not_cached(cache: PromptCache) -> None:
     short = request(text("one"), system="short " * 1_000)
 
     assert cache.split(short) == cache.split(short)
     assert cache.split(short).written == cache.split(short).read == 0
 
 
-def test_a_prefix_is_kept_for_five_minutes_from_its_last_use(
+def test_a_prefix_is_cached_for_five_minutes_from_its_last_use(
     cache: PromptCache, clock: FakeClock
 ) -> None:
     cache.split(request(text("one")))
@@ -64,14 +64,14 @@ def test_a_prefix_is_kept_for_five_minutes_from_its_last_use(
     assert not cache.split(request(text("four"))).read
 
 
-def test_an_earlier_change_makes_everything_behind_it_new(cache: PromptCache) -> None:
+def test_an_earlier_change_invalidates_everything_after_it(cache: PromptCache) -> None:
     cache.split(request(text("one")))
 
     assert not cache.split(request(text("one"), system=f"new. {LONG}")).read
     assert not cache.split({**request(text("one")), "tools": [{"name": "t"}]}).read
 
 
-def test_a_conversation_that_grows_is_read_up_to_where_it_was_marked(cache: PromptCache) -> None:
+def test_a_growing_conversation_is_read_up_to_its_mark(cache: PromptCache) -> None:
     first = cache.split(request(text("one", marked=True)))
     grown = request(text("one"), text("first answer"), text("two", marked=True))
     second = cache.split(grown)
@@ -80,7 +80,7 @@ def test_a_conversation_that_grows_is_read_up_to_where_it_was_marked(cache: Prom
     assert 0 < second.written < 40
 
 
-def test_twenty_blocks_are_looked_through_and_no_more(cache: PromptCache) -> None:
+def test_at_most_twenty_blocks_are_compared(cache: PromptCache) -> None:
     short = "rule " * 10
     start = [text(LONG, marked=True)]
     cache.split(request(*start, system=short))
@@ -89,7 +89,7 @@ def test_twenty_blocks_are_looked_through_and_no_more(cache: PromptCache) -> Non
         assert bool(PromptCacheCopy(cache).split(request(*said, system=short)).read) is found
 
 
-def test_a_request_without_marks_is_all_fresh(cache: PromptCache) -> None:
+def test_a_request_without_marks_is_not_cached(cache: PromptCache) -> None:
     body = {"model": "m", "messages": [{"role": "user", "content": LONG}]}
 
     assert cache.split(body) == Split(cache.split(body).fresh, 0, 0)

@@ -30,7 +30,7 @@ async def client(sim: AnthropicSimulator) -> AsyncIterator[anthropic.AsyncAnthro
     await made.close()
 
 
-async def test_a_plain_answer_echoes_what_was_said(client: anthropic.AsyncAnthropic) -> None:
+async def test_a_plain_answer_repeats_the_message(client: anthropic.AsyncAnthropic) -> None:
     answer = await client.messages.create(model=MODEL, max_tokens=100, messages=HELLO)
 
     assert answer.content[0].type == "text"
@@ -40,7 +40,7 @@ async def test_a_plain_answer_echoes_what_was_said(client: anthropic.AsyncAnthro
     assert answer.usage.output_tokens > 0
 
 
-async def test_a_streamed_answer_with_thinking_text_and_a_tool_call(
+async def test_a_streamed_answer_contains_thinking_text_and_a_tool_call(
     sim: AnthropicSimulator, client: anthropic.AsyncAnthropic
 ) -> None:
     text = "A sentence that is long enough for several pieces of it. ü 漢字 🎈"
@@ -60,7 +60,7 @@ async def test_a_streamed_answer_with_thinking_text_and_a_tool_call(
     assert answer.stop_reason == "tool_use"
 
 
-async def test_the_raw_stream_has_every_kind_of_event(
+async def test_the_raw_stream_contains_every_event_type(
     sim: AnthropicSimulator, client: anthropic.AsyncAnthropic
 ) -> None:
     async with client.messages.with_streaming_response.create(
@@ -74,7 +74,7 @@ async def test_the_raw_stream_has_every_kind_of_event(
     assert "content_block_delta" in kinds
 
 
-async def test_a_tool_result_goes_back(
+async def test_a_tool_result_is_accepted(
     sim: AnthropicSimulator, client: anthropic.AsyncAnthropic
 ) -> None:
     sim.script(Answer(tools=(UseTool("add", {"a": 1}),)))
@@ -108,7 +108,7 @@ async def test_tokens_are_counted(client: anthropic.AsyncAnthropic) -> None:
     assert 1000 < long.input_tokens < 2000
 
 
-async def test_a_marked_prefix_is_read_from_the_cache_the_second_time(
+async def test_a_marked_prefix_is_read_from_the_cache_at_the_second_request(
     client: anthropic.AsyncAnthropic,
 ) -> None:
     system: Any = [{"type": "text", "text": "rule " * 4000, "cache_control": {"type": "ephemeral"}}]
@@ -141,7 +141,7 @@ async def test_a_marked_prefix_is_read_from_the_cache_the_second_time(
         ("stream_error", anthropic.APIStatusError),
     ],
 )
-async def test_faults_look_as_the_service_makes_them(
+async def test_faults_have_the_form_of_the_service(
     sim: AnthropicSimulator, client: anthropic.AsyncAnthropic, kind: Any, error: type[Exception]
 ) -> None:
     sim.faults.add(Fault("messages", kind, retry_after=7))
@@ -169,7 +169,7 @@ async def test_faults_look_as_the_service_makes_them(
     await client.messages.create(model=MODEL, max_tokens=9, messages=HELLO)
 
 
-async def test_the_sdks_own_retries_get_over_an_overload(sim: AnthropicSimulator) -> None:
+async def test_the_retries_of_the_library_survive_an_overload(sim: AnthropicSimulator) -> None:
     sim.faults.add(Fault("messages", "overloaded", retry_after=0))
     async with anthropic.AsyncAnthropic(api_key="test-key", base_url=sim.base_url) as patient:
         await patient.messages.create(model=MODEL, max_tokens=9, messages=HELLO)
@@ -191,12 +191,12 @@ async def test_keys_are_checked(sim: AnthropicSimulator, key: str, status: int, 
     assert caught.value.body["error"]["type"] == kind
 
 
-async def test_an_unknown_model_is_not_found(client: anthropic.AsyncAnthropic) -> None:
+async def test_an_unknown_model_is_refused(client: anthropic.AsyncAnthropic) -> None:
     with pytest.raises(anthropic.NotFoundError, match="model: claude-0"):
         await client.messages.create(model="claude-0", max_tokens=9, messages=HELLO)
 
 
-async def test_a_prompt_beyond_the_window_names_both_figures() -> None:
+async def test_a_prompt_beyond_the_window_reports_both_numbers() -> None:
     simulator = AnthropicSimulator(windows={MODEL: 100})
     await simulator.start()
     long: Any = [{"role": "user", "content": "word " * 200}]
@@ -210,7 +210,7 @@ async def test_a_prompt_beyond_the_window_names_both_figures() -> None:
     await simulator.stop()
 
 
-async def test_thinking_comes_back_only_behind_what_stood_before_it(
+async def test_thinking_is_accepted_in_its_original_position_only(
     sim: AnthropicSimulator, client: anthropic.AsyncAnthropic
 ) -> None:
     sim.script(Answer(tools=(UseTool("add"),), thinking="Hm."))
@@ -231,7 +231,7 @@ async def test_thinking_comes_back_only_behind_what_stood_before_it(
         )
 
 
-async def test_requests_are_kept_with_their_size(
+async def test_requests_are_recorded_with_their_size(
     sim: AnthropicSimulator, client: anthropic.AsyncAnthropic
 ) -> None:
     image: Any = {

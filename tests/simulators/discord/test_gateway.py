@@ -20,7 +20,7 @@ async def ready(client: Client, intents: int = 0, query: str = "v=10") -> tuple[
     return socket, hello["d"]["session_id"]
 
 
-async def test_ready_comes_before_the_server(client: Client) -> None:
+async def test_ready_precedes_the_server(client: Client) -> None:
     client.sim.room("general")
     socket = await client.gateway()
     assert (await socket.receive())["d"]["heartbeat_interval"] > 0
@@ -42,12 +42,12 @@ async def test_heartbeats_are_acknowledged(client: Client) -> None:
 
 
 @pytest.mark.parametrize("compress", ["", "&compress=zlib-stream"])
-async def test_compression_is_as_asked(client: Client, compress: str) -> None:
+async def test_compression_follows_the_request(client: Client, compress: str) -> None:
     socket, _ = await ready(client, query=f"v=10{compress}")
     assert (await socket.until("GUILD_CREATE"))["d"]["id"] == client.sim.world.guild_id
 
 
-async def test_wrong_ways_have_their_close_codes(client: Client) -> None:
+async def test_invalid_use_has_the_documented_close_codes(client: Client) -> None:
     async def closed_after(op: int, data: object, *, identified: bool = False) -> object:
         if identified:
             socket, _ = await ready(client)
@@ -69,7 +69,7 @@ async def test_wrong_ways_have_their_close_codes(client: Client) -> None:
     assert await closed_after(2, {"token": token, "intents": CONTENT}) == 4014
 
 
-async def test_what_is_no_json_or_too_much_is_refused(client: Client) -> None:
+async def test_invalid_and_excessive_json_is_refused(client: Client) -> None:
     for text in ("nonsense", "[]", json.dumps({"op": 1, "d": "x" * 5000})):
         socket = await client.gateway()
         await socket.receive()
@@ -104,7 +104,7 @@ async def test_without_the_content_intent_text_is_hidden(client: Client) -> None
     assert contents == ["", f"<@{sim.world.bot.id}> asked", "direct"]
 
 
-async def test_a_resumed_session_gets_what_it_missed(client: Client) -> None:
+async def test_a_resumed_session_receives_the_missed_events(client: Client) -> None:
     sim, ann = client.sim, client.sim.person("Ann")
     room = sim.direct(ann)
     socket, session = await ready(client)
@@ -123,7 +123,7 @@ async def test_a_resumed_session_gets_what_it_missed(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("session", "sequence"), [("unknown", 1), ("", 999)])
-async def test_what_cannot_be_resumed_is_invalid(
+async def test_a_session_that_cannot_be_resumed_is_invalid(
     client: Client, session: str, sequence: int
 ) -> None:
     _, known = await ready(client)
@@ -145,13 +145,13 @@ async def test_a_duplicate_has_the_same_sequence_number(client: Client) -> None:
     assert len({each["d"]["id"] for each in found}) == 2
 
 
-async def test_a_server_may_ask_to_reconnect(client: Client) -> None:
+async def test_a_server_can_request_a_reconnection(client: Client) -> None:
     socket, _ = await ready(client)
     await socket.until("GUILD_CREATE")
     await client.sim.gateway.request_reconnect()
     assert (await socket.receive())["op"] == 7
 
 
-async def test_nobody_connected_is_said_in_time(sim: DiscordSimulator) -> None:
+async def test_a_missing_connection_is_reported(sim: DiscordSimulator) -> None:
     with pytest.raises(TimeoutError):
         await sim.wait_connected(0.05)

@@ -51,11 +51,11 @@ def name(kind: str, value: str) -> str:
         ("2 < 3 & 4 > 1", "<p>2 &lt; 3 &amp; 4 &gt; 1</p>"),
     ],
 )  # fmt: skip
-def test_it_looks_as_on_discord(written: str, html: str) -> None:
+def test_markup_looks_as_on_discord(written: str, html: str) -> None:
     assert look(written, name).html == html
 
 
-def test_text_is_the_same_without_markup() -> None:
+def test_the_text_is_the_same_without_markup() -> None:
     written = "# Title\n- **one**\n  - two\n1. `three`\n> quote\n```sh\nls -l\n```\ndone"
     assert look(written, name).text == "Title\n• one\n  • two\n1. three\nquote\n\nls -l\ndone"
 
@@ -110,7 +110,7 @@ PIECES = st.sampled_from([*MARKS, "\n", "> ", ">>> ", "# ", "- ", " "])
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_the_html_is_closed_and_holds_only_its_own_tags(written: str) -> None:
+def test_the_html_is_closed_and_contains_only_its_own_tags(written: str) -> None:
     reader = Reader()
     reader.feed(look(written, name).html)
     reader.close()
@@ -119,6 +119,6 @@ def test_the_html_is_closed_and_holds_only_its_own_tags(written: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["*", "**", "_", "||", "`", "[", "> ", "<", "\\", "```"])
-def test_a_hostile_text_takes_no_time(mark: str) -> None:
+def test_a_hostile_text_is_rendered_quickly(mark: str) -> None:
     look((mark + "a") * 1000, name)
     look(mark * 2000, name)

@@ -74,7 +74,7 @@ def where(errors: Any) -> list[str]:
         ({"content": "x", "attachments": [{"id": "nope"}]}, "attachments.0.id"),
     ],
 )
-async def test_an_invalid_form_is_named_by_its_path(
+async def test_an_invalid_field_is_reported_with_its_path(
     client: Client, room: SimRoom, body: dict[str, object], path: str
 ) -> None:
     status, data = await client.post(room.id, **body)
@@ -83,7 +83,7 @@ async def test_an_invalid_form_is_named_by_its_path(
     assert client.sim.shown(room) == []
 
 
-async def test_the_largest_valid_message_is_taken(client: Client, room: SimRoom) -> None:
+async def test_the_largest_valid_message_is_accepted(client: Client, room: SimRoom) -> None:
     rows = [
         row(*[button("l" * 80, f"{r}:{b}".ljust(100, "c")) for b in range(5)]) for r in range(5)
     ]
@@ -94,14 +94,14 @@ async def test_the_largest_valid_message_is_taken(client: Client, room: SimRoom)
 
 
 @pytest.mark.parametrize("body", [{}, {"content": ""}, {"content": " \n "}, {"components": []}])
-async def test_a_message_says_something(
+async def test_an_empty_message_is_refused(
     client: Client, room: SimRoom, body: dict[str, object]
 ) -> None:
     status, data = await client.post(room.id, **body)
     assert (status, data["code"]) == (400, 50006)
 
 
-async def test_the_refusals_have_discords_numbers(client: Client, room: SimRoom) -> None:
+async def test_refusals_have_the_codes_of_discord(client: Client, room: SimRoom) -> None:
     sim, ann = client.sim, client.sim.person("Ann")
     hers = await sim.say(ann, room, "hers")
     messages = f"/channels/{room.id}/messages"
@@ -128,7 +128,7 @@ async def test_the_refusals_have_discords_numbers(client: Client, room: SimRoom)
         assert (found[0], found[1]["code"]) == (status, code), path
 
 
-async def test_an_enforced_nonce_makes_one_message(client: Client, room: SimRoom) -> None:
+async def test_an_enforced_nonce_creates_one_message(client: Client, room: SimRoom) -> None:
     once = {"content": "x", "nonce": "n", "enforce_nonce": True}
     first, second = await client.post(room.id, **once), await client.post(room.id, **once)
     assert first[1]["id"] == second[1]["id"]
@@ -139,7 +139,7 @@ async def test_an_enforced_nonce_makes_one_message(client: Client, room: SimRoom
     assert len(client.sim.shown(room)) == 2, "without enforce_nonce it is only an echo"
 
 
-async def test_files_come_as_multipart_and_lie_on_the_cdn(client: Client, room: SimRoom) -> None:
+async def test_files_are_multipart_and_served_by_the_cdn(client: Client, room: SimRoom) -> None:
     form = aiohttp.FormData(quote_fields=False)
     form.add_field("payload_json", '{"content": "see"}')
     form.add_field("files[0]", b"\x00\x01", filename="a.bin", content_type="application/x-any")
@@ -176,7 +176,7 @@ async def test_commands_are_validated_and_keep_their_ids(client: Client) -> None
     assert (await client.call("GET", path))[1][0]["description"] == "two"
 
 
-async def test_every_answer_tells_of_the_rate_limit(client: Client) -> None:
+async def test_every_response_has_rate_limit_headers(client: Client) -> None:
     _, _, headers = await client.call("GET", "/users/@me")
     for name in ("Limit", "Remaining", "Reset", "Reset-After", "Bucket"):
         assert f"X-RateLimit-{name}" in headers
@@ -203,7 +203,7 @@ async def test_the_limit_is_enforced_per_channel() -> None:
         await sim.stop()
 
 
-async def test_faults_happen_as_often_as_asked(client: Client, room: SimRoom) -> None:
+async def test_faults_occur_as_often_as_requested(client: Client, room: SimRoom) -> None:
     sim, name = client.sim, "POST /channels/{id}/messages"
     sim.faults.add(Fault(name, "rate_limit", retry_after=1.5))
     sim.faults.add(Fault(name, "server_error", times=2))
@@ -217,7 +217,9 @@ async def test_faults_happen_as_often_as_asked(client: Client, room: SimRoom) ->
     assert [call.status for call in sim.calls] == [429, 500, 500, 200, 429]
 
 
-async def test_a_dropped_line_tells_before_from_after(client: Client, room: SimRoom) -> None:
+async def test_a_cut_connection_distinguishes_before_and_after(
+    client: Client, room: SimRoom
+) -> None:
     name = "POST /channels/{id}/messages"
     for kind, there in (("drop_before", 0), ("drop_after", 1)):
         client.sim.faults.add(Fault(name, kind))  # type: ignore[arg-type]  # one of the kinds
@@ -226,7 +228,7 @@ async def test_a_dropped_line_tells_before_from_after(client: Client, room: SimR
         assert len(client.sim.shown(room)) == there
 
 
-async def test_a_slow_answer_comes_late(client: Client, room: SimRoom) -> None:
+async def test_a_slow_response_is_delayed(client: Client, room: SimRoom) -> None:
     client.sim.faults.add(Fault("POST /channels/{id}/messages", "slow", delay=0.1))
     began = asyncio.get_running_loop().time()
     assert (await client.post(room.id, content="x"))[0] == 200
@@ -246,7 +248,7 @@ async def interaction(client: Client, room: SimRoom) -> tuple[str, str]:
     return f"/interactions/{found.id}/{found.token}/callback", webhook
 
 
-async def test_the_first_answer_has_three_seconds(client: Client, room: SimRoom) -> None:
+async def test_the_first_response_has_three_seconds(client: Client, room: SimRoom) -> None:
     callback, _ = await interaction(client, room)
     client.sim.set_interaction_deadline(0.0)
     status, data, _ = await client.call("POST", callback, {"type": 5})
@@ -262,7 +264,9 @@ async def test_an_interaction_is_acknowledged_once(client: Client, room: SimRoom
     assert (again[0], again[1]["code"]) == (400, 40060)
 
 
-async def test_the_first_follow_up_fills_the_deferred_answer(client: Client, room: SimRoom) -> None:
+async def test_the_first_follow_up_completes_the_deferred_response(
+    client: Client, room: SimRoom
+) -> None:
     callback, webhook = await interaction(client, room)
     await client.call("POST", callback, {"type": 5, "data": {"flags": 64}})
     assert client.sim.shown(room) == [], "people see that it thinks, not a message"
@@ -281,7 +285,7 @@ async def test_the_first_follow_up_fills_the_deferred_answer(client: Client, roo
     assert (await client.call("GET", original))[0] == 404
 
 
-async def test_an_ephemeral_message_is_not_the_channels(client: Client, room: SimRoom) -> None:
+async def test_an_ephemeral_message_is_not_in_the_channel(client: Client, room: SimRoom) -> None:
     callback, _ = await interaction(client, room)
     answer = {"type": 4, "data": {"content": "psst", "flags": 64, "components": [row(button())]}}
     await client.call("POST", callback, answer)
@@ -293,7 +297,7 @@ async def test_an_ephemeral_message_is_not_the_channels(client: Client, room: Si
         await client.sim.press(client.sim.person("Ben"), room, shown.id, "ok")
 
 
-async def test_people_use_only_what_is_there(client: Client, room: SimRoom) -> None:
+async def test_people_can_use_existing_elements_only(client: Client, room: SimRoom) -> None:
     sim, ann = client.sim, client.sim.person("Ann")
     with pytest.raises(LookupError, match="no command /ask"):
         await sim.command(ann, room, "ask", "why")
@@ -309,13 +313,13 @@ async def test_people_use_only_what_is_there(client: Client, room: SimRoom) -> N
         await sim.edit(sim.person("Ben"), room, message_id, "y")
 
 
-def test_people_and_rooms_are_the_same_every_time(sim: DiscordSimulator) -> None:
+def test_people_and_rooms_are_deterministic(sim: DiscordSimulator) -> None:
     assert sim.person("Ann") == sim.person("Ann")
     assert sim.room("a") == sim.room("a")
     assert sim.direct(sim.person("Ann")) == sim.direct(sim.person("Ann"))
 
 
-async def test_waiting_ends_with_what_was_there(sim: DiscordSimulator, room: SimRoom) -> None:
+async def test_waiting_returns_the_existing_messages(sim: DiscordSimulator, room: SimRoom) -> None:
     await sim.say(sim.person("Ann"), room, "alone", files=(SimFile("a", "text/plain", b"x"),))
     with pytest.raises(TimeoutError, match="alone"):
         await sim.wait_for(room, lambda shown: len(shown) > 1, timeout=0.05)

@@ -51,7 +51,7 @@ async def raw(slack: SlackSimulator) -> AsyncIterator[RawClient]:
     await client.session.close()
 
 
-async def test_an_unchanged_bolt_app_talks_and_listens(slack: SlackSimulator) -> None:
+async def test_an_unmodified_bolt_app_works(slack: SlackSimulator) -> None:
     section = slack.settings()
     client = AsyncWebClient(token=str(section["bot_token"]), base_url=str(section["base_url"]))
     app = AsyncApp(client=client, name="test")
@@ -92,7 +92,7 @@ async def test_an_unchanged_bolt_app_talks_and_listens(slack: SlackSimulator) ->
         await handler.close_async()  # type: ignore[no-untyped-call]
 
 
-async def test_what_is_not_acknowledged_comes_again(slack: SlackSimulator, raw: RawClient) -> None:
+async def test_an_unacknowledged_event_is_repeated(slack: SlackSimulator, raw: RawClient) -> None:
     hello = await raw.connect()
     assert (hello["type"], hello["num_connections"]) == ("hello", 1)
     anna = slack.person("Anna")
@@ -107,7 +107,9 @@ async def test_what_is_not_acknowledged_comes_again(slack: SlackSimulator, raw: 
     assert slack.sockets.given_up == []
 
 
-async def test_after_the_last_attempt_it_is_given_up(slack: SlackSimulator, raw: RawClient) -> None:
+async def test_after_the_last_attempt_an_event_is_dropped(
+    slack: SlackSimulator, raw: RawClient
+) -> None:
     await raw.connect()
     anna = slack.person("Anna")
     await slack.say(anna, slack.direct(anna), "hi")
@@ -115,7 +117,7 @@ async def test_after_the_last_attempt_it_is_given_up(slack: SlackSimulator, raw:
     assert len(slack.sockets.given_up) == 1
 
 
-async def test_a_command_does_not_come_again(slack: SlackSimulator, raw: RawClient) -> None:
+async def test_a_command_is_not_repeated(slack: SlackSimulator, raw: RawClient) -> None:
     await raw.connect()
     await slack.command(slack.person("Anna"), slack.room("general"), "ask")
     envelope = await raw.next()
@@ -125,7 +127,7 @@ async def test_a_command_does_not_come_again(slack: SlackSimulator, raw: RawClie
     assert len(slack.sockets.given_up) == 1
 
 
-async def test_what_happened_while_nobody_listened_comes_as_a_repetition(
+async def test_events_without_a_connection_arrive_as_repetitions(
     slack: SlackSimulator, raw: RawClient
 ) -> None:
     anna = slack.person("Anna")
@@ -136,7 +138,7 @@ async def test_what_happened_while_nobody_listened_comes_as_a_repetition(
     await raw.ack(envelope)
 
 
-async def test_a_cut_socket_costs_no_attempt(slack: SlackSimulator, raw: RawClient) -> None:
+async def test_a_cut_socket_uses_no_attempt(slack: SlackSimulator, raw: RawClient) -> None:
     slack.sockets.retry_after = (0.0, 60.0)
     await raw.connect()
     await slack.drop_connections()
@@ -148,7 +150,7 @@ async def test_a_cut_socket_costs_no_attempt(slack: SlackSimulator, raw: RawClie
     assert slack.sockets.given_up == []
 
 
-async def test_a_ticket_opens_one_socket(slack: SlackSimulator, raw: RawClient) -> None:
+async def test_an_address_opens_one_socket(slack: SlackSimulator, raw: RawClient) -> None:
     client = AsyncWebClient(base_url=f"{slack.server.base}/api/")
     opened = await client.apps_connections_open(app_token=slack.server.app_token)
     await raw.session.ws_connect(opened["url"])
@@ -156,7 +158,7 @@ async def test_a_ticket_opens_one_socket(slack: SlackSimulator, raw: RawClient) 
         await raw.session.ws_connect(opened["url"])
 
 
-async def test_an_eleventh_socket_is_turned_away(slack: SlackSimulator, raw: RawClient) -> None:
+async def test_an_eleventh_socket_is_refused(slack: SlackSimulator, raw: RawClient) -> None:
     for number in range(10):
         assert (await raw.connect())["num_connections"] == number + 1
     assert (await raw.connect())["reason"] == "too_many_websockets"
@@ -178,7 +180,7 @@ async def test_several_sockets_share_the_events(slack: SlackSimulator) -> None:
             await client.session.close()
 
 
-async def test_waiting_for_nobody_ends(slack: SlackSimulator) -> None:
+async def test_waiting_for_a_connection_times_out(slack: SlackSimulator) -> None:
     with pytest.raises(TimeoutError, match="no Socket Mode client"):
         await slack.wait_connected(0.05)
     with pytest.raises(TimeoutError, match="there was"):

@@ -30,20 +30,20 @@ def shown(text: str = "", blocks: list[dict[str, Any]] | None = None) -> tuple[s
         ("<javascript:alert(1)|x>", "x (javascript:alert(1))", None),
     ],
 )
-def test_mrkdwn(source: str, html: str, text: str | None) -> None:
+def test_mrkdwn_is_displayed(source: str, html: str, text: str | None) -> None:
     made, readable = shown(source)
     assert made == f"<p>{html}</p>"
     if text is not None:
         assert readable == text
 
 
-def test_a_link_opens_elsewhere() -> None:
+def test_a_link_opens_in_another_window() -> None:
     html, text = shown("<https://example.org/?a=1&amp;b=2|our page>")
     assert 'href="https://example.org/?a=1&amp;b=2" rel="noopener noreferrer"' in html
     assert text == "our page"
 
 
-def test_blocks() -> None:
+def test_blocks_are_displayed() -> None:
     html, text = shown(
         "not shown",
         [
@@ -87,7 +87,7 @@ def test_blocks() -> None:
     assert text == "Head & tail\na\tb\n1\t<2>\n• x@Anna\na\n  b"
 
 
-def test_a_markdown_block_shows_no_html_of_its_own() -> None:
+def test_a_markdown_block_displays_no_html_of_its_own() -> None:
     html, _ = shown(
         blocks=[{"type": "markdown", "text": "**b** <script>x</script> ![i](http://x)"}]
     )
@@ -97,7 +97,7 @@ def test_a_markdown_block_shows_no_html_of_its_own() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
-def test_nothing_that_is_written_becomes_a_tag_of_its_own(source: str) -> None:
+def test_no_text_becomes_a_tag(source: str) -> None:
     allowed = ("b", "i", "s", "code", "pre", "br", "blockquote", "span", "a")
     made = mrkdwn(source, WORLD.name_of)
     for piece in made.split("<")[1:]:

@@ -35,7 +35,7 @@ async def asked(slack: SlackSimulator, room: SimRoom) -> str:
     return await slack.say(slack.person("Ada"), room, "what is a whale?")
 
 
-async def test_the_library_streams_in_pieces(
+async def test_the_library_streams_in_chunks(
     slack: SlackSimulator, client: AsyncWebClient, room: SimRoom
 ) -> None:
     question = await asked(slack, room)
@@ -48,7 +48,7 @@ async def test_the_library_streams_in_pieces(
     assert (shown.thread_id, shown.text) == (question, "A whale is a mammal.")
 
 
-async def test_after_the_end_nothing_can_be_added(
+async def test_after_its_end_a_stream_accepts_no_text(
     slack: SlackSimulator, client: AsyncWebClient, room: SimRoom
 ) -> None:
     slack.world.stream_seconds = 0.0
@@ -63,7 +63,7 @@ async def test_after_the_end_nothing_can_be_added(
     assert [m.text for m in slack.shown(room) if m.by_bot] == ["A whale is"]
 
 
-async def test_while_it_streams_it_cannot_be_updated(
+async def test_a_running_stream_cannot_be_updated(
     slack: SlackSimulator, client: AsyncWebClient, room: SimRoom
 ) -> None:
     question = await asked(slack, room)
@@ -72,7 +72,7 @@ async def test_while_it_streams_it_cannot_be_updated(
         await client.chat_update(channel=room.id, ts=str(begun["ts"]), text="no")
 
 
-async def test_a_stream_in_a_direct_message_answers_a_message(
+async def test_a_stream_in_a_direct_message_replies_to_a_message(
     client: AsyncWebClient, room: SimRoom
 ) -> None:
     with pytest.raises(SlackApiError, match="invalid_arguments"):
@@ -83,7 +83,7 @@ async def test_a_stream_in_a_direct_message_answers_a_message(
     ("named", "error"),
     [((), "missing_recipient_user_id"), (("user",), "missing_recipient_team_id")],
 )
-async def test_in_a_channel_one_person_has_to_be_named(
+async def test_a_stream_in_a_channel_names_one_person(
     slack: SlackSimulator, client: AsyncWebClient, named: tuple[str, ...], error: str
 ) -> None:
     channel, ada = slack.room("general"), slack.person("Ada")
@@ -103,7 +103,7 @@ async def test_in_a_channel_one_person_has_to_be_named(
     assert await start("user", "team")
 
 
-async def test_a_piece_has_at_most_12000_characters(
+async def test_a_chunk_has_at_most_12000_characters(
     slack: SlackSimulator, client: AsyncWebClient, room: SimRoom
 ) -> None:
     question = await asked(slack, room)

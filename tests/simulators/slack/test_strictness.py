@@ -104,7 +104,7 @@ WRONG: list[tuple[list[Any], str]] = [
 
 
 @pytest.mark.parametrize(("blocks", "problem"), WRONG)
-async def test_blocks_that_slack_refuses(
+async def test_invalid_blocks_are_refused(
     slack: SlackSimulator, client: AsyncWebClient, blocks: list[Any], problem: str
 ) -> None:
     room = slack.room("general")
@@ -128,7 +128,7 @@ async def test_blocks_that_slack_refuses(
         ({"thread_ts": "1.2", "text": "x"}, "thread_not_found"),
     ],
 )
-async def test_messages_that_slack_refuses(
+async def test_invalid_messages_are_refused(
     slack: SlackSimulator, client: AsyncWebClient, arguments: dict[str, Any], error: str
 ) -> None:
     call = {"channel": slack.room("general").id, **arguments}
@@ -137,7 +137,7 @@ async def test_messages_that_slack_refuses(
     assert caught.value.response["error"] == error
 
 
-async def test_everything_at_its_limit_is_taken(
+async def test_everything_at_its_limit_is_accepted(
     slack: SlackSimulator, client: AsyncWebClient
 ) -> None:
     room = slack.room("general")
@@ -155,7 +155,9 @@ async def test_everything_at_its_limit_is_taken(
     assert len(slack.shown(room)) == 6
 
 
-async def test_the_bot_is_not_in_the_channel(slack: SlackSimulator, client: AsyncWebClient) -> None:
+async def test_a_bot_outside_the_channel_is_refused(
+    slack: SlackSimulator, client: AsyncWebClient
+) -> None:
     for kind, error in (("public", "not_in_channel"), ("private", "channel_not_found")):
         room = slack.room("away", "public" if kind == "public" else "private")
         await slack.remove_bot(room)
@@ -164,7 +166,7 @@ async def test_the_bot_is_not_in_the_channel(slack: SlackSimulator, client: Asyn
         assert caught.value.response["error"] == error
 
 
-async def test_tokens_and_scopes(slack: SlackSimulator, client: AsyncWebClient) -> None:
+async def test_tokens_and_scopes_are_checked(slack: SlackSimulator, client: AsyncWebClient) -> None:
     answer = await client.auth_test()
     assert "chat:write" in answer.headers["x-oauth-scopes"].split(",")
     client.token = "xoxb-wrong"
@@ -182,7 +184,9 @@ async def test_tokens_and_scopes(slack: SlackSimulator, client: AsyncWebClient) 
         await client.api_call("chat.shout")
 
 
-async def test_a_rate_limit_says_when(slack: SlackSimulator, client: AsyncWebClient) -> None:
+async def test_a_rate_limit_states_its_duration(
+    slack: SlackSimulator, client: AsyncWebClient
+) -> None:
     slack.faults.add(Fault("*", "rate_limit", retry_after=30))
     with pytest.raises(SlackApiError) as caught:
         await client.chat_postMessage(channel=slack.room("general").id, text="x")
@@ -191,7 +195,7 @@ async def test_a_rate_limit_says_when(slack: SlackSimulator, client: AsyncWebCli
     assert [call.status for call in slack.calls] == [429]
 
 
-async def test_a_drop_happens_before_or_after(
+async def test_a_connection_is_cut_before_or_after_the_work(
     slack: SlackSimulator, client: AsyncWebClient
 ) -> None:
     room = slack.room("general")
@@ -202,13 +206,15 @@ async def test_a_drop_happens_before_or_after(
         assert len(slack.shown(room)) == count
 
 
-async def test_slow_is_late_but_right(slack: SlackSimulator, client: AsyncWebClient) -> None:
+async def test_a_slow_response_is_delayed_and_correct(
+    slack: SlackSimulator, client: AsyncWebClient
+) -> None:
     slack.faults.add(Fault("chat.postMessage", "slow", delay=0.05))
     answer = await client.chat_postMessage(channel=slack.room("general").id, text="x")
     assert answer["ok"]
 
 
-async def test_a_conversation_through_the_web_api(
+async def test_the_web_api_supports_a_whole_conversation(
     slack: SlackSimulator, client: AsyncWebClient
 ) -> None:
     anna, room = slack.person("Anna"), slack.room("general")

@@ -30,7 +30,7 @@ from tests.support.for_each import for_each
         ("&#xD83D;", "Text contains invalid Unicode characters"),
     ],
 )
-def test_what_telegram_refuses(source: str, problem: str) -> None:
+def test_invalid_html_is_refused(source: str, problem: str) -> None:
     with pytest.raises(HtmlRejected) as caught:
         parse_html(source)
     assert str(caught.value).startswith(problem)
@@ -59,17 +59,17 @@ def test_what_telegram_refuses(source: str, problem: str) -> None:
         ("<b></b>", "", []),
     ],
 )
-def test_what_telegram_takes(source: str, text: str, entities: list[Entity]) -> None:
+def test_valid_html_is_accepted(source: str, text: str, entities: list[Entity]) -> None:
     assert parse_html(source) == (text, tuple(entities))
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_escaped_text_comes_back_whole(text: str) -> None:
+def test_escaped_text_is_returned_completely(text: str) -> None:
     assert parse_html(html.escape(text, quote=False)) == (text, ())
 
 
 @given(st.text())
-def test_any_text_is_taken_or_refused(text: str) -> None:
+def test_any_text_is_accepted_or_refused(text: str) -> None:
     try:
         plain, entities = parse_html(text)
     except HtmlRejected:
@@ -80,14 +80,14 @@ def test_any_text_is_taken_or_refused(text: str) -> None:
     assert "<script" not in to_html(plain, entities)
 
 
-def test_what_telegram_finds_by_itself() -> None:
+def test_entities_are_detected_automatically() -> None:
     text = "😀 /ask@some_bot #tag @some_user https://a.example/x. mail@a.example a/b"
     kinds = [one.kind for one in find_entities(text)]
     assert kinds == ["bot_command", "hashtag", "mention", "url", "email"]
     assert find_entities(text)[0] == Entity("bot_command", 3, 13)
 
 
-def test_shown_html_is_safe() -> None:
+def test_displayed_html_is_safe() -> None:
     evil = '<img src=x onerror="x()">'
     assert to_html(evil, ()) == html.escape(evil)
     link = (Entity("text_link", 0, 1, url='javascript:alert("1")'),)

@@ -42,12 +42,12 @@ async def call(sim: TelegramSimulator, method: str, body: Any = None, **how: Any
         return result
 
 
-async def test_it_keeps_the_contract(sim: TelegramSimulator) -> None:
+async def test_it_implements_the_protocol(sim: TelegramSimulator) -> None:
     checked: PlatformSimulator = sim
     assert checked.platform == "telegram"
 
 
-async def test_an_unchanged_echo_bot_answers(sim: TelegramSimulator) -> None:
+async def test_an_unmodified_echo_bot_works(sim: TelegramSimulator) -> None:
     async def echo(update: Update, _: ContextTypes.DEFAULT_TYPE) -> None:
         assert update.message is not None
         await update.message.reply_html(f"<i>{update.message.text}</i>", do_quote=True)
@@ -105,7 +105,7 @@ async def test_polling_is_refused_while_a_webhook_is_set(sim: TelegramSimulator,
     assert await bot.get_updates(timeout=0) == ()
 
 
-async def test_only_wanted_kinds_arrive(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_only_requested_update_types_arrive(sim: TelegramSimulator, bot: Bot) -> None:
     ann = sim.person("Ann")
     room = sim.direct(ann)
     said = await sim.say(ann, room, "one")
@@ -118,7 +118,7 @@ async def test_only_wanted_kinds_arrive(sim: TelegramSimulator, bot: Bot) -> Non
     assert kinds == [False, True]
 
 
-async def test_privacy_mode_delivers_what_is_meant_for_the_bot(
+async def test_privacy_mode_delivers_messages_for_the_bot_only(
     sim: TelegramSimulator, bot: Bot
 ) -> None:
     ann, room = sim.person("Ann"), sim.room("Team")
@@ -167,7 +167,7 @@ async def test_privacy_mode_delivers_what_is_meant_for_the_bot(
         ({"chat_id": "", "text": "x"}, "Bad Request: chat_id is empty"),
     ],
 )
-async def test_what_a_message_must_keep_to(
+async def test_limits_of_messages_are_enforced(
     sim: TelegramSimulator, body: dict[str, Any], description: str
 ) -> None:
     room = sim.direct(sim.person("Ann"))
@@ -177,13 +177,13 @@ async def test_what_a_message_must_keep_to(
     assert sim.shown(room) == []
 
 
-async def test_the_length_counts_after_the_markup(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_the_length_is_measured_without_markup(sim: TelegramSimulator, bot: Bot) -> None:
     room = sim.direct(sim.person("Ann"))
     await bot.send_message(int(room.id), f"<b>{'x' * 4096}</b>", parse_mode="HTML")
     await bot.send_message(int(room.id), "😀" * 2048)
 
 
-async def test_edits_and_deletions(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_edits_and_deletions_work(sim: TelegramSimulator, bot: Bot) -> None:
     ann = sim.person("Ann")
     room = sim.direct(ann)
     said = await sim.say(ann, room, "mine")
@@ -202,7 +202,7 @@ async def test_edits_and_deletions(sim: TelegramSimulator, bot: Bot) -> None:
     ]
 
 
-async def test_buttons_answers_and_their_end(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_buttons_are_pressed_answered_and_removed(sim: TelegramSimulator, bot: Bot) -> None:
     ann = sim.person("Ann")
     room = sim.direct(ann)
     keyboard = InlineKeyboardMarkup([[InlineKeyboardButton("Yes", callback_data="y")]])
@@ -218,7 +218,7 @@ async def test_buttons_answers_and_their_end(sim: TelegramSimulator, bot: Bot) -
         await update.callback_query.answer("again")
 
 
-async def test_files_commands_reactions_drafts(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_files_commands_reactions_and_drafts_work(sim: TelegramSimulator, bot: Bot) -> None:
     ann = sim.person("Ann")
     room, chat = sim.direct(ann), int(sim.direct(ann).id)
     await sim.say(ann, room, "", files=(SimFile("a.txt", "text/plain", b"abc"),))
@@ -244,7 +244,7 @@ async def test_files_commands_reactions_drafts(sim: TelegramSimulator, bot: Bot)
         await bot.send_photo(chat, b"no picture")
 
 
-async def test_wrong_tokens_and_methods(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_wrong_tokens_and_methods_are_refused(sim: TelegramSimulator, bot: Bot) -> None:
     assert (await call(sim, "getMe", token="1:wrong"))["error_code"] == 401
     assert (await call(sim, "noSuchMethod"))["error_code"] == 404
     assert (await call(sim, "GETME"))["ok"] is True
@@ -253,11 +253,11 @@ async def test_wrong_tokens_and_methods(sim: TelegramSimulator, bot: Bot) -> Non
 
 
 @pytest.mark.parametrize("how", [{"data": b"{", "headers": {"Content-Type": "application/json"}}])
-async def test_bodies_that_cannot_be_read(sim: TelegramSimulator, how: dict[str, Any]) -> None:
+async def test_invalid_bodies_are_refused(sim: TelegramSimulator, how: dict[str, Any]) -> None:
     assert (await call(sim, "sendMessage", **how))["error_code"] == 400
 
 
-async def test_a_bot_that_was_blocked_is_told(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_a_blocked_bot_gets_an_error(sim: TelegramSimulator, bot: Bot) -> None:
     room = sim.direct(sim.person("Ann"))
     sim.block(room)
     with pytest.raises(Forbidden, match="blocked by the user"):
@@ -266,7 +266,7 @@ async def test_a_bot_that_was_blocked_is_told(sim: TelegramSimulator, bot: Bot) 
     assert update.my_chat_member is not None
 
 
-async def test_faults_happen_as_often_as_asked(sim: TelegramSimulator) -> None:
+async def test_faults_occur_as_often_as_requested(sim: TelegramSimulator) -> None:
     sim.faults.add(Fault("getMe", "rate_limit", times=2, retry_after=7))
     for _ in range(2):
         answer = await call(sim, "getMe")
@@ -278,7 +278,9 @@ async def test_faults_happen_as_often_as_asked(sim: TelegramSimulator) -> None:
     assert [one.status for one in sim.calls] == [429, 429, 200]
 
 
-async def test_an_album_is_several_messages_of_one_group(sim: TelegramSimulator, bot: Bot) -> None:
+async def test_an_album_is_several_messages_with_one_group_id(
+    sim: TelegramSimulator, bot: Bot
+) -> None:
     ann = sim.person("Ann")
     files = tuple(SimFile(f"{n}.png", "image/png", b"\x89PNG") for n in range(3))
     await sim.say(ann, sim.direct(ann), "three", files=files)
@@ -287,7 +289,7 @@ async def test_an_album_is_several_messages_of_one_group(sim: TelegramSimulator,
     assert [one.caption for one in messages if one] == ["three", None, None]
 
 
-async def test_what_people_cannot_do_is_said(sim: TelegramSimulator) -> None:
+async def test_impossible_actions_of_people_are_reported(sim: TelegramSimulator) -> None:
     ann = sim.person("Ann")
     with pytest.raises(NotSupported):
         await sim.say(ann, sim.direct(ann), "x" * 5000)
@@ -297,7 +299,7 @@ async def test_what_people_cannot_do_is_said(sim: TelegramSimulator) -> None:
         await sim.wait_for(sim.direct(ann), bool, timeout=0.01)
 
 
-async def test_a_load_of_messages_is_counted() -> None:
+async def test_many_messages_are_counted() -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "simulators.telegram", "--messages", "30", "--chats", "3"),
         stdout=asyncio.subprocess.PIPE,
@@ -319,7 +321,7 @@ async def test_a_load_of_messages_is_counted() -> None:
     )
 
 
-def test_flood_control_counts_chats_groups_and_all_together() -> None:
+def test_flood_control_counts_chats_groups_and_the_bot() -> None:
     now = [0.0]
     flood = FloodControl(True, lambda: now[0])
     ann, team = Chat(1, "private"), Chat(-2, "supergroup")
@@ -342,7 +344,7 @@ def test_flood_control_counts_chats_groups_and_all_together() -> None:
     assert others == [0] * 30 + [1]
 
 
-async def test_a_flood_is_answered_with_429() -> None:
+async def test_too_many_messages_are_answered_with_429() -> None:
     sim = TelegramSimulator(flood_control=True)
     sim.sending._flood._now = lambda: 0.0
     await sim.start()

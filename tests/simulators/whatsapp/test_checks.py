@@ -62,7 +62,7 @@ def template(*texts: str) -> dict[str, Any]:
         },
     ],
 )
-def test_what_meta_takes_is_taken(body: dict[str, Any]) -> None:
+def test_valid_requests_are_accepted(body: dict[str, Any]) -> None:
     assert isinstance(check(body), Draft)
 
 
@@ -102,13 +102,13 @@ def test_what_meta_takes_is_taken(body: dict[str, Any]) -> None:
         ({"messaging_product": "whatsapp", "status": "read"}, 131008),
     ],
 )
-def test_what_meta_refuses_is_refused(body: dict[str, Any], code: int) -> None:
+def test_invalid_requests_are_refused(body: dict[str, Any], code: int) -> None:
     with pytest.raises(GraphError) as error:
         check(body)
     assert error.value.code == code
 
 
-def test_a_read_mark_may_carry_the_typing_indicator() -> None:
+def test_a_read_mark_can_include_the_typing_indicator() -> None:
     mark = {"messaging_product": "whatsapp", "status": "read", "message_id": "wamid.x"}
     assert check(mark) == ReadMark("wamid.x", typing=False)
     assert check({**mark, "typing_indicator": {"type": "text"}}) == ReadMark("wamid.x", typing=True)
@@ -129,7 +129,7 @@ def test_a_read_mark_may_carry_the_typing_indicator() -> None:
         ),
     )
 )
-def test_nothing_but_a_graph_error_is_raised(value: Any) -> None:
+def test_only_graph_errors_are_raised(value: Any) -> None:
     body = value if isinstance(value, dict) else {"type": value}
     with suppress(GraphError):
         check({**HEAD, **body})

@@ -23,7 +23,7 @@ from simulators.whatsapp.format import look
         ("https://x.example/a_b_c", "https://x.example/a_b_c", "https://x.example/a_b_c"),
     ],
 )
-def test_marks_are_shown(text: str, html: str, plain: str) -> None:
+def test_formatting_marks_are_displayed(text: str, html: str, plain: str) -> None:
     seen = look(text)
     assert (seen.html, seen.plain) == (html, plain)
 
@@ -42,7 +42,7 @@ class Tags(HTMLParser):
 
 
 @given(st.text("*_~`> -\n<&\"'abc</script>", max_size=200))
-def test_only_our_own_tags_come_out(text: str) -> None:
+def test_the_html_contains_only_its_own_tags(text: str) -> None:
     seen = Tags()
     seen.feed(look(text).html)
     assert seen.tags <= {"b", "i", "s", "code", "q", "br"}

@@ -42,7 +42,7 @@ def error_of(answer: httpx.Response) -> dict[str, Any]:
     return error
 
 
-async def test_the_number_answers_to_the_right_token_and_id(
+async def test_the_number_requires_the_right_token_and_id(
     sim: WhatsAppSimulator, http: httpx.AsyncClient
 ) -> None:
     number = sim.world.number
@@ -55,7 +55,7 @@ async def test_the_number_answers_to_the_right_token_and_id(
     assert (error_of(wrong_id)["code"], error_of(wrong_id)["error_subcode"]) == (100, 33)
 
 
-async def test_a_message_to_somebody_who_wrote_is_shown(
+async def test_a_message_to_a_person_who_wrote_is_displayed(
     sim: WhatsAppSimulator, http: httpx.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
@@ -67,7 +67,7 @@ async def test_a_message_to_somebody_who_wrote_is_shown(
     assert sim.calls[-1].method == "messages"
 
 
-async def test_the_window_closes_with_the_simulators_own_clock(
+async def test_the_window_closes_by_the_clock_of_the_simulator(
     sim: WhatsAppSimulator, http: httpx.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
@@ -103,7 +103,7 @@ async def test_media_are_uploaded_described_and_downloaded(
 @pytest.mark.parametrize(
     ("fault", "status", "code"), [("rate_limit", 429, 130429), ("server_error", 500, 131000)]
 )
-async def test_faults_hit_the_named_method_only(
+async def test_faults_affect_the_named_method_only(
     sim: WhatsAppSimulator, http: httpx.AsyncClient, fault: Any, status: int, code: int
 ) -> None:
     ada = sim.person("Ada")
@@ -118,7 +118,7 @@ async def test_faults_hit_the_named_method_only(
     assert (await http.post(path, json=text(sim))).status_code == 200
 
 
-async def test_drops_happen_before_or_after_the_work(
+async def test_connections_are_cut_before_or_after_the_work(
     sim: WhatsAppSimulator, http: httpx.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
@@ -131,13 +131,13 @@ async def test_drops_happen_before_or_after_the_work(
         assert sum(line.by_bot for line in sim.shown(sim.direct(ada))) == shown
 
 
-async def test_any_error_can_be_asked_for(sim: WhatsAppSimulator, http: httpx.AsyncClient) -> None:
+async def test_any_error_can_be_requested(sim: WhatsAppSimulator, http: httpx.AsyncClient) -> None:
     sim.fail_next("messages", GraphError(131056))
     answer = await http.post(f"{sim.world.number.phone_number_id}/messages", json=text(sim))
     assert error_of(answer)["code"] == 131056
 
 
-async def test_templates_are_filled_in_and_checked(
+async def test_templates_are_checked_and_filled(
     sim: WhatsAppSimulator, http: httpx.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
@@ -159,7 +159,7 @@ async def test_templates_are_filled_in_and_checked(
     assert error_of(await http.post(path, json=body))["code"] == 132000
 
 
-async def test_rubbish_is_answered_in_the_same_shape(
+async def test_invalid_requests_get_an_error_of_the_same_form(
     sim: WhatsAppSimulator, http: httpx.AsyncClient
 ) -> None:
     path = f"{sim.world.number.phone_number_id}/messages"
@@ -169,7 +169,7 @@ async def test_rubbish_is_answered_in_the_same_shape(
     assert error_of(await http.delete("whatever"))["code"] == 100
 
 
-async def test_what_whatsapp_does_not_have_says_so(sim: WhatsAppSimulator) -> None:
+async def test_unsupported_methods_say_so(sim: WhatsAppSimulator) -> None:
     ada, bob = sim.person("Ada"), sim.person("Bob")
     with pytest.raises(NotSupported):
         sim.room("general")
@@ -181,7 +181,7 @@ async def test_what_whatsapp_does_not_have_says_so(sim: WhatsAppSimulator) -> No
         await sim.press(ada, sim.direct(ada), "wamid.none", "Yes")
 
 
-async def test_people_and_chats_stay_the_same(sim: WhatsAppSimulator) -> None:
+async def test_people_and_chats_are_deterministic(sim: WhatsAppSimulator) -> None:
     ada = sim.person("Ada")
     assert sim.person("Ada") == ada
     assert sim.direct(ada) == sim.direct(ada)

@@ -64,7 +64,7 @@ async def test_the_raw_body_is_signed(sim: WhatsAppSimulator, receiver: Receiver
     assert b"\\/" in request.body, "Meta escapes slashes, so re-encoded JSON has another signature"
 
 
-async def test_a_refused_delivery_comes_again_and_ends(
+async def test_a_refused_delivery_is_repeated_a_limited_number_of_times(
     sim: WhatsAppSimulator, receiver: Receiver
 ) -> None:
     receiver.answers = [500, 503, 200]
@@ -80,7 +80,7 @@ async def test_a_refused_delivery_comes_again_and_ends(
     assert len(sim.webhooks.given_up) == 1
 
 
-async def test_people_are_named_by_phone_bsuid_or_both(
+async def test_people_have_a_number_a_user_id_or_both(
     sim: WhatsAppSimulator, receiver: Receiver
 ) -> None:
     for person in (
@@ -98,9 +98,7 @@ async def test_people_are_named_by_phone_bsuid_or_both(
     assert "user_id" not in old["contacts"][0]
 
 
-async def test_sent_and_delivered_follow_a_message(
-    sim: WhatsAppSimulator, receiver: Receiver
-) -> None:
+async def test_statuses_follow_a_message(sim: WhatsAppSimulator, receiver: Receiver) -> None:
     ada = sim.person("Ada")
     await sim.say(ada, sim.direct(ada), "hi")
     settings = sim.settings()
@@ -120,7 +118,7 @@ async def test_sent_and_delivered_follow_a_message(
     assert statuses == ["sent", "delivered"]
 
 
-async def test_duplicates_and_forgeries_on_request(
+async def test_duplicates_and_forged_requests_can_be_sent(
     sim: WhatsAppSimulator, receiver: Receiver
 ) -> None:
     ada = sim.person("Ada")
@@ -134,7 +132,7 @@ async def test_duplicates_and_forgeries_on_request(
     assert receiver.requests[-1].headers["x-hub-signature-256"] == "sha256=wrong"
 
 
-async def test_nobody_there_is_no_answer() -> None:
+async def test_a_missing_receiver_is_reported() -> None:
     simulator = WhatsAppSimulator()
     simulator.attach("http://127.0.0.1:9")
     assert await simulator.deliver({}) == 0
