@@ -37,9 +37,15 @@ nightly: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
 	$(BIN)/python -m benchmarks soak outages twice million
 
+LOCK = $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q
+
 lock: $(VENV)/bin/uv
-	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) pyproject.toml -o requirements.lock
+	$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) pyproject.toml --extra openai -c requirements-dev.lock -o requirements-openai.lock
+	$(LOCK) pyproject.toml --extra openai --extra models -c requirements-dev.lock -o requirements-models.lock
+	$(LOCK) --group build -o requirements-build.lock
+	$(LOCK) --group deploy -o requirements-deploy.lock
 
 $(VENV)/bin/uv:
 	$(PY) -c 'import sys; sys.exit("Parley needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PY=python3.12 ...") if sys.version_info < (3, 11) else None'

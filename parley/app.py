@@ -43,6 +43,7 @@ from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
 from parley.http.local_listener import Readiness
+from parley.http.page_links import page_link_routes
 from parley.runtime import Role
 from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.supervisor import Supervisor
@@ -175,6 +176,7 @@ class App:
         )
         self._leftovers = self._sweep_outbox()
         self.health.attach(self._health_sources())
+        self.local.add_routes(page_link_routes(self.pages))
 
     async def start(self, on_ready: OnReady | None = None) -> None:
         """Open the stores, connect every account, resume the work of an earlier run.

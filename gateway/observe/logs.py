@@ -20,7 +20,8 @@ from gateway.observe.log_redaction import (
     render_failure,
 )
 
-LogFormat = Literal["text", "json"]
+LogFormat = Literal["auto", "text", "json"]
+"""`auto` is "text" on a terminal, otherwise "json"."""
 
 NOISY = ("httpx", "httpcore", "httpx2", "aiohttp")
 """Libraries whose warnings say nothing that our own events do not."""
@@ -110,6 +111,6 @@ def _without_audit(_logger: object, _method: str, event: EventDict) -> EventDict
 
 
 def _renderer(log_format: LogFormat, out: TextIO) -> Processor:
-    if log_format == "json":
+    if log_format == "json" or (log_format == "auto" and not out.isatty()):
         return structlog.processors.JSONRenderer()
     return structlog.dev.ConsoleRenderer(colors=out.isatty(), pad_event_to=0)

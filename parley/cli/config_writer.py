@@ -79,4 +79,5 @@ def _replace(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".parley-")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
+    Path(name).chmod(0o644)  # it holds no secrets, and a container reads it as another user
     Path(name).replace(path)

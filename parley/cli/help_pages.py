@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typer._click.formatting import HelpFormatter
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Start": ("init", "check-config", "doctor", "run", "manifest"),
+    "Start": ("init", "check-config", "doctor", "run", "page", "keys", "manifest"),
     "Watch": ("why", "context", "outbox", "quarantine"),
     "Access, people and money": ("token", "usage", "audit"),
     "Memory": ("memory", "recall", "sync", "models"),
@@ -23,6 +23,8 @@ OTHER: Final = "Other"
 EXAMPLES: Final[Mapping[str, str]] = {
     "run": "parley run --config config/parley.yaml",
     "init": "parley init",
+    "page": "parley page",
+    "keys": "parley keys --postgres",
     "doctor": "parley doctor",
     "check-config": "parley check-config --config config/parley.yaml",
     "why": "parley why 4711",

@@ -30,6 +30,8 @@ COMMANDS: Final = {
     "context": ("context:context", "Show how full the blocks of a prompt were."),
     "recall": ("recall:recall", "Show the memories that a question finds, and why."),
     "sync": ("sync:sync", "Fetch a project's figures now and print its status."),
+    "page": ("page:page", "Print a link to the web page of a running program."),
+    "keys": ("keys:keys", "Create the keys of a deployment before its first start."),
     "token": ("token:token", "Print, list or revoke people's tokens for HTTP."),
     "backup": ("backup:backup", "Copy the database, also while Parley runs."),
     "restore": ("backup:restore_backup", "Restore a copy of the database; Parley must not run."),

@@ -19,6 +19,7 @@ from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_bloc
 from parley.runtime.service_manager import ServiceManager
 from parley.runtime.shutdown import stop_on_signals
 from parley.runtime.watchdog import Watchdog, work_record
+from parley.security.keys import create_keys, server_token
 from parley.wiring.extensions import load_extensions
 
 
@@ -97,7 +98,9 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program and return its exit status. Raises a `ParleyError` when it cannot start."""
     extensions = load_extensions(settings)  # before anything is opened
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
-    configure_logs(settings.observe.log_format, level, secrets=secret_values(settings))
+    create_keys(settings)
+    secrets = [*secret_values(settings), server_token(settings)]
+    configure_logs(settings.observe.log_format, level, secrets=secrets)
     return_large_blocks()
     record, left = work_record(settings)
     manager = ServiceManager.of(os.environ)

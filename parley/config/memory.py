@@ -123,8 +123,8 @@ class Memory(Section):
     """Refuse a memory with a secret, instead of storing it without the secret."""
     audit_key: SecretStr | None = None
     """Key that seals the audit: without it nobody can change an entry unnoticed. Empty creates one
-    in a file in the folder of the database; several processes on PostgreSQL need the same key
-    here."""
+    in a file in `server.key_folder`, or in the folder of the database; several machines need the
+    same key here."""
 
 
 class Plan(Section):

@@ -423,14 +423,21 @@ class Server(Section):
     """Networks of reverse proxies in front of this port. Only their `X-Forwarded-For` is trusted,
     and the connection limit of one sender does not apply to them."""
     token: SecretStr | None = Field(default=None, min_length=16)
-    """Token that every request must carry; at least 16 characters."""
+    """Token that every request must carry; at least 16 characters. Empty creates one in
+    `key_folder`, if that is set and `host` is not this machine."""
     token_key: SecretStr | None = Field(default=None, min_length=32)
     """Key that signs the tokens of `parley token`; at least 32 characters. Empty creates one in a
-    file in the folder of the database; several machines, or PostgreSQL, need the same key here."""
+    file in `key_folder`, or in the folder of the database; several machines need the same key
+    here."""
+    key_folder: str | None = Field(default=None, min_length=1)
+    """Folder of the keys that are not configured: `token.key`, `audit.key` and `server.token`. The
+    first start creates them, and all processes with this folder share them. Empty takes the folder
+    of the SQLite file, without `server.token`."""
 
     @model_validator(mode="after")
     def _closed(self) -> Self:
-        if not is_loopback_name(self.host) and not _filled(self.token):
+        protected = _filled(self.token) or self.key_folder is not None
+        if not is_loopback_name(self.host) and not protected:
             raise ValueError("needs token when host is not this machine (127.0.0.1)")
         return self
 
@@ -451,8 +458,9 @@ class Webhooks(Section):
 class Observe(Section):
     """Logs and traces. Metrics for Prometheus are at `/metrics` of the local listener."""
 
-    log_format: Literal["text", "json"] = "text"
-    """`text` for people, `json` for machines: one line per event, on standard error."""
+    log_format: Literal["auto", "text", "json"] = "auto"
+    """`text` for people, `json` for machines: one line per event, on standard error. `auto` is
+    `text` on a terminal, otherwise `json`."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Lowest level that is logged. No log line contains the text of messages."""
     otlp_endpoint: HttpUrl | None = None

@@ -1,6 +1,8 @@
-"""The keys that Parley signs with: of the audit, and of people's tokens.
+"""The keys that Parley signs with: of the audit, and of people's tokens; and the token of the local
+listener.
 
-Each comes from the configuration, or from a file beside the database that only its owner can read.
+Each comes from the configuration, or from a file that only its owner can read: in
+`server.key_folder`, otherwise beside the database.
 """
 
 import os
@@ -14,13 +16,15 @@ import structlog
 from gateway.errors import ConfigurationError
 from parley.config import Settings
 from parley.config.sections import sqlite_file
+from safety.http.addresses import is_loopback_name
 
 BYTES: Final = 32
 FILE_OF_AUDIT: Final = "audit.key"
 FILE_OF_TOKENS: Final = "token.key"
+FILE_OF_SERVER: Final = "server.token"
 NO_FILE: Final = (
     "Tokens need a key, and there is no file beside the database to keep one in. "
-    "Set server.token_key, for example from `openssl rand -hex 32`."
+    "Set server.token_key, for example from `openssl rand -hex 32`, or server.key_folder."
 )
 CONFIGURED: Final = (
     "The key is server.token_key of the configuration. Change it there and start Parley again: "
@@ -33,9 +37,9 @@ log = structlog.get_logger(__name__)
 def audit_key(settings: Settings, *, warn: bool = True) -> bytes:
     """The configured key of the audit, or that of its file, which is created when it is missing.
 
-    Where neither is possible (PostgreSQL without `memory.audit_key`, `memory://`) the chain has no
-    key: then it does not protect against somebody who knows its format. Raises
-    `ConfigurationError` when the file cannot be read or written.
+    Where neither is possible (PostgreSQL without `memory.audit_key` and `server.key_folder`,
+    `memory://`) the chain has no key: then it does not protect against somebody who knows its
+    format. Raises `ConfigurationError` when the file cannot be read or written.
     """
     configured = settings.memory.audit_key
     if configured is not None:
@@ -43,7 +47,7 @@ def audit_key(settings: Settings, *, warn: bool = True) -> bytes:
     path = audit_key_file(settings)
     if path is None:
         if warn and settings.database.url.startswith("postgresql://"):
-            log.warning("audit_without_key", hint="set memory.audit_key")
+            log.warning("audit_without_key", hint="set memory.audit_key or server.key_folder")
         return b""
     try:
         return read_or_create_key(path)
@@ -53,10 +57,53 @@ def audit_key(settings: Settings, *, warn: bool = True) -> bytes:
 
 def audit_key_file(settings: Settings) -> Path | None:
     """The file of the audit's key; None where it is configured, or there is none."""
-    database = sqlite_file(settings.database.url)
-    if settings.memory.audit_key is not None or not database:
+    folder = key_folder(settings)
+    if settings.memory.audit_key is not None or folder is None:
         return None
-    return Path(database).with_name(FILE_OF_AUDIT)
+    return folder / FILE_OF_AUDIT
+
+
+def key_folder(settings: Settings) -> Path | None:
+    """The folder of the files with keys; None where there is none."""
+    if settings.server.key_folder is not None:
+        return Path(settings.server.key_folder)
+    database = sqlite_file(settings.database.url)
+    return Path(database).parent if database else None
+
+
+def server_token(settings: Settings, *, create: bool = False) -> str:
+    """The token of the local listener; empty when there is none, and then it admits this machine
+    only.
+
+    A listener that other machines reach has the configured token, or that of its file in
+    `server.key_folder`, which `create` creates when it is missing. Raises `ConfigurationError`.
+    """
+    server = settings.server
+    if server.token is not None:
+        return server.token.get_secret_value()
+    if server.key_folder is None or is_loopback_name(server.host):
+        return ""
+    path = Path(server.key_folder) / FILE_OF_SERVER
+    try:
+        if not create and not path.exists():
+            return ""
+        return read_or_create_key(path).hex()
+    except OSError as error:
+        raise ConfigurationError(f"the token of the local listener {path}: {error}") from error
+
+
+def create_keys(settings: Settings) -> None:
+    """Create the missing files of `server.key_folder`; without that setting, none.
+
+    Processes that start at once with one folder have the same keys. Raises `ConfigurationError`.
+    """
+    if settings.server.key_folder is None:
+        return
+    if settings.memory.audit_key is None:
+        audit_key(settings)
+    if settings.server.token_key is None:
+        token_key(settings).get_or_create()
+    server_token(settings, create=True)
 
 
 @dataclass(slots=True)
@@ -115,8 +162,8 @@ def token_key(settings: Settings) -> TokenKey:
     configured = settings.server.token_key
     if configured is not None:
         return TokenKey(configured.get_secret_value().encode())
-    database = sqlite_file(settings.database.url)
-    return TokenKey(file=Path(database).with_name(FILE_OF_TOKENS) if database else None)
+    folder = key_folder(settings)
+    return TokenKey(file=None if folder is None else folder / FILE_OF_TOKENS)
 
 
 def read_key(path: Path) -> bytes:
@@ -157,4 +204,6 @@ def _new_key_file(path: Path) -> Path:
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(secrets.token_bytes(BYTES).hex() + "\n")
+        file.flush()
+        os.fsync(file.fileno())  # the link must never survive a power failure without the key
     return beside

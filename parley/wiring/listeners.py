@@ -15,7 +15,7 @@ from parley.http.client_address import networks
 from parley.http.local_listener import LocalListener, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.health import HealthMonitor
-from parley.security.keys import token_key
+from parley.security.keys import server_token, token_key
 from parley.wiring.memory import WiredMemory
 
 
@@ -30,7 +30,7 @@ def local_listener(
     listener = LocalListener(
         server.host,
         server.port,
-        server.token.get_secret_value() if server.token else "",
+        server_token(settings, create=True),
         ready=readiness,
         health=health.health,
         proxies=networks(server.trusted_proxies),

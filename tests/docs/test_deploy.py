@@ -108,21 +108,6 @@ def test_the_configuration_in_the_manifests_loads(tmp_path: Path) -> None:
         assert {account.platform for account in settings.accounts()} == {"slack"}
 
 
-def test_the_services_of_docker_compose_are_restricted_and_known() -> None:
-    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
-    assert set(services) == {"adapter", "worker", "redis", "postgres"}
-    for name, service in services.items():
-        assert service["read_only"] is True, name
-        assert service["cap_drop"] == ["ALL"], name
-        assert service["security_opt"] == ["no-new-privileges:true"], name
-    for name in ("adapter", "worker"):
-        assert is_known(services[name]["command"])
-        assert "user" not in services[name], "the image itself has one"
-    for name in ("redis", "postgres"):
-        assert services[name]["healthcheck"]["test"]
-    assert "USER 10001" in (ROOT / "Dockerfile").read_text("utf-8")
-
-
 def test_the_proxies_forward_the_webhooks_only() -> None:
     caddy, nginx = (text for kind, text in BLOCK.findall(PAGE) if not kind)
     for text in (caddy, nginx):

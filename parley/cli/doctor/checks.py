@@ -14,6 +14,7 @@ from gateway.platforms import Discovery
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
+from safety.http.addresses import is_loopback_name
 
 MINIMUM_PYTHON: Final = (3, 11)
 MINIMUM_SQLITE: Final = (3, 38)
@@ -100,7 +101,8 @@ def _store(url: str) -> Finding | None:
 def listeners(settings: Settings) -> list[Finding]:
     """The addresses of the two listeners, and their protection."""
     server, webhooks = settings.server, settings.webhooks
-    protected = "with a token" if server.token else "this machine only"
+    alone = server.token is None and is_loopback_name(server.host)
+    protected = "this machine only" if alone else "with a token"
     return [
         Finding("ok", "local listener", f"{server.host}:{server.port}, {protected}"),
         Finding("ok", "public listener", f"{webhooks.host}:{webhooks.port}, webhooks only"),

@@ -9,6 +9,7 @@ from typing import Final
 from parley.cli.doctor.checks import Finding
 from parley.config import Settings
 from parley.http.listener import tried
+from parley.security.keys import server_token
 
 SECONDS: Final = 3.0
 MAX_ANSWER: Final = 100_000
@@ -18,18 +19,13 @@ LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to as
 
 def check_running(settings: Settings) -> list[Finding]:
     """The readiness that the local listener reports; one finding per problem or unready part."""
-    server = settings.server
-    if server.port == 0:
+    if settings.server.port == 0:
         return []
-    host = LOCAL.get(server.host, server.host)
-    address = f"http://[{host}]" if ":" in host else f"http://{host}"
-    request = urllib.request.Request(f"{address}:{server.port}/readyz")  # noqa: S310 - always http
-    if server.token is not None:
-        request.add_header("Authorization", f"Bearer {server.token.get_secret_value()}")
+    request = request_to(settings, "/readyz")
     try:
-        state = _fetch(request)
+        state = fetch(request)
     except (OSError, ValueError):
-        return _not_running(settings, f"no Parley answers on {host}:{server.port}")
+        return _not_running(settings, f"no Parley answers on {request.host}")
     if state.get("ready") is True:
         return [Finding("ok", NAME, "it is ready"), *_notes(state.get("problems"))]
     return _unready(state)
@@ -50,7 +46,20 @@ def _not_running(settings: Settings, detail: str) -> list[Finding]:
     return findings
 
 
-def _fetch(request: urllib.request.Request) -> Mapping[str, object]:
+def request_to(settings: Settings, path: str, method: str = "GET") -> urllib.request.Request:
+    """A request to the local listener on this machine, with its token."""
+    server = settings.server
+    host = LOCAL.get(server.host, server.host)
+    address = f"http://[{host}]" if ":" in host else f"http://{host}"
+    url = f"{address}:{server.port}{path}"
+    request = urllib.request.Request(url, method=method)  # noqa: S310 - always http
+    if token := server_token(settings):
+        request.add_header("Authorization", f"Bearer {token}")
+    return request
+
+
+def fetch(request: urllib.request.Request) -> Mapping[str, object]:
+    """The JSON object of a response with any status. Raises `OSError`, `ValueError`."""
     # Never through a proxy: the token is meant for this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:

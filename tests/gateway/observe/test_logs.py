@@ -56,6 +56,22 @@ def test_a_line_is_one_object_with_level_time_and_values(json_lines: Lines) -> N
     assert record == {"event": "dead_letter", "level": "warning", "platform": "slack", "keys": 2}
 
 
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("out", "is_json"), [(Terminal(), False), (io.StringIO(), True)])
+def test_the_format_follows_the_stream_if_none_is_chosen(out: io.StringIO, is_json: bool) -> None:
+    configure_logs("auto", stream=out)
+    structlog.get_logger("gateway.test").info("dead_letter")
+    configure_logs(level=logging.WARNING)
+    assert out.getvalue().startswith("{") is is_json
+    assert "dead_letter" in out.getvalue()
+
+
 def test_lines_of_the_standard_library_have_the_same_format(json_lines: Lines) -> None:
     with correlated("0123456789abcdef"):
         logging.getLogger("adapters.telegram.polling").warning("polling failed (%s)", "TimedOut")
