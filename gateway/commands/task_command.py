@@ -15,7 +15,7 @@ NONE: Final = (
     "No task is set here. To set one, write the topic of this conversation after the command: "
     "`/task plan the trip`."
 )
-ENDED: Final = "Done: the task is removed."
+ENDED: Final = "Done: this conversation has no task."
 TASK_NOT_YOURS: Final = (
     "Only members may set or end the task of a channel or group, and your role is guest. Ask a "
     "member, or set a task of your own in a direct message with me."

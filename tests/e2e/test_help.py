@@ -35,5 +35,5 @@ async def test_a_task_is_set_shown_without_an_argument_and_ended(lab: Lab) -> No
     assert "No task" in (await ada.command("task")).text
     await ada.command("task", "plan the trip")
     assert "plan the trip" in (await ada.command("task")).text
-    assert "the task is removed" in (await ada.command("task", "end")).text
+    assert "this conversation has no task" in (await ada.command("task", "end")).text
     assert "No task" in (await ada.command("task")).text
