@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 
 from tests.attacks.scene import Scene, hold
 from tests.attacks.steps import does
@@ -30,9 +31,16 @@ def _said(text: str, *secrets: str) -> Step:
         await scene.records("ada")  # takes up what waits for memory
         stored = await all_stored(scene.stage)
         for secret in secrets:
-            hold(secret not in stored, "a secret is stored")
+            hold(not _contains(stored, secret), "a secret is stored")
 
     return step
+
+
+def _contains(stored: str, secret: str) -> bool:
+    """True if the secret is stored; six digits count only alone, as any longer number may contain
+    them."""
+    alone = rf"(?<![0-9A-Za-z]){secret}(?![0-9A-Za-z])" if secret.isdigit() else re.escape(secret)
+    return re.search(alone, stored) is not None
 
 
 def _row(name: str, text: str, *secrets: str, on: tuple[str, ...] = ONE) -> Attack:
