@@ -16,7 +16,7 @@ from tests.support.clock import FakeClock
 AT_HOME = Place("discord", "main", "dm", Audience.DIRECT)
 
 
-async def test_a_code_is_entered_as_it_is_spoken() -> None:
+async def test_a_code_is_accepted_with_spaces_and_in_any_case() -> None:
     async with memory_rig() as rig:
         code = await rig.links.offer(rig.caller())
         spoken = code.replace("-", " ").lower()
@@ -26,7 +26,7 @@ async def test_a_code_is_entered_as_it_is_spoken() -> None:
             await rig.links.redeem(rig.caller("eve", at=AT_HOME), code)
 
 
-async def test_a_code_is_good_for_ten_minutes() -> None:
+async def test_a_code_is_valid_for_ten_minutes() -> None:
     async with memory_rig() as rig:
         code = await rig.links.offer(rig.caller())
         await rig.clock.advance(LINK_VALID.total_seconds())
@@ -34,7 +34,7 @@ async def test_a_code_is_good_for_ten_minutes() -> None:
             await rig.links.redeem(rig.caller("ada2", at=AT_HOME), code)
 
 
-async def test_nobody_guesses_a_code() -> None:
+async def test_a_person_has_a_limited_number_of_wrong_codes() -> None:
     async with memory_rig() as rig:
         eve = rig.caller("eve", at=AT_HOME)
         for _ in range(LINK_TRIES):
@@ -48,7 +48,7 @@ async def test_nobody_guesses_a_code() -> None:
         assert (await rig.links.redeem(eve, fresh)).outcome == "redeemed"
 
 
-async def test_a_code_of_the_same_account_counts_as_a_guess() -> None:
+async def test_a_code_of_the_same_account_counts_as_a_wrong_one() -> None:
     async with memory_rig() as rig:
         for _ in range(LINK_TRIES):
             code = await rig.links.offer(rig.caller())
@@ -57,7 +57,7 @@ async def test_a_code_of_the_same_account_counts_as_a_guess() -> None:
             await rig.links.redeem(rig.caller("eve"), code)
 
 
-def test_all_together_guess_so_often_and_no_more() -> None:
+def test_all_people_together_have_a_limited_number_of_wrong_codes() -> None:
     clock, guesses = FakeClock(), Guesses()
     for number in range(ALL_TRIES):
         assert not guesses.exhausted("ada", clock.now())
@@ -66,7 +66,7 @@ def test_all_together_guess_so_often_and_no_more() -> None:
     assert not guesses.exhausted("ada", clock.now() + LINK_VALID)
 
 
-async def test_linked_identities_are_one_human_from_now_on() -> None:
+async def test_linked_identities_are_one_person_immediately() -> None:
     async with memory_rig() as rig:
         ada, away = rig.caller(), rig.caller("ada2", at=AT_HOME)
         who = [(caller.principal.tenant, caller.principal.person) for caller in (ada, away)]
@@ -81,7 +81,7 @@ async def test_linked_identities_are_one_human_from_now_on() -> None:
         assert await rig.links.human("another", who[1][1]) == apart[1]
 
 
-async def test_every_step_is_in_the_audit_without_names() -> None:
+async def test_every_step_is_audited_without_names() -> None:
     async with memory_rig() as rig:
         ada, bob = rig.caller("ada"), rig.caller("bob", at=AT_HOME)
         await rig.link(ada, bob)
@@ -116,12 +116,12 @@ async def test_every_step_is_in_the_audit_without_names() -> None:
         ("x" * 500, "x" * MAX_NAME),
     ],
 )
-def test_a_name_shows_what_is_seen(name: str, shown: str) -> None:
+def test_a_displayed_name_contains_visible_characters_only(name: str, shown: str) -> None:
     assert shown_name(name).replace(" ", "") == shown.replace(" ", "")
 
 
 @given(st.text(max_size=400))
-def test_any_name_is_one_line_of_visible_characters(name: str) -> None:
+def test_any_name_becomes_one_line_of_visible_characters(name: str) -> None:
     shown = shown_name(name)
     assert len(shown) <= MAX_NAME
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in shown)
