@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test coverage check format bench nightly lock clean
 
 demo: $(RUN_STAMP)
-	$(BIN)/python -m parley.demo $(ARGS)
+	$(BIN)/parley demo $(ARGS)
 
 test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" $(ARGS)

@@ -468,7 +468,7 @@ class Observe(Section):
     otlp_endpoint: HttpUrl | None = None
     """Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`, that
     receives a trace of every turn; empty takes `OTEL_EXPORTER_OTLP_ENDPOINT`, or sends none.
-    Requires `pip install -e '.[otel]'`."""
+    Requires the extra `otel`."""
 
 
 def _filled(secret: SecretStr | None) -> bool:
