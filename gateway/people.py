@@ -48,6 +48,13 @@ class PersonId:
         return f"{self.platform}:{self.account}:{self.id}"
 
 
+def identity_of(person: str) -> PersonId:
+    """Return the identity of a `str(PersonId)`."""
+    platform, _, rest = person.partition(":")
+    account, _, own = rest.partition(":")
+    return PersonId(platform, account, own)
+
+
 MAX_FORMER: Final = 8
 """Former ids of a person that are kept, the latest."""
 

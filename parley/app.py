@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.commands.catalogue import COMMANDS
+from gateway.commands.catalogue import APPROVE, COMMANDS
 from gateway.commands.handler import CommandHandler
 from gateway.connected_account import ConnectedAccount
 from gateway.errors import ConfigurationError
@@ -47,6 +47,7 @@ from parley.http.page_links import page_link_routes
 from parley.runtime import Role
 from parley.runtime.health import HealthSources, RecentActivity
 from parley.runtime.supervisor import Supervisor
+from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
@@ -149,7 +150,7 @@ class App:
 
     def _connect(self, extensions: ExtensionRegistry) -> None:
         """Build what a message passes: accounts, memory, services, jobs, inbound and outbound."""
-        settings, connected = self.settings, self._accounts(extensions)
+        settings, connected = self.settings, self._accounts()
         self.memory = self._memory(connected)
         self.services = self._services(connected, extensions)
         add_memory_api(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
@@ -192,6 +193,7 @@ class App:
         await self.health.start()
         await self.local.start()
         self._toolbox.start()
+        await self.services.admissions.refresh()
         await self._resume_work()
         for job in self.jobs.active:
             job.start()
@@ -297,7 +299,7 @@ class App:
             ),
         )
 
-    def _accounts(self, extensions: ExtensionRegistry) -> Accounts:
+    def _accounts(self) -> Accounts:
         shared = self.storage.hot.shared
         if self._role == "worker":
             return {} if shared is None else remote_accounts(self.settings, shared)
@@ -309,8 +311,6 @@ class App:
             self._clock,
             self.activity.count,
             self.guard,
-            self.storage.own_conversations,
-            extensions,
         )
         for account in connected.values():
             if isinstance(account.adapter, CanServePages):
@@ -401,6 +401,8 @@ class App:
                 sender.connected.set()  # the adapter process checks it
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
+        approvals = (APPROVE,) if settings.access.admission == "approved" else ()
+        access = wire_access(settings, self.storage, self._clock)
         return Services(
             assistant=assistant_of(settings),
             policies=policies_of(settings),
@@ -420,7 +422,7 @@ class App:
             ),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
-            commands=(*COMMANDS, *self.memory.commands.specs),
+            commands=(*COMMANDS, *approvals, *self.memory.commands.specs),
             clock=self._clock,
             count=self.activity.count,
             observe=self.activity.observe,
@@ -434,6 +436,9 @@ class App:
             slots=Slots(settings.workers.concurrency),
             recent_secrets=self._recent_secrets,
             security=self.security,
+            admissions=access.admissions,
+            pairing=access.pairing,
+            owner_claims=access.claims,
         )
 
 

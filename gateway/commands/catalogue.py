@@ -14,7 +14,7 @@ START = "start"
 REGISTERED = (
     CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
     CommandSpec("context", "Show current conversation context"),
-    CommandSpec("clear", "Clear conversation history", deletes=True),
+    CommandSpec("clear", "Clear conversation history"),
     CommandSpec(
         "task",
         "Show, set or end this conversation's task",
@@ -30,6 +30,15 @@ REGISTERED = (
 UNLISTED = (CommandSpec(START, "Begin"),)
 """Handled, but not registered: Telegram sends /start unasked."""
 COMMANDS = REGISTERED + UNLISTED
+APPROVE = CommandSpec(
+    "approve",
+    "Decide who may write to me",
+    takes_arguments=True,
+    argument_name="code",
+    argument_optional=True,
+    argument_help="a code, or: reject CODE",
+)
+"""Offered where people need an approval (`access.admission: approved`)."""
 
 
 def threads_aside(name: str, place: Place, can: Capabilities, assistant_name: str) -> str:

@@ -7,8 +7,9 @@ from typing import Final
 
 import structlog
 
-from gateway.commands import confirmations
-from gateway.commands.catalogue import HELP, START, help_text, threads_aside
+from gateway.commands import approve_command, confirmations
+from gateway.commands.approve_command import press_approval, run_approve
+from gateway.commands.catalogue import APPROVE, HELP, START, help_text, threads_aside
 from gateway.commands.clear_command import LEARNED_NOT_YOURS, ask_to_clear, clear
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.commands.inline_suggestions import offers
@@ -23,13 +24,12 @@ from gateway.message import (
     Reply,
     send_key,
 )
-from gateway.people import Audience, KnownIds, PersonId, Principal
+from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import inline_rules
-from gateway.policy.roles import role_of
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
-from gateway.turn.admission import served
+from gateway.turn.admission import role_in, served
 from gateway.turn.audit import audit
 from gateway.turn.context.history_window import since
 from gateway.turn.context.summary import summary_in_time
@@ -78,13 +78,10 @@ class CommandHandler:
                 text = await run_task(turn, event.arguments, self._services)
                 text += "" if await self._keeps(turn) else TASK_UNSEEN
                 await self._answer(turn, Reply(text + self._aside(turn, "task")))
+            case APPROVE.name:
+                await self._answer(turn, await self._approve(turn, event.arguments))
             case _ if event.name in (HELP, START):
-                await self._answer(
-                    turn,
-                    Reply(
-                        help_text(self._services.assistant.name, self._services.more_commands.specs)
-                    ),
-                )
+                await self._answer(turn, Reply(self._help(turn)))
             case _:
                 await self._more(turn, event.name, event.arguments)
 
@@ -137,7 +134,11 @@ class CommandHandler:
 
     def owns(self, value: str) -> bool:
         """Return True for the value of a button that is not a question to the model."""
-        return confirmations.is_confirmation(value) or self._services.more_commands.owns(value)
+        return (
+            confirmations.is_confirmation(value)
+            or approve_command.owns(value)
+            or self._services.more_commands.owns(value)
+        )
 
     async def inline(self, event: InlineQueried) -> None:
         """Answer an inline query with suggestions."""
@@ -146,9 +147,8 @@ class CommandHandler:
         person = PersonId(place.platform, place.account, event.author.id)
         author = event.author
         outside = author.outside or author.is_bot
-        roles = services.policies.roles
-        role = role_of(person, roles, aliases=author.aliases, outside=outside)
         tenant = services.extensions.tenant_of(place, person)
+        role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
         who = Principal(tenant, person, role, outside)
         known = KnownIds(author.aliases, author.former)
         decision = await served(who, place, known, services)
@@ -167,6 +167,18 @@ class CommandHandler:
             await connected.inline.answer_inline(event.event_id, offered)
         except DeliveryError as error:
             log.warning("inline_not_answered", platform=place.platform, error=str(error))
+
+    def _help(self, turn: TurnContext) -> str:
+        services = self._services
+        offered = APPROVE in services.commands and turn.who.role.at_least(Role.OPERATOR)
+        more = (APPROVE,) if offered else ()
+        return help_text(services.assistant.name, (*services.more_commands.specs, *more))
+
+    async def _approve(self, turn: TurnContext, arguments: str) -> Reply:
+        try:
+            return await run_approve(turn, arguments, self._services)
+        except BadInput as error:
+            return Reply(str(error))
 
     async def _context(self, turn: TurnContext) -> str:
         now = self._services.clock.now()
@@ -208,6 +220,8 @@ class CommandHandler:
     async def _pressed(self, turn: TurnContext, value: str) -> Reply:
         await redact_aside(turn, self._services)
         try:
+            if approve_command.owns(value):
+                return await press_approval(turn, value, self._services)
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
             in_room = turn.place.audience is not Audience.DIRECT

@@ -3,9 +3,8 @@
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged, turn_id_of
 from gateway.people import KnownIds, PersonId, Principal
-from gateway.policy.roles import role_of
 from gateway.ports.feedback import Feedback, rating_of, stands_at
-from gateway.turn.admission import served
+from gateway.turn.admission import role_in, served
 from gateway.turn.services import Services
 
 
@@ -29,7 +28,7 @@ class FeedbackReactions:
         place, author = event.place, event.author
         writer = PersonId(place.platform, place.account, author.id)
         tenant = services.extensions.tenant_of(place, writer)
-        if self._screening.refusal(event, tenant) is not None:
+        if await self._screening.refusal(event, tenant) is not None:
             services.count("feedback_refused", event.place.platform)
             return
         at = stands_at(event.place, event.message_id)
@@ -52,7 +51,7 @@ class FeedbackReactions:
         """Apply the access rules of messages: lists, linked identities, extensions."""
         author, services = event.author, self._services
         outside = author.outside or author.is_bot
-        role = role_of(writer, services.policies.roles, aliases=author.aliases, outside=outside)
+        role = role_in(tenant, writer, services, aliases=author.aliases, outside=outside)
         who = Principal(tenant, writer, role, outside)
         known = KnownIds(author.aliases, author.former)
         return (await served(who, event.place, known, services)).allowed

@@ -12,6 +12,7 @@ from gateway.errors import TenantUnknown
 from gateway.inbound.feedback_reactions import FeedbackReactions
 from gateway.inbound.place_tenants import PlaceTenants
 from gateway.inbound.screening import Screening
+from gateway.inbound.unadmitted import UnadmittedPeople, owner_code_of
 from gateway.message import (
     ButtonPressed,
     ChatMessage,
@@ -28,6 +29,7 @@ from gateway.message import (
 )
 from gateway.observe.correlation import correlated, correlation_id
 from gateway.people import PersonId
+from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.invocation import Trigger, decide_invocation
 from gateway.ports.inbox import Dispatcher, InboxEntry
@@ -61,6 +63,7 @@ class Intake:
         self._services = services
         self._dispatcher = dispatcher
         self._screening = Screening(services, dispatcher)
+        self._unadmitted = UnadmittedPeople(services)
         self._typed = TypedAnswers(services)
         self._ratings = FeedbackReactions(services, self._screening)
         state = services.stores.states.of("parley", "tenants")
@@ -105,6 +108,8 @@ class Intake:
         await self._services.guard.quarantine(item, Owner(tenant, str(person or ""), channel))
 
     async def _take(self, event: InboundEvent) -> None:
+        if await self._claims_ownership(event):
+            return
         match event:
             case MessageReceived():
                 await self._message(event)
@@ -115,7 +120,7 @@ class Intake:
             case MessageEdited() | MessageDeleted():
                 await self._revision(event)
             case InlineQueried():
-                refused = self._screening.refusal(event, self.key_for(event).tenant)
+                refused = await self._screening.refusal(event, self.key_for(event).tenant)
                 if refused is not None:
                     self._services.count("inline_refused", refused.reason)
                 elif not self._dispatcher.answer_inline(event):
@@ -125,6 +130,25 @@ class Intake:
             case ReactionChanged():
                 self._services.count("noted", event.kind)
                 await self._ratings.take(event)
+
+    async def _claims_ownership(self, event: InboundEvent) -> bool:
+        """Return True for an event that was an owner code: nothing else happens with it."""
+        if self._services.owner_claims is None or not owner_code_of(event):
+            return False
+        key, turn_id = self.key_for(event), correlation_id(dedupe_key(event))
+        decision = await self._unadmitted.claim(event, key.tenant, turn_id)
+        if decision is None:
+            return False
+        self._services.count("owner_code", decision.reason)
+        trace = self._trace(
+            event, key, decision, "answered" if decision.allowed else "refused:ownership"
+        )
+        if decision.allowed:
+            self._services.observe(trace)
+            await self._services.stores.traces.add(trace)
+        else:
+            await self._screening.turn_away(event, key.tenant, trace)
+        return True
 
     def key_for(self, event: InboundEvent, tenant: str = "") -> ConversationKey:
         """Return the conversation of an event, for its author's tenant if none is given. Raises
@@ -248,7 +272,7 @@ class Intake:
 
     async def _store(self, event: InboundEvent, key: ConversationKey, reason: str = "") -> None:
         services = self._services
-        refused = self._screening.refusal(event, key.tenant)
+        refused = await self._screening.refusal(event, key.tenant)
         if refused is not None:
             await self._turn_away(event, key, refused)
             return
@@ -292,7 +316,12 @@ class Intake:
 
     async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:
         """Refuse an event before it is stored: count it, and trace a few refusals of each
-        sender."""
+        sender. A stranger may get a code."""
+        if why.reason == NOT_APPROVED:
+            turn_id = correlation_id(dedupe_key(event))
+            offered = await self._unadmitted.offer(event, key.tenant, turn_id)
+            if offered is not None:
+                why = why._replace(detail=f"{offered.stage}: {offered.reason}")
         trace = self._trace(event, key, why, f"refused:{why.stage}")
         await self._screening.turn_away(event, key.tenant, trace)
 

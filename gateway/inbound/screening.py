@@ -17,14 +17,13 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.people import PersonId, Role
-from gateway.policy.access import decide_access
+from gateway.people import KnownIds, PersonId, Principal
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import INLINE_PER_MINUTE, IntakeLimits, sender_key
-from gateway.policy.roles import role_of
 from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import FinishedTurn
 from gateway.ports.traces import Trace, ring_slot
+from gateway.turn.admission import listed_access, role_in
 from gateway.turn.audit import audit_of
 from gateway.turn.services import Services
 
@@ -44,9 +43,9 @@ class Screening:
         self._dispatcher = dispatcher
         self._arrivals = IntakeLimits(services.policies.limits.user_per_minute)
 
-    def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
+    async def refusal(self, event: InboundEvent, tenant: str) -> Decision | None:
         """Return the reason for a refusal; None if the event is stored. A deletion has no author
-        and is always stored."""
+        and is always stored. Raises `StoreUnavailable`."""
         author = author_of(event)
         if author is None:
             return None
@@ -56,8 +55,8 @@ class Screening:
         if isinstance(event, InlineQueried):
             if not self._arrivals.asked_inline(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
-            return self._denied(event, author, person)
-        denied = self._denied(event, author, person)
+            return await self._denied(event, author, person, tenant)
+        denied = await self._denied(event, author, person, tenant)
         if denied is not None:
             return denied
         edit = isinstance(event, MessageEdited)
@@ -88,23 +87,23 @@ class Screening:
         except StoreUnavailable:
             log.warning("refusal_not_traced")
 
-    def _denied(
-        self, event: InboundEvent, author: MessageAuthor, person: PersonId
+    async def _denied(
+        self, event: InboundEvent, author: MessageAuthor, person: PersonId, tenant: str
     ) -> Decision | None:
-        """Return the decision of the access lists. A command or press that a user waits for is
-        refused in its turn."""
+        """Return the decision of the access lists and admissions. A command or press that a user
+        waits for is refused in its turn."""
         if isinstance(event, MessageEdited | MessageDeleted):
             return None
         if isinstance(event, CommandInvoked | ButtonPressed) and event.reply_handle:
             return None
-        policies = self._services.policies
-        if policies.access.serves_everybody:
+        services = self._services
+        if services.policies.access.serves_everybody:
             return None
-        role = role_of(person, policies.roles, aliases=author.aliases)
-        trusted = role.at_least(Role.OPERATOR)
-        decision = decide_access(
-            person, place_of(event), policies.access, aliases=author.aliases, trusted=trusted
-        )
+        outside = author.outside or author.is_bot
+        role = role_in(tenant, person, services, aliases=author.aliases, outside=outside)
+        who = Principal(tenant, person, role, outside)
+        known = KnownIds(author.aliases)
+        decision = await listed_access(who, place_of(event), known, services)
         return None if decision.allowed else decision
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from gateway.message import Place
 from gateway.people import Audience, PersonId
@@ -10,6 +11,9 @@ from gateway.policy.decision import Decision
 STAGE = "access"
 ANY = "*"
 """Stands for a workspace id: matches every place of the platform, with or without a workspace."""
+AdmissionRule = Literal["everybody", "approved", "owners"]
+NOT_APPROVED: Final = "not_approved"
+"""The reason for a person who may ask for admission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,12 @@ class AccessPolicy:
     With `allowed_workspaces` set, a place without a workspace (a platform that has none, a direct
     conversation on Discord) is refused too, except the direct conversation of a person on
     `allowed_users`. "platform:*" stands for all places of a platform.
+
+    `admission` decides about people: with "approved" or "owners" a person needs an entry in
+    `allowed_users`, or the role owner or operator; with "approved" an approval is sufficient too.
     """
 
+    admission: AdmissionRule = "everybody"
     allowed_channels: AbstractSet[str] = frozenset()
     blocked_channels: AbstractSet[str] = frozenset()
     allowed_users: AbstractSet[str] = frozenset()
@@ -35,8 +43,8 @@ class AccessPolicy:
 
     @property
     def serves_everybody(self) -> bool:
-        """True when no list is in force."""
-        return not (
+        """True when no list is in force, and nobody needs an admission."""
+        return self.admission == "everybody" and not (
             self.allowed_channels
             or self.blocked_channels
             or self.allowed_users
@@ -59,34 +67,59 @@ def decide_access(
     aliases: tuple[str, ...] = (),
     former: tuple[str, ...] = (),
     trusted: bool = False,
+    approved: bool = False,
 ) -> Decision:
     """Decide if `person` is served in `place`.
 
     `aliases` are further immutable ids of the person. `former` are earlier ids: they can block the
     person, but never allow anything. `trusted` people (owners and operators) need no entry on an
-    allow list, but block lists apply to them.
+    allow list, but block lists apply to them. `approved` people have an admission, which is needed
+    only for the reason `NOT_APPROVED`.
     """
     if policy.serves_everybody:
         return Decision(STAGE, True, "trusted" if trusted else "open")
     ids = (person.id, *aliases)
-    rooms = (place.channel_id, place.thread_id)
-    if listed(policy.blocked_users, place.platform, (*ids, *former)):
-        return Decision(STAGE, False, "user_blocked")
-    if listed(policy.blocked_channels, place.platform, rooms):
-        return Decision(STAGE, False, "channel_blocked")
-    workspace = (place.workspace_id, ANY)
-    if listed(policy.blocked_workspaces, place.platform, workspace):
-        return Decision(STAGE, False, "workspace_blocked")
+    blocked = _blocked((*ids, *former), place, policy)
+    if blocked:
+        return Decision(STAGE, False, blocked)
     if trusted:
         return Decision(STAGE, True, "trusted")
     known = listed(policy.allowed_users, place.platform, ids)
-    if policy.allowed_users and not known:
+    approved = approved and policy.admission == "approved"
+    if policy.admission == "everybody" and policy.allowed_users and not known:
         return Decision(STAGE, False, "user_not_allowed")
-    direct = known and place.audience is Audience.DIRECT
-    in_workspace = listed(policy.allowed_workspaces, place.platform, workspace)
-    if policy.allowed_workspaces and not in_workspace and not direct:
-        return Decision(STAGE, False, "workspace_not_allowed")
-    in_channel = listed(policy.allowed_channels, place.platform, rooms)
-    if policy.allowed_channels and not in_channel and not direct:
-        return Decision(STAGE, False, "channel_not_allowed")
-    return Decision(STAGE, True, "listed" if policy.allowed_users else "open")
+    welcome = known or approved or policy.admission == "everybody"
+    if place.audience is not Audience.DIRECT or not (known or approved):
+        refused = _closed_place(place, policy, stranger=not welcome)
+        if refused:
+            return Decision(STAGE, False, refused)
+    if not welcome:
+        reason = NOT_APPROVED if policy.admission == "approved" else "owners_only"
+        return Decision(STAGE, False, reason)
+    return Decision(STAGE, True, "listed" if known else "approved" if approved else "open")
+
+
+def _blocked(ids: tuple[str, ...], place: Place, policy: AccessPolicy) -> str:
+    """Return the reason for which a block list refuses; empty for none."""
+    if listed(policy.blocked_users, place.platform, ids):
+        return "user_blocked"
+    if listed(policy.blocked_channels, place.platform, (place.channel_id, place.thread_id)):
+        return "channel_blocked"
+    if listed(policy.blocked_workspaces, place.platform, (place.workspace_id, ANY)):
+        return "workspace_blocked"
+    return ""
+
+
+def _closed_place(place: Place, policy: AccessPolicy, *, stranger: bool) -> str:
+    """Return the reason for which a list of places refuses; empty for none. Direct conversations
+    of strangers are closed only for another workspace: their admission opens them."""
+    workspace, rooms = (place.workspace_id, ANY), (place.channel_id, place.thread_id)
+    first_contact = stranger and place.audience is Audience.DIRECT
+    within = listed(policy.allowed_workspaces, place.platform, workspace)
+    in_none = first_contact and not place.workspace_id
+    if policy.allowed_workspaces and not (within or in_none):
+        return "workspace_not_allowed"
+    within = listed(policy.allowed_channels, place.platform, rooms)
+    if policy.allowed_channels and not (within or first_contact):
+        return "channel_not_allowed"
+    return ""

@@ -21,12 +21,19 @@ class RolePolicy:
 
 
 def role_of(
-    person: PersonId, policy: RolePolicy, *, aliases: tuple[str, ...] = (), outside: bool = False
+    person: PersonId,
+    policy: RolePolicy,
+    *,
+    aliases: tuple[str, ...] = (),
+    outside: bool = False,
+    granted: Role | None = None,
 ) -> Role:
     """Return the highest role of the person's immutable ids; at most guest for an author from
-    outside, even if an id is listed."""
+    outside, even if an id is listed. `granted` is a stored role beside the lists."""
     if outside:
         return Role.GUEST
+    if granted is Role.OWNER:
+        return granted
     ids = (person.id, *aliases)
     for names, role in (
         (policy.owners, Role.OWNER),

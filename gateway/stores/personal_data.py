@@ -1,7 +1,8 @@
-"""A person's conversations, spending and traces: export and erasure.
+"""A person's conversations, spending, traces and admission: export and erasure.
 
 Usage rows only lose the name: the amounts stay. The person's sums of the current day and month stay
-too, because erasure would otherwise renew a budget.
+too, because erasure would otherwise renew a budget. The admission is erased, because it names the
+person: they have to be approved again.
 """
 
 import json
@@ -121,6 +122,9 @@ ALL: Final = (
     ),
     _table("spent", "key, micros, since", SPENT),
     _table("feedback", "stands_at, person, tenant, turn, rating, at", USAGE),
+    _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
+    _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
+    _table("approvers", "tenant, person, place, at", USAGE),
 )
 CLEAR: Final = tuple(
     map(
@@ -139,13 +143,17 @@ ERASE: Final = (
     Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants
     *CLEAR,
     Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM admissions WHERE {USAGE}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM approvers WHERE {USAGE}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),  # noqa: S608 - constants
     Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants
     Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants
 )
 
 
 class SqlPersonalData:
-    """Turns, notes, usage, traces and feedback. Implements
+    """Turns, notes, usage, traces, feedback and admissions. Implements
     `memory.ports.personal_data.WorkingMemory`."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -161,8 +169,8 @@ class SqlPersonalData:
         return await self._read(WORKING, tenant, persons)
 
     async def erase(self, tenant: str, persons: Sequence[str], turn_id: str = "") -> int:
-        """Delete turns, notes, traces and feedback, and remove the name from the usage; returns the
-        number of rows."""
+        """Delete turns, notes, traces, feedback and the admission, and remove the name from the
+        usage; returns the number of rows."""
         return await self._change(ERASE, tenant, persons)
 
     async def clear(self, tenant: str, persons: Sequence[str]) -> int:
@@ -204,6 +212,6 @@ class SqlPersonalData:
 
 def _plain(name: str, value: object) -> object:
     """Convert a value for export: times to seconds, JSON to values."""
-    if name in ("at", "since") and isinstance(value, int):
+    if name in ("at", "since", "made_at", "until") and isinstance(value, int):
         return time_of(value).timestamp()
     return json.loads(value) if name == "decisions" and isinstance(value, str) else value

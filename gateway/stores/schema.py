@@ -116,6 +116,33 @@ OBSERVATION: Final = (
     "CREATE INDEX feedback_person ON feedback (tenant, person)",
     "CREATE INDEX feedback_at ON feedback (at)",
 )
+ADMISSIONS: Final = (
+    f"""CREATE TABLE admissions (
+        tenant text NOT NULL, person text NOT NULL,
+        role text NOT NULL CHECK (role IN ('member', 'owner')), name text NOT NULL,
+        place text NOT NULL, by_person text NOT NULL, at bigint NOT NULL,
+        told integer NOT NULL DEFAULT 0, PRIMARY KEY (tenant, person)
+    ) {BY_KEY}""",
+    "CREATE INDEX admissions_owners ON admissions (tenant, person) WHERE role = 'owner'",
+    "CREATE INDEX admissions_untold ON admissions (at) WHERE told = 0",
+    f"""CREATE TABLE pairing_requests (
+        tenant text NOT NULL, person text NOT NULL, id text NOT NULL UNIQUE, seal text NOT NULL,
+        account text NOT NULL, name text NOT NULL, place text NOT NULL,
+        state text NOT NULL CHECK (state IN ('waiting', 'rejected')), made_at bigint NOT NULL,
+        until bigint NOT NULL, codes integer NOT NULL, counted_since bigint NOT NULL,
+        noted_at bigint NOT NULL DEFAULT 0, PRIMARY KEY (tenant, person)
+    ) {BY_KEY}""",
+    "CREATE INDEX pairing_requests_until ON pairing_requests (until)",
+    f"""CREATE TABLE approvers (
+        tenant text NOT NULL, person text NOT NULL, place text NOT NULL, at bigint NOT NULL,
+        PRIMARY KEY (tenant, person)
+    ) {BY_KEY}""",
+    """CREATE TABLE owner_codes (
+        id text PRIMARY KEY, seal text NOT NULL, until bigint NOT NULL,
+        wrong integer NOT NULL DEFAULT 0, tenant text NOT NULL DEFAULT '',
+        person text NOT NULL DEFAULT ''
+    )""",
+)
 SCHEMA: Final = Schema(
     "gateway",
     (
@@ -125,5 +152,6 @@ SCHEMA: Final = Schema(
             *SPENDING,
             *OBSERVATION,
         ),
+        ADMISSIONS,
     ),
 )

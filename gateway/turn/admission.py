@@ -1,6 +1,7 @@
 """The stages before anything costs money: identity, bot loops, access, limits and budget."""
 
 import asyncio
+from functools import partial
 from typing import Final
 
 import structlog
@@ -10,8 +11,8 @@ from gateway.extensions import EXTENSION_SECONDS
 from gateway.llm.prices import price_of, reserve
 from gateway.llm.tokens import estimate
 from gateway.message import Place
-from gateway.people import KnownIds, PersonId, Principal, Role
-from gateway.policy.access import STAGE, decide_access, listed
+from gateway.people import Audience, KnownIds, PersonId, Principal, Role
+from gateway.policy.access import NOT_APPROVED, STAGE, decide_access, listed
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import rules_for, sender_key
@@ -30,7 +31,7 @@ async def identify(turn: TurnContext, services: Services) -> Decision:
     author = turn.last.author
     person = turn.last.person
     outside = author.outside or author.is_bot
-    role = role_of(person, services.policies.roles, aliases=author.aliases, outside=outside)
+    role = role_in(turn.key.tenant, person, services, aliases=author.aliases, outside=outside)
     turn.principal = Principal(turn.key.tenant, person, role, outside)
     turn.person = str(person)
     return Decision("identity", True, role.value, "outside" if outside else "")
@@ -47,9 +48,30 @@ async def guard_loops(turn: TurnContext, services: Services) -> Decision:
 
 async def check_access(turn: TurnContext, services: Services) -> Decision:
     """Decide if this person is served here."""
-    author = turn.last.author
+    author, who = turn.last.author, turn.who
     known = KnownIds(author.aliases, author.former)
-    return await served(turn.who, turn.place, known, services)
+    decision = await served(who, turn.place, known, services)
+    if decision.allowed and _is_approver(turn, services):
+        await services.admissions.remember_approver(who.tenant, str(who.person), turn.place)
+    return decision
+
+
+def role_in(
+    tenant: str,
+    person: PersonId,
+    services: Services,
+    *,
+    aliases: tuple[str, ...] = (),
+    outside: bool = False,
+) -> Role:
+    """Return the role of a person in a tenant: of the lists, or stored by an owner code."""
+    return role_of(
+        person,
+        services.policies.roles,
+        aliases=aliases,
+        outside=outside,
+        granted=services.admissions.granted(tenant, str(person)),
+    )
 
 
 async def served(who: Principal, place: Place, known: KnownIds, services: Services) -> Decision:
@@ -57,42 +79,70 @@ async def served(who: Principal, place: Place, known: KnownIds, services: Servic
 
     A block of one identity holds for every identity that is linked with it.
     """
-    decision = await access_of(
-        who.person, who.role, place, known.current, services, former=known.former
-    )
+    decision = await access_of(who, place, known, services)
     if not (decision.allowed and services.policies.access.blocked_users):
         return decision
     return await blocked_by_link(who, services) or decision
 
 
-async def access_of(
-    person: PersonId,
-    role: Role,
-    place: Place,
-    aliases: tuple[str, ...],
-    services: Services,
-    *,
-    former: tuple[str, ...] = (),
-) -> Decision:
-    """Apply the operator's lists, then the access controllers of extensions; a failing one
-    denies."""
-    decision = decide_access(
-        person,
-        place,
-        services.policies.access,
-        aliases=aliases,
-        former=former,
-        trusted=role.at_least(Role.OPERATOR),
-    )
+async def access_of(who: Principal, place: Place, known: KnownIds, services: Services) -> Decision:
+    """Apply the operator's lists and the admissions, then the access controllers of extensions; a
+    failing one denies."""
+    decision = await listed_access(who, place, known, services)
     if not decision.allowed or not services.extensions.controls_access:
         return decision
     try:
         async with asyncio.timeout(EXTENSION_SECONDS):
-            further = await services.extensions.access_controller.check_access(person, place)
+            further = await services.extensions.access_controller.check_access(who.person, place)
     except Exception as error:
         log.exception("access_controller_failed")
         return Decision("access", False, "controller_failed", type(error).__name__)
     return decision if further.allowed else further
+
+
+async def listed_access(
+    who: Principal, place: Place, known: KnownIds, services: Services
+) -> Decision:
+    """Apply the operator's lists. An admission is read only if the decision depends on it. Raises
+    `StoreUnavailable`."""
+    decide = partial(
+        decide_access,
+        who.person,
+        place,
+        services.policies.access,
+        aliases=known.current,
+        former=known.former,
+        trusted=who.role.at_least(Role.OPERATOR),
+    )
+    decision = decide()
+    if decision.reason == NOT_APPROVED and await _has_admission(who, known, services):
+        return decide(approved=True)
+    return decision
+
+
+async def _has_admission(who: Principal, known: KnownIds, services: Services) -> bool:
+    """Return True if this person, or a linked identity, is admitted."""
+    tenant, person, admissions = who.tenant, who.person, services.admissions
+    kept = admissions.kept(tenant, str(person))
+    if kept is not None:
+        return kept
+    ids = (person.id, *(one for one in known.current if one))
+    own = [str(PersonId(person.platform, person.account, one)) for one in ids]
+    found = await admissions.any_of(tenant, own)
+    if not found:
+        linked = await services.memory.linked(who)
+        found = await admissions.any_of(tenant, [str(one) for one in linked])
+    admissions.keep(tenant, str(person), found)
+    return found
+
+
+def _is_approver(turn: TurnContext, services: Services) -> bool:
+    """Return True if this person can be told of others who wait, here."""
+    return (
+        services.policies.access.admission == "approved"
+        and turn.place.audience is Audience.DIRECT
+        and turn.who.role.at_least(Role.OPERATOR)
+    )
 
 
 async def check_limits(turn: TurnContext, services: Services) -> Decision:

@@ -31,6 +31,7 @@ from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
 from gateway.outbound.send import address
+from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
 from gateway.policy.refusals import refusal_for
@@ -57,6 +58,7 @@ from gateway.turn.render import render_answer, settle_task
 from gateway.turn.response_filter import filter_answer, screened_reply
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Services
+from gateway.turn.strangers import words_for_stranger
 from gateway.turn.turn_context import TurnContext
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]
@@ -296,12 +298,21 @@ class Pipeline:
             return ""
         if decision.reason == FAILED:
             return SORRY.format(reference=turn.id)
+        if decision.reason == NOT_APPROVED:
+            return await self._words_for_stranger(turn)
         refusal = refusal_for(decision, turn.sharing)
         if refusal is None:
             return ""
         key = f"refusal:{decision.stage}:{turn.person}:{turn.key.room}"
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
+
+    async def _words_for_stranger(self, turn: TurnContext) -> str:
+        """Return the code or the hint for a person who waits for the answer to a command."""
+        author, place = turn.last.author, turn.place
+        words = await words_for_stranger(turn.key.tenant, author, place, self._services)
+        turn.note(words[0])
+        return words[1]
 
 
 def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:

@@ -11,6 +11,9 @@ from gateway.llm.calibration import TokenCalibrations
 from gateway.llm.prices import Price
 from gateway.observe.security_log import SecurityLog
 from gateway.outbound.deliverer import Deliverer
+from gateway.pairing.admissions import Admissions
+from gateway.pairing.owner_codes import OwnerClaims
+from gateway.pairing.requests import Pairing
 from gateway.policy.access import AccessPolicy
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.budgets import Budgets
@@ -81,7 +84,8 @@ class Policies:
 class Services:
     """The services of all stages. `observe` receives every trace, also of events that are not
     stored; `observer` receives events with their times; `slots` limit the running turns; `retry`
-    waits for unavailable stores; `signs` are temporary reactions."""
+    waits for unavailable stores; `signs` are temporary reactions.
+    `pairing` and `owner_claims` are None without a store of admissions."""
 
     assistant: Assistant
     policies: Policies
@@ -108,3 +112,6 @@ class Services:
     slots: Slots = field(default_factory=Slots)
     signs: BackgroundTasks = field(default_factory=lambda: BackgroundTasks("sign_failed"))
     security: SecurityLog = field(default_factory=SecurityLog)
+    admissions: Admissions = field(default_factory=Admissions)
+    pairing: Pairing | None = None
+    owner_claims: OwnerClaims | None = None

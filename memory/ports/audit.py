@@ -19,6 +19,7 @@ AuditAction = Literal[
     "memory_import",
     "memory_erase",
     "security_event",
+    "access_change",
 ]
 
 

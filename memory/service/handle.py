@@ -6,7 +6,7 @@ from datetime import datetime
 
 from gateway.errors import NotFound
 from gateway.message import Place
-from gateway.people import PersonId, Principal
+from gateway.people import PersonId, Principal, identity_of
 from gateway.ports.memory import Caller
 from memory.brain.documents import BrainParts
 from memory.model.scope import RequestScope, access_scope_of
@@ -14,7 +14,6 @@ from memory.ports.audit import AuditAction
 from memory.ports.memories import ChangedMemory
 from memory.ports.people import PersonChoices, TurnStart
 from memory.service.dependencies import MemoryDependencies
-from memory.service.links import identity_of
 from memory.service.own_documents import OwnDocuments
 from memory.service.privacy import MemoryPrivacy
 from memory.service.read import MemoryReader

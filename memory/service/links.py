@@ -7,7 +7,6 @@ with ids and without names.
 
 import hashlib
 import secrets
-import unicodedata
 from collections import OrderedDict, deque
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -18,7 +17,7 @@ from gateway.ports import Clock
 from gateway.ports.memory import Caller
 from memory.audit import Audit
 from memory.ports.links import Linked, LinkRequest, LinkSide, LinkStep, LinkStore
-from safety.unicode import safe_unicode
+from safety.display_names import shown_name
 
 LINK_VALID: Final = timedelta(minutes=10)
 """The time to enter a code, and then again to confirm."""
@@ -31,10 +30,6 @@ ALL_TRIES: Final = 50_000
 """Wrong codes of all people within `LINK_VALID`, in one process: few of 2**48, and more than a
 hundred accounts can use up to block everybody else."""
 MAX_GUESSERS: Final = 10_000
-MAX_NAME: Final = 60
-"""Characters of a stored and shown display name."""
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories of invisible characters, and of those that change others."""
 
 LinkEvent = Literal["offered", "redeemed", "confirmed", "refused", "expired", "linked", "unlinked"]
 
@@ -186,23 +181,6 @@ def side_of(caller: Caller) -> LinkSide:
     """Return the caller as the other side sees them."""
     place = caller.place if caller.place.audience is Audience.DIRECT else None
     return LinkSide(str(caller.principal.person), shown_name(caller.name), place)
-
-
-def identity_of(person: str) -> PersonId:
-    """Return the identity of a `str(PersonId)`."""
-    platform, _, rest = person.partition(":")
-    account, _, own = rest.partition(":")
-    return PersonId(platform, account, own)
-
-
-def shown_name(name: str) -> str:
-    """Return a display name in one line, without invisible characters or those that change the
-    direction of text, at most 60 characters."""
-    seen = "".join(
-        " " if unicodedata.category(char) in _HIDDEN else char
-        for char in safe_unicode(name[: MAX_NAME * 4])
-    )
-    return " ".join(seen.split())[:MAX_NAME].rstrip()
 
 
 def _who(caller: Caller) -> tuple[str, str]:

@@ -17,25 +17,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from parley.cli.help_pages import SectionedGroup, example_of
-from parley.installation import (
-    DISTRIBUTION,
-    conflicting_distributions,
-    misplaced_package,
-    warn_of_conflicts,
-)
+from parley.installation import DISTRIBUTION, misplaced_package
 
 REFUSED: Final = 3
 
 COMMANDS: Final = {
     "run": ("run:run", "Connect every platform and answer, until SIGTERM or Ctrl-C."),
     "init": ("wizard:init", "Create a configuration, platform by platform."),
-    "demo": ("demo:demo", "Try Parley on simulated platforms, without keys and accounts."),
     "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
     "check-config": ("check:check_config", "Check the configuration without a network connection."),
-    "example-config": (
-        "example_config:example_config",
-        "Print a configuration with every key and its default.",
-    ),
     "why": ("why:why", "Show the decisions about a message, with their reasons."),
     "context": ("context:context", "Show how full the blocks of a prompt were."),
     "recall": ("recall:recall", "Show the memories that a question finds, and why."),
@@ -51,6 +41,19 @@ COMMANDS: Final = {
 }
 """By name: the function, in a module of this package, and one line of help."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
+    "access": (
+        "The people who may write.",
+        {
+            "list": ("access:show", "List the people who wait or are approved."),
+            "approve": ("access:approve", "Let the person with this code write."),
+            "reject": ("access:reject", "Reject the person with this code."),
+            "revoke": ("access:revoke", "Take back the approval or ownership of a person."),
+            "owner-code": (
+                "access:owner_code",
+                "Print a one-time code; who sends it to the assistant becomes owner.",
+            ),
+        },
+    ),
     "outbox": (
         "Show answers that could not be delivered, and send them again.",
         {
@@ -207,17 +210,6 @@ def main() -> None:
     if problem := misplaced_package():
         sys.stderr.write(f"{problem}\n")
         sys.exit(1)
-    try:
-        _run()
-    except ImportError as error:
-        if not conflicting_distributions():
-            raise
-        sys.stderr.write(f"{error}.\n")
-        warn_of_conflicts()
-        sys.exit(1)
-
-
-def _run() -> None:
     from db.errors import StoreUnavailable  # noqa: PLC0415 - loaded only where it is needed
     from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415 - loaded only where it is needed
 

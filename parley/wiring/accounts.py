@@ -1,20 +1,16 @@
 """The accounts of a configuration, each with its adapter."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from gateway.commands.catalogue import REGISTERED
+from gateway.commands.catalogue import APPROVE, REGISTERED
 from gateway.connected_account import ConnectedAccount
-from gateway.extensions import ExtensionRegistry
 from gateway.observe.logs import errors_only
-from gateway.platforms import adapter_class, discover, renderer_of
+from gateway.platforms import adapter_class, discover
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.work_guard import WorkGuard
-from gateway.stores.own_conversations import SqlOwnConversations
+from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
-from parley.wiring.own_conversations import ShownConversations
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
@@ -33,9 +29,7 @@ def local_accounts(
     webhooks: WebhookRoutes,
     clock: Clock,
     count: Counter,
-    guard: WorkGuard,
-    own: SqlOwnConversations,
-    extensions: ExtensionRegistry,
+    guard: WorkGuard = UNGUARDED,
 ) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts of this process with their adapters, not connected yet; `only` restricts them to
     one platform."""
@@ -52,9 +46,8 @@ def local_accounts(
             state=states.of(account.platform, account.name),
             webhooks=webhooks,
             count=count,
-            commands=offered_commands(with_memory=settings.memory.enabled),
+            commands=commands_of(settings),
             guard=guard,
-            own_conversations=ShownConversations(own, extensions, partial(renderer_of, manifest)),
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = ConnectedAccount.of(manifest, adapter)
@@ -77,6 +70,16 @@ def remote_accounts(
     }
 
 
-def offered_commands(*, with_memory: bool) -> tuple[CommandSpec, ...]:
-    """The commands to register with the platforms: the gateway's, and memory's where it is on."""
-    return (*REGISTERED, *SPECS) if with_memory else REGISTERED
+def commands_of(settings: Settings) -> tuple[CommandSpec, ...]:
+    """The commands to register with the platforms of a configuration."""
+    return offered_commands(
+        with_memory=settings.memory.enabled,
+        with_approvals=settings.access.admission == "approved",
+    )
+
+
+def offered_commands(*, with_memory: bool, with_approvals: bool = True) -> tuple[CommandSpec, ...]:
+    """The commands to register with the platforms: the gateway's, and those of parts that are
+    on."""
+    own = (*REGISTERED, APPROVE) if with_approvals else REGISTERED
+    return (*own, *SPECS) if with_memory else own

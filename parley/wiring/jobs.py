@@ -12,6 +12,7 @@ from gateway.llm.calibration import PersistentCalibrations
 from gateway.outbound.expiring_buttons import EVERY as BUTTONS_EVERY
 from gateway.outbound.notices import NoticeSender
 from gateway.ports import Clock, Counter
+from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Services
 from memory.commands.link import expired
 from memory.embeddings.backfill import EmbeddingBackfill
@@ -26,6 +27,8 @@ from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
 from parley.wiring.storage import Storage
 
+ACCESS_EVERY: Final = 3.0
+"""Seconds until owners and approvals of other processes count, and people are told."""
 LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
 
@@ -48,6 +51,7 @@ class Jobs:
 
     housekeeping: Housekeeping
     button_expiry: Housekeeping
+    access: Housekeeping
     link_expiry: Housekeeping | None = None
     heartbeats: Heartbeats | None = None
     consolidation: Background | None = None
@@ -59,6 +63,7 @@ class Jobs:
         jobs = (
             self.housekeeping,
             self.button_expiry,
+            self.access,
             self.link_expiry,
             self.heartbeats,
             self.consolidation,
@@ -99,15 +104,37 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         parts.settings, parts.storage, parts.memory.sync, extensions, clock, guard
     )
     if role == "adapter":
-        return Jobs(housekeeping, button_expiry)
+        return Jobs(housekeeping, button_expiry, _access(parts, notices=False))
     return Jobs(
         housekeeping,
         button_expiry,
+        _access(parts, notices=True),
         _link_expiry(parts),
         heartbeats,
         _consolidation(parts),
         _embedding(parts),
     )
+
+
+def _access(parts: JobParts, *, notices: bool) -> Housekeeping:
+    """Reads the stored owners again, and with `notices` tells people about requests and approvals;
+    a process for one platform cannot reach the others."""
+    services = parts.services
+    chores = {"owners": _single(services.admissions.refresh)}
+    if notices and services.policies.access.admission == "approved":
+        due = AccessNotices(services, parts.storage.admissions)
+        chores["access_notices"] = _single(due.send_due)
+    return Housekeeping(chores, parts.clock, parts.guard, every=ACCESS_EVERY)
+
+
+def _single(step: Callable[[], Awaitable[None]]) -> Chore:
+    """A chore that has done its work after one step."""
+
+    async def once() -> int:
+        await step()
+        return 0
+
+    return once
 
 
 def _link_expiry(parts: JobParts) -> Housekeeping | None:

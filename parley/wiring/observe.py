@@ -7,10 +7,10 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
 from gateway.ports import AlarmClock, Clock
+from gateway.ports.admissions import AccessChange
 from gateway.ports.observer import SecurityEvent
 from memory.audit import Audit
 from parley.config import Settings
-from parley.installation import install_command
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe
 from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
@@ -39,7 +39,7 @@ def open_tracing(endpoint: str, clock: Clock) -> "OtelTracing | None":
     except ImportError as error:
         raise ConfigurationError(
             f"observe.otlp_endpoint: {error.name} is not installed. "
-            f"Leave the endpoint out, or run: {install_command('otel')}"
+            "Run `pip install -e '.[otel]'` in Parley's folder, or leave the endpoint out."
         ) from error
 
 
@@ -59,8 +59,9 @@ def build_health(settings: Settings, storage: Storage, clock: Clock) -> HealthMo
 
 
 class AuditSink:
-    """Implements `gateway.observe.security_log.SecuritySink`. The first event creates the key, so
-    that a program without memory and without events has none."""
+    """Implements `gateway.ports.observer.SecuritySink` and `gateway.ports.admissions.AccessAudit`.
+    The first event creates the key, so that a program without memory and without events has
+    none."""
 
     def __init__(self, settings: Settings, storage: Storage, clock: AlarmClock) -> None:
         self._settings = settings
@@ -78,6 +79,12 @@ class AuditSink:
         await self._opened().append(
             "security_event", event.tenant, event.person, event=event.event, times=times, **details
         )
+
+    async def changed(
+        self, what: AccessChange, tenant: str, person: str, by: str, **details: str
+    ) -> None:
+        """Append an entry about the access of a person. Raises `StoreUnavailable`."""
+        await self._opened().append("access_change", tenant, person, what=what, by=by, **details)
 
     def _opened(self) -> Audit:
         if self._audit is None:

@@ -29,12 +29,13 @@ def policies_of(settings: Settings) -> Policies:
     return Policies(
         invocation=_invocation(settings.invocation),
         access=AccessPolicy(
-            frozenset(access.allowed_channels or ()),
-            frozenset(access.blocked_channels or ()),
-            frozenset(access.allowed_users or ()),
-            frozenset(access.blocked_users or ()),
-            frozenset(access.allowed_workspaces or ()),
-            frozenset(access.blocked_workspaces or ()),
+            admission=access.admission,
+            allowed_channels=frozenset(access.allowed_channels or ()),
+            blocked_channels=frozenset(access.blocked_channels or ()),
+            allowed_users=frozenset(access.allowed_users or ()),
+            blocked_users=frozenset(access.blocked_users or ()),
+            allowed_workspaces=frozenset(access.allowed_workspaces or ()),
+            blocked_workspaces=frozenset(access.blocked_workspaces or ()),
         ),
         roles=RolePolicy(
             frozenset(access.owners or ()),

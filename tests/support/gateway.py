@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from db.sqlite import SqliteDatabase
-from gateway.commands.catalogue import COMMANDS
+from gateway.commands.catalogue import APPROVE, COMMANDS
 from gateway.commands.handler import CommandHandler
 from gateway.connected_account import ConnectedAccount
 from gateway.extensions import ExtensionRegistry
@@ -18,6 +18,9 @@ from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
 from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
+from gateway.pairing.admissions import Admissions
+from gateway.pairing.owner_codes import OwnerClaims
+from gateway.pairing.requests import Pairing
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.persona import Assistant
 from gateway.ports import (
@@ -34,10 +37,12 @@ from gateway.ports import (
     ToolProvider,
     Usage,
 )
+from gateway.ports.admissions import AccessChange
 from gateway.ports.memory import MemoryPort, NoMemory
 from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
+from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.conversations import SqlConversations
 from gateway.stores.feedback import SqlFeedback
@@ -102,6 +107,7 @@ class Gateway:
     traces: list[Trace]
     counts: Counter[tuple[str, str]]
     database: SqliteDatabase
+    changes: "RecordedChanges"
 
     async def take(self, *events: InboundEvent) -> None:
         """Hand over events and let everything run that needs no time."""
@@ -134,6 +140,18 @@ class Gateway:
         """How many rows a table has."""
         sql = f"SELECT count(*) FROM {table}"
         return int((await self.database.run_job(lambda db: db.execute(sql).fetchone()))[0])
+
+
+@dataclass
+class RecordedChanges:
+    """Implements `AccessAudit`: the changes, oldest first."""
+
+    made: list[tuple[AccessChange, str, str]] = field(default_factory=list)
+
+    async def changed(
+        self, what: AccessChange, tenant: str, person: str, by: str, **details: str
+    ) -> None:
+        self.made.append((what, person, by))
 
 
 @asynccontextmanager
@@ -169,13 +187,17 @@ async def gateway(
 
     model = Model()
     model.open.set()
+    policies = policies or Policies()
+    changes, store, buckets = RecordedChanges(), SqlAdmissions(held), SqliteBuckets(held, clock)
+    admissions = Admissions(store, clock)
+    approvals = (APPROVE,) if policies.access.admission == "approved" else ()
     services = Services(
         assistant=assistant or Assistant(),
-        policies=policies or Policies(),
+        policies=policies,
         stores=Stores(
             inbox=inbox,
             outbox=outbox,
-            buckets=SqliteBuckets(held, clock),
+            buckets=buckets,
             states=SqliteAdapterStates(held, clock),
             conversations=SqlConversations(held),
             notes=SqlConversationNotes(held),
@@ -190,7 +212,7 @@ async def gateway(
         deliverer=Deliverer(outbox, {("test", "main"): line}, clock, DeliveryRules(), count),
         loop_guard=BotLoopGuard(),
         extensions=extensions or ExtensionRegistry(),
-        commands=COMMANDS,
+        commands=(*COMMANDS, *approvals),
         clock=clock,
         count=count,
         observe=traces.append,
@@ -199,13 +221,18 @@ async def gateway(
         memory=memory or NoMemory(),
         guard=guard,
         slots=Slots(concurrency),
+        admissions=admissions,
+        pairing=Pairing(store, buckets, clock, changes, admissions),
+        owner_claims=OwnerClaims(store, buckets, clock, changes, admissions),
     )
     pipeline = Pipeline(services)
     dispatcher = LocalDispatcher(
         services, pipeline, CommandHandler(services, pipeline), overlap=overlap
     )
     intake = Intake(services, dispatcher)
-    yield Gateway(intake, dispatcher, services, adapter, model, clock, traces, counts, held)
+    yield Gateway(
+        intake, dispatcher, services, adapter, model, clock, traces, counts, held, changes
+    )
     await dispatcher.stop()
     await services.deliverer.stop()
     if database is None:

@@ -18,7 +18,7 @@ from gateway.ports import (
 )
 from gateway.ports.clock import SystemClock
 from parley.config import Account, Settings
-from parley.wiring.accounts import offered_commands
+from parley.wiring.accounts import commands_of
 
 SECONDS: Final = 20.0
 """Time limit for all checks of one platform."""
@@ -99,7 +99,7 @@ async def diagnose_all(
 ) -> Sequence[tuple[Account, list[Check]]]:
     """The checks of all accounts, side by side."""
     accounts, name = settings.accounts(), settings.assistant.name
-    commands = offered_commands(with_memory=settings.memory.enabled)
+    commands = commands_of(settings)
     checks = await asyncio.gather(
         *(diagnose(a, platforms.manifests[a.platform], name, commands) for a in accounts)
     )

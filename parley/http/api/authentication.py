@@ -12,9 +12,8 @@ from gateway.errors import TenantUnknown
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal
 from gateway.policy.rate_limits import BucketRule
-from gateway.policy.roles import role_of
 from gateway.ports.memory import Caller
-from gateway.turn.admission import known_ids, served
+from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.ports.api_tokens import TokenStore
 from parley.http.api.operations import Refused
@@ -96,7 +95,7 @@ class Authenticator:
         known = await known_ids(person, services)
         if known is None:
             raise Refused(403, "not_served", _WRITE_FIRST)
-        role = role_of(person, services.policies.roles, aliases=known.current)
+        role = role_in(holder.tenant, person, services, aliases=known.current)
         principal = Principal(holder.tenant, person, role)
         place = _place(person.platform, person, "")
         if not (await served(principal, place, known, services)).allowed:

@@ -12,6 +12,7 @@ from db.migrations import Schema
 from db.sqlite import SqliteDatabase
 from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
+from gateway.ports.admissions import AdmissionStore
 from gateway.ports.conversations import ConversationNoteStore, Conversations
 from gateway.ports.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.ports.history import History
@@ -20,10 +21,10 @@ from gateway.ports.unit_of_work import TurnWriter
 from gateway.ports.usage import UsageLedger
 from gateway.ports.work_guard import QuarantineStore
 from gateway.stores import schema as gateway_schema
+from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.conversations import SqlActivity, SqlConversations
 from gateway.stores.feedback import SqlFeedback
-from gateway.stores.own_conversations import SqlOwnConversations
 from gateway.stores.own_messages import SqlHistory
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.quarantine import SqlQuarantine
@@ -114,13 +115,13 @@ class LongLived:
     conversations: Conversations
     notes: ConversationNoteStore
     history: History
-    own_conversations: SqlOwnConversations
     usage: UsageLedger
     traces: Traces
     feedback: FeedbackStore
     activity: ActivityLog
     keeper: TurnWriter
     quarantine: QuarantineStore
+    admissions: AdmissionStore
     memory: MemoryStores
     personal: WorkingMemory
     start: Callable[[], Awaitable[None]]
@@ -137,6 +138,7 @@ class LongLived:
             ),
             "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
             "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
+            "admissions": lambda: self.admissions.prune(clock.now()),
             **self.memory.upkeep,
         }
 
@@ -174,13 +176,13 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         conversations=SqlConversations(database),
         notes=SqlConversationNotes(database),
         history=SqlHistory(database),
-        own_conversations=SqlOwnConversations(database),
         usage=SqlUsage(database, clock),
         traces=SqlTraces(database),
         feedback=SqlFeedback(database),
         activity=SqlActivity(database),
         keeper=SqlTurnWriter(database),
         quarantine=SqlQuarantine(database),
+        admissions=SqlAdmissions(database),
         memory=memory_stores(database, clock),
         personal=SqlPersonalData(database, clock),
         start=start,

@@ -44,8 +44,8 @@ class Storage:
         )
         self.memory = self._lasting.memory
         self.history = self._lasting.history
-        self.own_conversations = self._lasting.own_conversations
         self.quarantine = self._lasting.quarantine
+        self.admissions = self._lasting.admissions
         self.activity = self._lasting.activity
         self.working = self._lasting.personal
         self.personal = (self.memory.personal, self.working, self.hot.personal)

@@ -1,5 +1,9 @@
 """Access lists and roles: places in which a person is served, and the abilities there."""
 
+from dataclasses import replace
+
+import pytest
+
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Role
 from gateway.policy.access import AccessPolicy, decide_access
@@ -18,8 +22,11 @@ def access(
     *,
     aliases: tuple[str, ...] = (),
     trusted: bool = False,
+    approved: bool = False,
 ) -> tuple[bool, str]:
-    decision = decide_access(person, at, policy, aliases=aliases, trusted=trusted)
+    decision = decide_access(
+        person, at, policy, aliases=aliases, trusted=trusted, approved=approved
+    )
     return decision.allowed, decision.reason
 
 
@@ -94,6 +101,74 @@ def test_the_platform_prefix_of_an_id_is_respected() -> None:
 def test_an_alias_matches_like_the_id() -> None:
     policy = AccessPolicy(allowed_users=frozenset({"+4912345"}))
     assert access(ADA, direct(), policy, aliases=("+4912345",))[0]
+
+
+APPROVED = AccessPolicy(admission="approved")
+OWNERS = AccessPolicy(admission="owners")
+
+
+def test_with_approval_a_stranger_waits_and_an_approved_person_is_served() -> None:
+    for here in (direct(), place("C1")):
+        assert access(ADA, here, APPROVED) == (False, "not_approved")
+        assert access(ADA, here, APPROVED, approved=True) == (True, "approved")
+        assert access(ADA, here, APPROVED, trusted=True) == (True, "trusted")
+
+
+def test_for_owners_alone_an_approval_is_not_enough() -> None:
+    assert access(ADA, direct(), OWNERS) == (False, "owners_only")
+    assert access(ADA, direct(), OWNERS, approved=True) == (False, "owners_only")
+    assert access(ADA, direct(), OWNERS, trusted=True) == (True, "trusted")
+
+
+@pytest.mark.parametrize("policy", [APPROVED, OWNERS])
+def test_a_listed_person_needs_no_approval_and_leaves_others_the_way_to_one(
+    policy: AccessPolicy,
+) -> None:
+    policy = replace(policy, allowed_users=frozenset({"ada"}))
+    assert access(ADA, direct(), policy) == (True, "listed")
+    assert access(BEN, direct("ben"), policy)[1] in ("not_approved", "owners_only")
+
+
+def test_a_block_is_stronger_than_an_approval() -> None:
+    policy = replace(APPROVED, blocked_users=frozenset({"ada"}), blocked_channels=frozenset({"C1"}))
+    assert access(ADA, direct(), policy, approved=True) == (False, "user_blocked")
+    assert access(ADA, direct(), policy) == (False, "user_blocked")
+    assert access(BEN, place("C1"), policy, approved=True) == (False, "channel_blocked")
+
+
+def test_an_approval_opens_direct_conversations_and_no_other_closed_place() -> None:
+    policy = replace(
+        APPROVED, allowed_channels=frozenset({"C1"}), allowed_workspaces=frozenset({"W1"})
+    )
+    assert access(ADA, direct(), policy, approved=True) == (True, "approved")
+    assert access(ADA, place("C1"), policy, approved=True) == (True, "approved")
+    assert access(ADA, place("C2"), policy, approved=True) == (False, "channel_not_allowed")
+    other = place("C1", workspace="W2")
+    assert access(ADA, other, policy, approved=True) == (False, "workspace_not_allowed")
+
+
+def test_a_stranger_may_ask_in_a_direct_message_but_not_in_a_closed_place() -> None:
+    policy = replace(
+        APPROVED, allowed_channels=frozenset({"C1"}), allowed_workspaces=frozenset({"W1"})
+    )
+    assert access(ADA, direct(), policy) == (False, "not_approved")
+    assert access(ADA, place("C1"), policy) == (False, "not_approved")
+    assert access(ADA, place("C2"), policy) == (False, "channel_not_allowed")
+    elsewhere = replace(direct(), workspace_id="W2")
+    assert access(ADA, elsewhere, policy) == (False, "workspace_not_allowed")
+
+
+def test_an_approval_changes_nothing_where_everybody_is_served() -> None:
+    policy = AccessPolicy(allowed_users=frozenset({"ben"}))
+    assert access(ADA, direct(), policy, approved=True) == (False, "user_not_allowed")
+    assert not APPROVED.serves_everybody
+    assert not OWNERS.serves_everybody
+
+
+def test_a_stored_owner_is_one_beside_the_lists_but_not_from_outside() -> None:
+    assert role_of(ADA, RolePolicy(), granted=Role.OWNER) is Role.OWNER
+    assert role_of(ADA, RolePolicy(), granted=Role.OWNER, outside=True) is Role.GUEST
+    assert role_of(ADA, RolePolicy(), granted=None) is Role.MEMBER
 
 
 def test_roles_come_from_ids() -> None:

@@ -1,0 +1,1 @@
+"""Who may write: admissions, pairing codes, and the claim of ownership."""

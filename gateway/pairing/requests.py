@@ -1,0 +1,179 @@
+"""Requests for admission: a person who may not write gets a code, and an approver decides."""
+
+import hmac
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Place
+from gateway.pairing.admissions import Admissions
+from gateway.policy.decision import Decision
+from gateway.policy.pairing import new_pairing_code, opens, pairing_code_in, seal_of
+from gateway.policy.rate_limits import Bucket, BucketRule, take
+from gateway.ports.admissions import (
+    AccessAudit,
+    Admission,
+    AdmissionStore,
+    Applicant,
+    PairingRequest,
+)
+from gateway.ports.buckets import Buckets
+from gateway.ports.clock import Clock
+from safety.display_names import shown_name
+
+QUIET_SECONDS: Final = 60.0
+"""The time for which further messages of a person are not looked up."""
+MAX_QUIET: Final = 10_000
+REQUESTS_PER_MINUTE: Final = 30
+"""Requests from one platform account that are looked up, in one process."""
+HINTS_PER_MINUTE: Final = 10
+"""Hints to people in rooms, by platform account."""
+HINT_AGAIN: Final = timedelta(days=1)
+TRIES_PER_MINUTE: Final = 5
+"""Codes that one approver may enter."""
+
+WRONG_CODE: Final = (
+    "Nobody waits with this code. It may be mistyped, used already, or older than an hour. A newer "
+    "code replaces an older one. `/approve` lists who waits."
+)
+TOO_MANY_TRIES: Final = "You entered too many codes. Please try again in a minute."
+
+
+Linked = Callable[[str, str], Awaitable[Sequence[str]]]
+
+
+async def nobody_linked(tenant: str, person: str) -> Sequence[str]:
+    """Return nobody: identities cannot be linked without memory."""
+    return ()
+
+
+class Pairing:
+    """Runs the steps of a request, and records each decision in the audit log. Every method raises
+    `StoreUnavailable`."""
+
+    def __init__(
+        self,
+        store: AdmissionStore,
+        buckets: Buckets,
+        clock: Clock,
+        audit: AccessAudit,
+        admissions: Admissions,
+        linked: Linked = nobody_linked,
+    ) -> None:
+        """`linked` returns the identities that are linked with one."""
+        self._linked = linked
+        self.store = store
+        self._buckets = buckets
+        self._clock = clock
+        self._audit = audit
+        self._admissions = admissions
+        self._quiet: OrderedDict[tuple[str, str], float] = OrderedDict()
+        self._rates: dict[tuple[str, str], Bucket] = {}
+
+    async def request(self, applicant: Applicant) -> tuple[Decision, str]:
+        """Return the decision, and the code to send to the applicant: empty if none is sent."""
+        who, now = (applicant.tenant, applicant.person), self._clock.monotonic()
+        if self._quiet.get(who, now) > now:
+            return Decision("pairing", False, "code_sent"), ""
+        if not self._looked_up(applicant.place, now):
+            return Decision("pairing", False, "too_many_requests"), ""
+        code = new_pairing_code()
+        decision = await self.store.request(
+            _cleaned(applicant), secrets.token_hex(6), seal_of(code), self._clock.now()
+        )
+        self._quiet[who] = now + QUIET_SECONDS
+        self._quiet.move_to_end(who)
+        while len(self._quiet) > MAX_QUIET:
+            self._quiet.popitem(last=False)
+        if not decision.allowed:
+            return decision, ""
+        await self._audit.changed("requested", *who, applicant.person)
+        return decision, code
+
+    async def hints(self, tenant: str, person: str, place: Place) -> bool:
+        """Return True if a person in a room is to be told, to them alone, how to ask."""
+        account = f"{tenant}:{place.platform}:{place.account}"
+        rule = BucketRule("workspace", f"pairing-hint:{account}", HINTS_PER_MINUTE)
+        if not await self._buckets.once(f"pairing-hint:{tenant}:{person}", HINT_AGAIN):
+            return False
+        return (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed
+
+    async def waiting(self, tenant: str | None) -> list[PairingRequest]:
+        """Return those who wait, oldest first; `tenant` None stands for all."""
+        return await self.store.waiting(tenant, self._clock.now())
+
+    async def find(self, tenant: str | None, typed: str, approver: str) -> PairingRequest:
+        """Return the request with a code or an id as `/approve` lists it. Raises `BadInput` for an
+        unknown one, and after too many tries."""
+        rule = BucketRule("user", f"approve:{tenant}:{approver}", TRIES_PER_MINUTE)
+        if not (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed:
+            raise BadInput(TOO_MANY_TRIES)
+        found = match(await self.waiting(tenant), typed)
+        if found is None:
+            raise BadInput(WRONG_CODE)
+        return found
+
+    async def approve(self, request: PairingRequest, by: str) -> Admission | None:
+        """Admit the person of a request; None if somebody else decided first."""
+        admission = await self.store.approve(request.id, by, self._clock.now())
+        if admission is not None:
+            self._forget(admission.applicant)
+            await self._audit.changed("approved", *_who(admission.applicant), by)
+        return admission
+
+    async def reject(self, request: PairingRequest, by: str) -> bool:
+        """End a request, without a message to its person; False if somebody else decided first."""
+        rejected = await self.store.reject(request.id, self._clock.now())
+        if rejected is not None:
+            await self._audit.changed("rejected", *_who(rejected.applicant), by)
+        return rejected is not None
+
+    async def revoke(self, tenant: str, person: str, by: str) -> list[Admission]:
+        """Delete the admissions of a person and of their linked identities, each of which would
+        admit all of them; return the deleted ones."""
+        persons = [person, *await self._linked(tenant, person)]
+        gone = await self.store.revoke(tenant, persons, self._clock.now())
+        self._admissions.changed()
+        await self._admissions.refresh()
+        for admission in gone:
+            await self._audit.changed("revoked", *_who(admission.applicant), by)
+        return gone
+
+    def _looked_up(self, place: Place, now: float) -> bool:
+        """Return True if one more request from this account is looked up; there are as many
+        buckets as configured accounts."""
+        account = (place.platform, place.account)
+        rule = BucketRule("workspace", ":".join(account), REQUESTS_PER_MINUTE)
+        taken = take((rule,), (self._rates.get(account),), now)
+        self._rates[account] = taken.buckets[0]
+        return taken.allowed
+
+    def _forget(self, applicant: Applicant) -> None:
+        self._admissions.changed()
+        self._quiet.pop(_who(applicant), None)
+
+
+def match(waiting: Sequence[PairingRequest], typed: str) -> PairingRequest | None:
+    """Return the request that a typed code or id means. Every stored code is compared, so that the
+    time tells nothing."""
+    code, wanted = pairing_code_in(typed), typed.strip().lower()
+    found = None
+    for request in waiting:
+        by_code = opens(code, request.seal) and code != ""
+        if by_code or hmac.compare_digest(
+            request.id.encode(), wanted[:64].encode("utf-8", "replace")
+        ):
+            found = request
+    return found
+
+
+def _cleaned(applicant: Applicant) -> Applicant:
+    return replace(applicant, name=shown_name(applicant.name))
+
+
+def _who(applicant: Applicant) -> tuple[str, str]:
+    return applicant.tenant, applicant.person

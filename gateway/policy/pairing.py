@@ -1,0 +1,127 @@
+"""Pairing codes and owner codes, and the limits of requests for admission. Pure, except for the
+random codes.
+
+The alphabet leaves out characters that look alike (0 O, 1 I L, 2 Z, 5 S, 8 B, U V).
+"""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from gateway.policy.decision import Decision
+
+STAGE: Final = "pairing"
+ALPHABET: Final = "ACDEFGHJKMNPQRTWXY34679"
+CODE_GROUPS: Final = (3, 3, 3)
+"""Characters of a pairing code: nine of 23 are 40.7 bits."""
+OWNER_GROUPS: Final = (4, 4, 4)
+"""Characters of an owner code after its prefix: twelve of 23 are 54 bits."""
+OWNER_PREFIX: Final = "OWNER"
+MAX_TYPED: Final = 64
+"""Characters of a message that can be a code."""
+
+CODE_VALID: Final = timedelta(hours=1)
+OWNER_CODE_VALID: Final = timedelta(minutes=15)
+NEW_CODE_AFTER: Final = timedelta(minutes=10)
+"""The time for which a further message of a person gets no new code."""
+CODES_PER_HOUR: Final = 3
+"""Codes of one person."""
+MAX_WAITING: Final = 100
+"""People of a tenant that wait for a decision."""
+MAX_WAITING_IN_ACCOUNT: Final = 50
+"""People of one platform account that wait, so that one platform does not close the others."""
+REFUSED_FOR: Final = timedelta(days=1)
+"""The time for which a rejected or revoked person gets no code."""
+MAX_WRONG_OWNER_CODES: Final = 100
+"""Wrong owner codes after which the current one is void."""
+
+RequestState = Literal["waiting", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRequest:
+    """The last request of a person. `codes` were made since `counted_since`."""
+
+    state: RequestState
+    made_at: datetime
+    until: datetime
+    codes: int
+    counted_since: datetime
+
+
+def decide_request(
+    earlier: EarlierRequest | None, waiting: int, waiting_in_account: int, now: datetime
+) -> Decision:
+    """Decide if a person who is not admitted gets a code. The numbers count everybody who waits,
+    without this person."""
+    if earlier is not None:
+        if earlier.until > now and earlier.state == "rejected":
+            return Decision(STAGE, False, "rejected")
+        if earlier.until > now and earlier.made_at > now - NEW_CODE_AFTER:
+            return Decision(STAGE, False, "code_sent")
+        recent = earlier.counted_since > now - timedelta(hours=1)
+        if recent and earlier.codes >= CODES_PER_HOUR:
+            return Decision(STAGE, False, "too_many_codes")
+    if waiting >= MAX_WAITING:
+        return Decision(STAGE, False, "too_many_waiting")
+    if waiting_in_account >= MAX_WAITING_IN_ACCOUNT:
+        return Decision(STAGE, False, "too_many_waiting_in_account")
+    return Decision(STAGE, True, "code_made")
+
+
+def new_pairing_code() -> str:
+    """Return a random code as people read it: "ACD-347-XYK"."""
+    return "-".join(_random(size) for size in CODE_GROUPS)
+
+
+def new_owner_code() -> str:
+    """Return a random owner code: "OWNER-ACD3-47XY-KMNP"."""
+    return "-".join((OWNER_PREFIX, *(_random(size) for size in OWNER_GROUPS)))
+
+
+def pairing_code_in(text: str) -> str:
+    """Return the code that a text is, without separators; empty if it is none."""
+    plain = _plain(text)
+    return plain if _is_code(plain, sum(CODE_GROUPS)) else ""
+
+
+def owner_code_in(text: str) -> str:
+    """Return the owner code that a whole text is, without separators; empty if it is none."""
+    plain = _plain(text)
+    if not plain.startswith(OWNER_PREFIX):
+        return ""
+    return plain if _is_code(plain.removeprefix(OWNER_PREFIX), sum(OWNER_GROUPS)) else ""
+
+
+def seal_of(code: str) -> str:
+    """Return a salted hash of a code, as it is stored."""
+    salt = secrets.token_hex(8)
+    return f"{salt}:{_digest(salt, code)}"
+
+
+def opens(code: str, seal: str) -> bool:
+    """Return True if the seal was made of this code; the time does not depend on the code."""
+    salt, _, digest = seal.partition(":")
+    return bool(digest) and hmac.compare_digest(_digest(salt, code), digest)
+
+
+def _digest(salt: str, code: str) -> str:
+    return hashlib.sha256(f"{salt}:{_plain(code)}".encode("utf-8", "replace")).hexdigest()
+
+
+def _random(size: int) -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(size))
+
+
+def _plain(text: str) -> str:
+    """Return a short text in upper case without separators; empty for a long one."""
+    if len(text) > MAX_TYPED:
+        return ""
+    return text.translate({ord(mark): None for mark in " -\u2010\u2011\u2013\u2014`*_\n\t"}).upper()
+
+
+def _is_code(plain: str, size: int) -> bool:
+    return len(plain) == size and all(char in ALPHABET for char in plain)

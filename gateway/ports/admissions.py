@@ -1,0 +1,175 @@
+"""The people who may write: admissions, requests for admission, and the owner code."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from gateway.message import Place
+from gateway.people import Role
+from gateway.policy.decision import Decision
+
+AccessChange = Literal[
+    "requested", "approved", "rejected", "revoked", "owner_code_made", "owner_claimed",
+    "owner_code_refused", "owner_code_exposed",
+]  # fmt: skip
+"""What the audit log records about access."""
+ClaimOutcome = Literal["claimed", "again", "none", "wrong", "used", "expired", "void"]
+
+
+@dataclass(frozen=True, slots=True)
+class Applicant:
+    """A person who asks. `person` is a `str(PersonId)`, `name` their display name, which nobody
+    has verified, `place` their direct conversation."""
+
+    tenant: str
+    person: str
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class PairingRequest:
+    """A person who waits for a decision. `seal` is the salted hash of the code."""
+
+    id: str
+    applicant: Applicant
+    seal: str
+    made_at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A person who may write. `by` is the `str(PersonId)` of the approver, or names the part of
+    the program: "command line", "owner code"."""
+
+    applicant: Applicant
+    role: Role
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerCode:
+    """A new owner code; `code` is shown once and not stored."""
+
+    id: str
+    code: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The result of an owner code that a person sent; `code_id` is empty without a code."""
+
+    outcome: ClaimOutcome
+    code_id: str = ""
+
+
+class AdmissionStore(Protocol):
+    """Stores who may write. Every method raises `StoreUnavailable`."""
+
+    async def admitted(self, tenant: str, persons: Sequence[str]) -> bool:
+        """Return True if one of these people has an admission."""
+        ...
+
+    async def owners(self) -> frozenset[tuple[str, str]]:
+        """Return tenant and person of everybody with the role owner."""
+        ...
+
+    async def admissions(self, limit: int) -> list[Admission]:
+        """Return the admissions of all tenants, newest first."""
+        ...
+
+    async def request(
+        self, applicant: Applicant, request_id: str, seal: str, now: datetime
+    ) -> Decision:
+        """Store a code for an applicant, if the limits allow it (`decide_request`)."""
+        ...
+
+    async def waiting(self, tenant: str | None, now: datetime) -> list[PairingRequest]:
+        """Return those who wait, oldest first; `tenant` None stands for all."""
+        ...
+
+    async def approve(self, request_id: str, by: str, now: datetime) -> Admission | None:
+        """Admit the person of a request; None if it does not wait any more. The first of several
+        approvals counts."""
+        ...
+
+    async def reject(self, request_id: str, now: datetime) -> PairingRequest | None:
+        """End a request; its person gets no code for a day. None if it does not wait any more."""
+        ...
+
+    async def revoke(self, tenant: str, persons: Collection[str], now: datetime) -> list[Admission]:
+        """Delete admissions; these people get no code for a day. Return the deleted ones."""
+        ...
+
+    async def unannounced(self, limit: int) -> list[Admission]:
+        """Return admissions whose person was not told, oldest first."""
+        ...
+
+    async def announced(self, admissions: Sequence[Admission]) -> None:
+        """Record that these people were told."""
+        ...
+
+    async def unnoted(self, now: datetime, limit: int) -> list[PairingRequest]:
+        """Return requests of which the approvers were not told within a day, oldest first, within
+        the daily limit of notes."""
+        ...
+
+    async def noted(self, requests: Sequence[PairingRequest], now: datetime) -> None:
+        """Record that the approvers were told of these."""
+        ...
+
+    async def remember_approver(
+        self, tenant: str, person: str, place: Place, now: datetime
+    ) -> None:
+        """Store the direct conversation of an owner or operator, for notes."""
+        ...
+
+    async def approvers(self, limit: int) -> list[tuple[str, str, Place]]:
+        """Return tenant, person and direct conversation of owners and operators, the latest
+        first."""
+        ...
+
+    async def put_owner_code(self, code: OwnerCode, seal: str) -> None:
+        """Store an owner code; it replaces any other one."""
+        ...
+
+    async def claim(self, applicant: Applicant, code: str, now: datetime) -> Claim:
+        """Make the applicant an owner, if this is the current owner code; a wrong one is
+        counted."""
+        ...
+
+    async def void_owner_code(self, code: str) -> bool:
+        """Delete the owner code if it is this one and unused; False otherwise."""
+        ...
+
+    async def claimed_by(self, code_id: str) -> str | None:
+        """Return the `str(PersonId)` of the person who used the owner code, empty while nobody
+        has, None if it was replaced or is void."""
+        ...
+
+    async def prune(self, now: datetime) -> int:
+        """Delete ended requests and codes; return their number."""
+        ...
+
+
+class AccessAudit(Protocol):
+    """Records changes of access in the audit log."""
+
+    async def changed(
+        self, what: AccessChange, tenant: str, person: str, by: str, **details: str
+    ) -> None:
+        """Record a change of the access of `person`, made by `by`. Raises `StoreUnavailable`."""
+        ...
+
+
+class NoAccessAudit:
+    """Records nothing: implements `AccessAudit` for tests without an audit log."""
+
+    async def changed(
+        self, what: AccessChange, tenant: str, person: str, by: str, **details: str
+    ) -> None:
+        """Do nothing."""

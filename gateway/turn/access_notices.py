@@ -1,0 +1,78 @@
+"""Tells approvers that somebody waits, and people that they are approved.
+
+Both are read from the store, so that it does not matter which process made the request or the
+approval. The keys of the sends make a repetition harmless.
+"""
+
+import hashlib
+from typing import Final
+
+from gateway.message import Button, Notice, Place
+from gateway.outbound.notices import NoticeSender
+from gateway.pairing.texts import APPROVED, NOTE, described
+from gateway.people import KnownIds, Role, identity_of
+from gateway.ports.admissions import Admission, AdmissionStore, PairingRequest
+from gateway.turn.admission import known_ids, role_in
+from gateway.turn.services import Services
+
+PREFIX: Final = "pairing:"
+MAX_APPROVERS: Final = 20
+"""Approvers that are told of a request, those who wrote last."""
+AT_ONCE: Final = 10
+
+
+def decision_buttons(request_id: str) -> tuple[Button, Button]:
+    """Return the buttons that decide about a request."""
+    return (
+        Button("Approve", f"{PREFIX}approve:{request_id}", typed="approve"),
+        Button("Reject", f"{PREFIX}reject:{request_id}", typed="reject"),
+    )
+
+
+class AccessNotices:
+    """Sends the notices that are due. Needs the accounts of all platforms."""
+
+    def __init__(self, services: Services, store: AdmissionStore) -> None:
+        self._services = services
+        self._store = store
+        self._sender = NoticeSender(services.stores.outbox, services.deliverer, services.connected)
+
+    async def send_due(self) -> None:
+        """Send what is due, a bounded number. Raises `StoreUnavailable`."""
+        for admission in await self._store.unannounced(AT_ONCE):
+            await self._welcome(admission)
+        requests = await self._store.unnoted(self._services.clock.now(), AT_ONCE)
+        if requests:
+            await self._tell(requests)
+
+    async def _welcome(self, admission: Admission) -> None:
+        applicant = admission.applicant
+        named = f"{applicant.tenant}:{applicant.person}:{admission.at.isoformat()}"
+        group = f"admitted-{hashlib.sha256(named.encode('utf-8', 'replace')).hexdigest()[:16]}"
+        await self._sender.send(group, [Notice(applicant.person, applicant.place, APPROVED)])
+        await self._store.announced([admission])
+
+    async def _tell(self, requests: list[PairingRequest]) -> None:
+        approvers = await self._approvers()
+        for request in requests:
+            tenant, who = request.applicant.tenant, request.applicant
+            text = NOTE.format(who=described(who.person, who.name), until=request.until)
+            notices = [
+                Notice(person, place, text, decision_buttons(request.id), request.until)
+                for known_in, person, place in approvers
+                if known_in == tenant
+            ]
+            if notices:
+                await self._sender.send(f"pairing-{request.id}", notices)
+                await self._store.noted([request], self._services.clock.now())
+
+    async def _approvers(self) -> list[tuple[str, str, Place]]:
+        """Return those who have the role now; a list may have changed since they wrote."""
+        found = []
+        for tenant, person, place in await self._store.approvers(MAX_APPROVERS):
+            identity = identity_of(person)
+            known = await known_ids(identity, self._services) or KnownIds()
+            role = role_in(tenant, identity, self._services, aliases=known.current)
+            if role.at_least(Role.OPERATOR):
+                found.append((tenant, person, place))
+        return found

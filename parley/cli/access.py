@@ -1,0 +1,169 @@
+"""`parley access`: who may write, and the code of the owner. Works beside a running program."""
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, TypeVar
+
+import typer
+
+from gateway.errors import BadInput
+from gateway.pairing.owner_codes import COMMAND_LINE
+from gateway.pairing.requests import WRONG_CODE, match
+from gateway.people import PersonId, Role, identity_of
+from gateway.ports.admissions import Admission, Applicant, OwnerCode, PairingRequest
+from gateway.ports.clock import SystemClock
+from parley.cli.known_people import resolve_person
+from parley.cli.memory_table import printable
+from parley.cli.options import Config
+from parley.cli.stores import read_settings, require_database, settings_with_database, with_storage
+from parley.config import Settings
+from parley.config.sections import MEMORY
+from parley.wiring.access import Access, wire_access
+from parley.wiring.extensions import load_extensions
+from parley.wiring.storage import Storage
+
+MAX_LISTED: Final = 1_000
+IN_MEMORY: Final = (
+    "The database is in the memory of the running program: write to the assistant instead, or set "
+    "database.url to a file."
+)
+NOT_APPROVED_MODE: Final = (
+    "note: access.admission is `{admission}`, so approvals have no effect. Set it to `approved` "
+    "and restart Parley."
+)
+Code = Annotated[str, typer.Argument(help="The code that the person tells you, or an id.")]
+Who = Annotated[
+    str, typer.Argument(metavar="PERSON", help="PLATFORM:ACCOUNT:ID, as the list shows it.")
+]
+T = TypeVar("T")
+
+
+def show(config: Config = None) -> int:
+    """Print who waits and who is approved."""
+
+    async def job(access: Access) -> tuple[list[PairingRequest], list[Admission]]:
+        return await access.pairing.waiting(None), await access.pairing.store.admissions(MAX_LISTED)
+
+    waiting, admissions = _with_access(config, job)
+    lines = [_waiting(one) for one in waiting] + [_admitted(one) for one in admissions]
+    sys.stdout.write("\n".join(lines or ["Nobody waits, and nobody is approved."]) + "\n")
+    return 0
+
+
+def approve(code: Code, config: Config = None) -> int:
+    """Admit the person with this code; they are told within seconds while Parley runs."""
+    return _decide(code, config, approves=True)
+
+
+def reject(code: Code, config: Config = None) -> int:
+    """Reject the person with this code; they get no new one for a day."""
+    return _decide(code, config, approves=False)
+
+
+def revoke(person: Who, config: Config = None) -> int:
+    """Take back the approval or the ownership of a person and their linked accounts; 1 when there
+    is none."""
+
+    if person.count(":") < 2:
+        raise BadInput(f"{person[:80]!r}: a person is PLATFORM:ACCOUNT:ID.")
+    settings = settings_with_database(config)
+    tenant = load_extensions(settings).tenant_of_person(identity_of(person))
+
+    async def job(storage: Storage) -> list[Admission]:
+        named = await resolve_person(identity_of(person), storage.stores.states)
+        access = wire_access(settings, storage, SystemClock())
+        return await access.pairing.revoke(tenant, str(named or person), COMMAND_LINE)
+
+    gone = with_storage(settings, job)
+    if not gone:
+        sys.stderr.write(f"{printable(person)} has no approval; see `parley access list`.\n")
+        return 1
+    for admission in gone:
+        sys.stdout.write(f"{_person(admission.applicant)} is not approved any more.\n")
+    return 0
+
+
+def owner_code(config: Config = None) -> int:
+    """Print a new owner code; it replaces any other one."""
+    settings = read_settings(config)
+    made = new_owner_code(settings)
+    sys.stdout.write(
+        f"{made.code}\n\nSend this code to your assistant in a direct message, before "
+        f"{made.until:%H:%M} UTC. Whoever sends it first becomes an owner: show it to nobody.\n"
+    )
+    return 0
+
+
+def new_owner_code(settings: Settings) -> OwnerCode:
+    """Return a new owner code, stored in the database of a configuration. Creates the database if
+    there is none yet. Raises `BadInput` if only the running program has it."""
+
+    async def job(storage: Storage) -> OwnerCode:
+        return await wire_access(settings, storage, SystemClock()).owner_codes.create()
+
+    if settings.database.url == MEMORY:
+        raise BadInput(IN_MEMORY)
+    return with_storage(settings, job)
+
+
+def claimed_by(settings: Settings, code: OwnerCode) -> PersonId | None:
+    """Return the person who used an owner code, None while nobody has. Raises `BadInput` when it
+    can no longer be used."""
+
+    async def job(storage: Storage) -> str | None:
+        return await wire_access(settings, storage, SystemClock()).owner_codes.claimed_by(code)
+
+    person = with_storage(settings, job)
+    if person is None:
+        raise BadInput("The owner code has expired or was replaced: make a new one.")
+    return identity_of(person) if person else None
+
+
+def _decide(code: str, config: Config, *, approves: bool) -> int:
+    async def job(access: Access) -> PairingRequest | None:
+        request = match(await access.pairing.waiting(None), code)
+        if request is None:
+            raise BadInput(WRONG_CODE.replace("`/approve` lists", "`parley access list` shows"))
+        if approves:
+            done = await access.pairing.approve(request, COMMAND_LINE) is not None
+        else:
+            done = await access.pairing.reject(request, COMMAND_LINE)
+        return request if done else None
+
+    request = _with_access(config, job)
+    if request is None:
+        sys.stderr.write("Somebody else decided first. Nothing was changed.\n")
+        return 1
+    result = "may write now" if approves else "was rejected"
+    sys.stdout.write(f"{_person(request.applicant)} {result}.\n")
+    return 0
+
+
+def _with_access(config: Config, job: Callable[[Access], Awaitable[T]]) -> T:
+    settings = read_settings(config)
+    require_database(settings)
+    admission = settings.access.admission
+    if admission != "approved":
+        sys.stderr.write(NOT_APPROVED_MODE.format(admission=admission) + "\n")
+    return with_storage(
+        settings, lambda storage: job(wire_access(settings, storage, SystemClock()))
+    )
+
+
+def _waiting(one: PairingRequest) -> str:
+    until = one.until.strftime("%H:%M UTC")
+    return f"waits     {_person(one.applicant)}  until {until}  id {one.id}"
+
+
+def _admitted(one: Admission) -> str:
+    at, state = (
+        one.at.strftime("%Y-%m-%d %H:%M UTC"),
+        "owner" if one.role is Role.OWNER else "may write",
+    )
+    return f"{state:<9} {_person(one.applicant)}  since {at}  by {printable(one.by)}"
+
+
+def _person(applicant: Applicant) -> str:
+    """A person as an operator reads it; nobody has verified the name."""
+    named = f' "{printable(applicant.name)}" (name not verified)' if applicant.name else ""
+    return f"{printable(applicant.person)}{named}"

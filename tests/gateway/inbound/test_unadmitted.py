@@ -1,0 +1,243 @@
+"""What strangers get instead of an answer, and the person who sends the owner code."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from gateway.authorship import Material
+from gateway.message import (
+    ButtonPressed,
+    CommandInvoked,
+    MessageEdited,
+    MessageReceived,
+    Quote,
+    ReactionChanged,
+)
+from gateway.pairing.owner_codes import TRIES_PER_MINUTE, OwnerCodes
+from gateway.pairing.texts import ROOM_HINT
+from gateway.people import Role
+from gateway.policy.access import AccessPolicy
+from gateway.policy.pairing import NEW_CODE_AFTER, OWNER_CODE_VALID, new_owner_code
+from gateway.ports import Capabilities
+from gateway.ports.admissions import OwnerCode
+from gateway.stores.admissions import SqlAdmissions
+from gateway.turn.services import Policies
+from tests.support.gateway import Gateway, gateway
+from tests.support.messages import direct, message, place, received
+
+APPROVED = Policies(access=AccessPolicy(admission="approved"))
+OWNERS = Policies(access=AccessPolicy(admission="owners"))
+EPHEMERAL = Capabilities(ephemeral=True, max_buttons=5)
+CODE = re.compile(r"[A-Z0-9]{3}-[A-Z0-9]{3}-[A-Z0-9]{3}")
+HOLDS_WORDS = ("inbox", "turns", "usage", "waiting_turns", "conversation_notes")
+
+
+async def nothing_is_kept(g: Gateway) -> bool:
+    """No message is stored, and no model was asked."""
+    return not any([await g.rows(table) for table in HOLDS_WORDS]) and not g.model.requests
+
+
+async def owner_code(g: Gateway) -> OwnerCode:
+    return await OwnerCodes(SqlAdmissions(g.database), g.clock, g.changes).create()
+
+
+async def test_a_stranger_gets_a_code_and_nothing_else() -> None:
+    async with gateway(policies=APPROVED) as g:
+        await g.take(received("my secret plan", author="eve"))
+        (text,) = g.texts
+        assert CODE.search(text)
+        assert await nothing_is_kept(g)
+        (trace,) = g.traces
+        assert trace.outcome == "refused:access"
+        assert trace.decisions[0][2:4] == ("not_approved", "pairing: code_made")
+        assert g.changes.made == [("requested", "test:main:eve", "test:main:eve")]
+
+
+async def test_a_hundred_messages_of_a_stranger_bring_one_code() -> None:
+    async with gateway(policies=APPROVED) as g:
+        for number in range(100):
+            await g.take(received("hello?", message_id=f"m{number}", author="eve"))
+            await g.clock.advance(1.0)
+        assert len(g.texts) == 1
+        await g.clock.advance(NEW_CODE_AFTER.total_seconds())
+        await g.take(received("hello?", message_id="later", author="eve"))
+        assert len(set(g.texts)) == 2
+        assert await nothing_is_kept(g)
+
+
+async def test_many_strangers_bring_a_bounded_number_of_codes() -> None:
+    async with gateway(policies=APPROVED) as g:
+        for number in range(200):
+            await g.take(received("hi", message_id=f"m{number}", author=f"eve{number}"))
+            await g.clock.advance(1.0)
+        assert len(g.texts) == 50
+        assert await g.rows("pairing_requests") == 50
+
+
+@pytest.mark.parametrize("name", ["help", "start", "privacy", "approve", "clear"])
+async def test_no_command_works_for_a_stranger(name: str) -> None:
+    async with gateway(policies=APPROVED) as g:
+        asked = received(f"/{name} ABC", author="eve")
+        await g.take(CommandInvoked("e1", direct("eve"), asked.message.author, name))
+        await g.take(asked)
+        assert len(g.texts) == 1
+        assert CODE.search(g.texts[0])
+        assert await nothing_is_kept(g)
+
+
+async def test_a_command_that_waits_for_an_answer_gets_the_code() -> None:
+    async with gateway(policies=APPROVED, capabilities=EPHEMERAL) as g:
+        author = message(author="eve").author
+        await g.take(CommandInvoked("e1", direct("eve"), author, "help", reply_handle="h"))
+        await g.take(
+            CommandInvoked("e2", place("C1"), author, "help", reply_handle="h"),
+        )
+        assert CODE.search(g.texts[0])
+        assert g.adapter.sent[0].reply_handle == "h"
+        assert g.texts[1] == ROOM_HINT
+        assert g.adapter.sent[1].private_to == "eve"
+        assert not g.model.requests
+
+
+async def test_edits_presses_and_reactions_of_a_stranger_change_nothing() -> None:
+    async with gateway(policies=APPROVED) as g:
+        hers = message(author="eve")
+        await g.take(
+            MessageEdited("e1", hers),
+            ButtonPressed("e2", direct("eve"), hers.author, "pairing:approve:1"),
+            ReactionChanged("e3", direct("eve"), hers.author, "m1", "👍", added=True),
+        )
+        assert g.texts == []
+        assert await nothing_is_kept(g)
+
+
+async def test_a_bot_gets_no_code() -> None:
+    async with gateway(policies=APPROVED) as g:
+        await g.take(received("hello", author="botty", is_bot=True))
+        assert g.texts == []
+
+
+async def test_in_a_room_a_stranger_alone_gets_one_hint() -> None:
+    async with gateway(policies=APPROVED, capabilities=EPHEMERAL) as g:
+        for number in range(10):
+            asked = received("hi", message_id=f"m{number}", author="eve", at=place("C1"))
+            asked = replace(asked, message=replace(asked.message, mentions_bot=True))
+            await g.take(asked)
+        assert g.texts == [ROOM_HINT]
+        assert g.adapter.sent[0].private_to == "eve"
+        assert await nothing_is_kept(g)
+
+
+async def test_in_a_room_where_everybody_reads_a_stranger_gets_silence() -> None:
+    async with gateway(policies=APPROVED) as g:
+        await g.take(received("hi", author="eve", at=place("C1"), mentions_bot=True))
+        assert g.texts == []
+        assert g.outcomes() == ["refused:access"]
+        assert await g.rows("pairing_requests") == 0
+
+
+async def test_a_room_cannot_make_the_bot_send_many_hints() -> None:
+    async with gateway(policies=APPROVED, capabilities=EPHEMERAL) as g:
+        for number in range(50):
+            name = f"eve{number}"
+            at = place("C1")
+            await g.take(received("hi", message_id=name, author=name, at=at, mentions_bot=True))
+        assert len(g.texts) == 10
+
+
+async def test_for_owners_alone_a_stranger_gets_silence() -> None:
+    async with gateway(policies=OWNERS) as g:
+        await g.take(received("hello", author="eve"))
+        assert g.texts == []
+        assert g.traces[0].decisions[0].reason == "owners_only"
+
+
+async def test_the_owner_code_makes_an_owner_who_is_greeted() -> None:
+    async with gateway(policies=OWNERS) as g:
+        code = await owner_code(g)
+        await g.take(received(code.code.lower(), author="ada"))
+        assert "you are the owner" in g.texts[0]
+        assert g.services.admissions.granted("default", "test:main:ada") is Role.OWNER
+        assert await nothing_is_kept(g)
+        await g.take(received("hello", message_id="m2", author="ada"))
+        assert g.texts[1] == "answer"
+        identity = next(one for one in g.traces[-1].decisions if one.stage == "identity")
+        assert identity.reason == "owner"
+        assert ("owner_claimed", "test:main:ada", "test:main:ada") in g.changes.made
+
+
+async def test_the_owner_code_may_come_with_start() -> None:
+    """A link to a bot on Telegram sends it like this."""
+    async with gateway() as g:
+        code = await owner_code(g)
+        author = message(author="ada").author
+        await g.take(CommandInvoked("e1", direct("ada"), author, "start", code.code))
+        assert "you are the owner" in g.texts[0]
+
+
+async def test_the_same_delivery_twice_greets_once() -> None:
+    async with gateway() as g:
+        code = await owner_code(g)
+        await g.take(received(code.code), received(code.code))
+        assert len(g.texts) == 1
+
+
+async def test_an_owner_code_is_used_once_and_not_after_its_time() -> None:
+    async with gateway(policies=OWNERS) as g:
+        code = await owner_code(g)
+        await g.take(received(code.code, author="ada"))
+        await g.take(received(code.code, message_id="m2", author="eve"))
+        assert "not valid" in g.texts[1]
+        late = await owner_code(g)
+        await g.clock.advance(OWNER_CODE_VALID.total_seconds())
+        await g.take(received(late.code, message_id="m3", author="eve"))
+        assert "not valid" in g.texts[2]
+        assert await SqlAdmissions(g.database).owners() == {("default", "test:main:ada")}
+
+
+async def test_guesses_are_few() -> None:
+    async with gateway(policies=OWNERS) as g:
+        await owner_code(g)
+        for number in range(20):
+            await g.take(received(new_owner_code(), message_id=f"m{number}", author="eve"))
+        assert len(g.texts) == TRIES_PER_MINUTE
+        assert set(g.texts) == {g.texts[0]}
+        assert g.counts["owner_code", "too_many_codes"] == 20 - TRIES_PER_MINUTE
+
+
+async def test_an_owner_code_in_a_room_is_void() -> None:
+    async with gateway(policies=OWNERS) as g:
+        code = await owner_code(g)
+        await g.take(received(code.code, author="ada", at=place("C1"), mentions_bot=True))
+        assert g.texts == []
+        assert await nothing_is_kept(g)
+        await g.take(received(code.code, message_id="m2", author="eve"))
+        assert await SqlAdmissions(g.database).owners() == frozenset()
+        assert ("owner_code_exposed", "test:main:ada", "test:main:ada") in g.changes.made
+
+
+@pytest.mark.parametrize("shown", ["forward", "quote"])
+async def test_an_owner_code_that_somebody_else_wrote_does_not_count(shown: str) -> None:
+    async with gateway(policies=OWNERS) as g:
+        code = await owner_code(g)
+        said = message("" if shown == "forward" else code.code, author="ada")
+        if shown == "forward":
+            said = replace(said, material=(Material("forwarded", code.code),))
+        else:
+            said = replace(said, quote=Quote("m0", code.code))
+        await g.take(MessageReceived("e1", said))
+        assert await SqlAdmissions(g.database).owners() == frozenset()
+
+
+async def test_a_blocked_person_a_bot_and_an_outsider_claim_nothing() -> None:
+    blocked = Policies(access=AccessPolicy(blocked_users=frozenset({"eve"})))
+    async with gateway(policies=blocked) as g:
+        code = await owner_code(g)
+        await g.take(received(code.code, author="eve"))
+        await g.take(received(code.code, message_id="m2", author="botty", is_bot=True))
+        assert await SqlAdmissions(g.database).owners() == frozenset()
+        said = message(code.code, author="kim", message_id="m3")
+        said = replace(said, author=replace(said.author, outside=True))
+        await g.take(MessageReceived("e3", said))
+        assert await SqlAdmissions(g.database).owners() == frozenset()

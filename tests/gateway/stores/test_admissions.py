@@ -1,0 +1,252 @@
+"""Admissions, requests and owner codes, in both databases."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.people import Role
+from gateway.policy.pairing import (
+    CODE_VALID,
+    MAX_WAITING_IN_ACCOUNT,
+    MAX_WRONG_OWNER_CODES,
+    NEW_CODE_AFTER,
+    OWNER_CODE_VALID,
+    REFUSED_FOR,
+    new_owner_code,
+    new_pairing_code,
+    seal_of,
+)
+from gateway.ports.admissions import Applicant, OwnerCode
+from gateway.stores.admissions import MAX_NOTES, NOTED_FOR, SqlAdmissions
+from gateway.stores.personal_data import SqlPersonalData
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, direct
+
+ADA, BOB = (Applicant("t", f"test:main:{one}", one.title(), direct(one)) for one in ("ada", "bob"))
+CODE = OwnerCode("c1", "OWNER-ACDE-ACDE-ACDE", AT + OWNER_CODE_VALID)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def store(long_lived: SqliteDatabase | PostgresDatabase) -> SqlAdmissions:
+    return SqlAdmissions(long_lived)
+
+
+async def asked(store: SqlAdmissions, who: Applicant = ADA, id_: str = "r1") -> str:
+    code = new_pairing_code()
+    assert (await store.request(who, id_, seal_of(code), AT)).allowed
+    return code
+
+
+async def test_a_request_waits_until_it_ends(store: SqlAdmissions) -> None:
+    code = await asked(store)
+    (waiting,) = await store.waiting("t", AT + MINUTE)
+    assert (waiting.id, waiting.applicant, waiting.until) == ("r1", ADA, AT + CODE_VALID)
+    assert code.replace("-", "") not in waiting.seal
+    assert await store.waiting("u", AT) == []
+    assert await store.waiting(None, AT) == [waiting]
+    assert await store.waiting("t", AT + CODE_VALID) == []
+
+
+async def test_a_new_code_replaces_the_one_before(store: SqlAdmissions) -> None:
+    await asked(store)
+    again = await store.request(ADA, "r2", seal_of("x"), AT + MINUTE)
+    assert again.reason == "code_sent"
+    for number in (2, 3):
+        at = AT + (number - 1) * NEW_CODE_AFTER
+        assert (await store.request(ADA, f"r{number}", seal_of("x"), at)).allowed
+    at = AT + 3 * NEW_CODE_AFTER
+    assert (await store.request(ADA, "r4", seal_of("x"), at)).reason == "too_many_codes"
+    assert [one.id for one in await store.waiting("t", at)] == ["r3"]
+    assert await store.approve("r1", "o", at) is None
+
+
+async def test_one_account_does_not_take_all_places(store: SqlAdmissions) -> None:
+    for number in range(MAX_WAITING_IN_ACCOUNT):
+        who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
+        await asked(store, who, f"r{number}")
+    full = await store.request(ADA, "x", seal_of("x"), AT)
+    assert full.reason == "too_many_waiting_in_account"
+    other = Applicant("t", "slack:main:ada", "", direct("ada", "slack"))
+    assert (await store.request(other, "y", seal_of("y"), AT)).allowed
+    elsewhere = Applicant("u", ADA.person, "", ADA.place)
+    assert (await store.request(elsewhere, "z", seal_of("z"), AT)).allowed
+
+
+async def test_an_approval_counts_once(store: SqlAdmissions) -> None:
+    await asked(store)
+    both = await asyncio.gather(*(store.approve("r1", by, AT) for by in ("x", "y")))
+    (admission,) = [one for one in both if one is not None]
+    assert (admission.applicant, admission.role) == (ADA, Role.MEMBER)
+    assert await store.admitted("t", [ADA.person])
+    assert await store.admitted("t", ["x", ADA.person])
+    assert not await store.admitted("t", [BOB.person])
+    assert not await store.admitted("u", [ADA.person])
+    assert not await store.admitted("t", [])
+    assert await store.waiting("t", AT) == []
+    assert await store.approve("r1", "z", AT) is None
+    assert [one.by for one in await store.admissions(10)] == [admission.by]
+
+
+async def test_an_expired_request_is_not_approved(store: SqlAdmissions) -> None:
+    await asked(store)
+    assert await store.approve("r1", "o", AT + CODE_VALID) is None
+    assert await store.reject("r1", AT + CODE_VALID) is None
+    assert not await store.admitted("t", [ADA.person])
+
+
+async def test_a_rejected_person_asks_in_vain_for_a_day(store: SqlAdmissions) -> None:
+    await asked(store)
+    rejected = await store.reject("r1", AT)
+    assert rejected is not None
+    assert rejected.applicant == ADA
+    assert await store.approve("r1", "o", AT) is None
+    assert await store.reject("r1", AT) is None
+    late = AT + REFUSED_FOR - MINUTE
+    assert (await store.request(ADA, "r2", seal_of("x"), late)).reason == "rejected"
+    assert (await store.request(ADA, "r2", seal_of("x"), AT + REFUSED_FOR)).allowed
+
+
+async def test_a_revoked_person_is_out_and_asks_in_vain_for_a_day(store: SqlAdmissions) -> None:
+    await asked(store)
+    await store.approve("r1", "o", AT)
+    assert await store.revoke("u", [ADA.person], AT) == []
+    (gone,) = await store.revoke("t", [ADA.person, BOB.person], AT)
+    assert gone.applicant == ADA
+    assert not await store.admitted("t", [ADA.person])
+    assert await store.revoke("t", [ADA.person], AT) == []
+    assert (await store.request(ADA, "r2", seal_of("x"), AT)).reason == "rejected"
+    assert await store.approve("r1", "o", AT) is None
+
+
+async def test_who_is_approved_is_told_once(store: SqlAdmissions) -> None:
+    await asked(store)
+    await store.approve("r1", "o", AT)
+    (admission,) = await store.unannounced(10)
+    assert admission.applicant == ADA
+    await store.announced([admission])
+    assert await store.unannounced(10) == []
+
+
+async def test_approvers_are_told_of_a_person_once_a_day(store: SqlAdmissions) -> None:
+    await asked(store)
+    (request,) = await store.unnoted(AT, 10)
+    await store.noted([request], AT)
+    assert await store.unnoted(AT, 10) == []
+    later = AT + 2 * CODE_VALID
+    assert (await store.request(ADA, "r2", seal_of("x"), later)).allowed
+    assert await store.unnoted(later, 10) == []
+    tomorrow = AT + NOTED_FOR
+    assert (await store.request(ADA, "r3", seal_of("x"), tomorrow)).allowed
+    assert [one.id for one in await store.unnoted(tomorrow, 10)] == ["r3"]
+
+
+async def test_the_notes_of_a_day_are_bounded(store: SqlAdmissions) -> None:
+    for number in range(MAX_NOTES + 1):
+        who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
+        await asked(store, who, f"r{number:03}")
+    first = await store.unnoted(AT, 1_000)
+    assert len(first) == MAX_NOTES
+    await store.noted(first, AT)
+    assert await store.unnoted(AT, 1_000) == []
+
+
+async def test_the_latest_conversation_of_an_approver_is_known(store: SqlAdmissions) -> None:
+    await store.remember_approver("t", ADA.person, direct("old"), AT)
+    await store.remember_approver("t", BOB.person, BOB.place, AT + MINUTE)
+    await store.remember_approver("t", ADA.person, ADA.place, AT + 2 * MINUTE)
+    assert await store.approvers(10) == [
+        ("t", ADA.person, ADA.place),
+        ("t", BOB.person, BOB.place),
+    ]
+    assert len(await store.approvers(1)) == 1
+
+
+async def test_who_sends_the_owner_code_is_owner(store: SqlAdmissions) -> None:
+    await asked(store)
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    assert await store.claimed_by("c1") == ""
+    assert await store.owners() == frozenset()
+    assert (await store.claim(ADA, CODE.code, AT)).outcome == "claimed"
+    assert await store.owners() == {("t", ADA.person)}
+    assert await store.claimed_by("c1") == ADA.person
+    assert await store.admitted("t", [ADA.person])
+    assert await store.waiting("t", AT) == []
+    assert await store.approvers(10) == [("t", ADA.person, ADA.place)]
+    assert await store.unannounced(10) == []
+
+
+async def test_an_owner_code_is_used_once(store: SqlAdmissions) -> None:
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    claims = await asyncio.gather(*(store.claim(one, CODE.code, AT) for one in (ADA, BOB)))
+    assert sorted(one.outcome for one in claims) == ["claimed", "used"]
+    (owner,) = await store.owners()
+    first = ADA if owner[1] == ADA.person else BOB
+    assert (await store.claim(first, CODE.code, AT)).outcome == "again"
+
+
+async def test_an_owner_code_expires_and_is_replaced(store: SqlAdmissions) -> None:
+    assert (await store.claim(ADA, CODE.code, AT)).outcome == "none"
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    assert (await store.claim(ADA, CODE.code, CODE.until)).outcome == "expired"
+    newer = OwnerCode("c2", new_owner_code(), CODE.until)
+    await store.put_owner_code(newer, seal_of(newer.code))
+    assert (await store.claim(ADA, CODE.code, AT)).outcome == "wrong"
+    assert await store.claimed_by("c1") is None
+    assert (await store.claim(ADA, newer.code, AT)).outcome == "claimed"
+
+
+async def test_guessing_makes_an_owner_code_void(store: SqlAdmissions) -> None:
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    for _ in range(MAX_WRONG_OWNER_CODES):
+        assert (await store.claim(BOB, new_owner_code(), AT)).outcome == "wrong"
+    assert (await store.claim(ADA, CODE.code, AT)).outcome == "void"
+    assert await store.claimed_by("c1") is None
+    assert await store.owners() == frozenset()
+
+
+async def test_an_owner_code_that_others_saw_is_deleted(store: SqlAdmissions) -> None:
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    assert not await store.void_owner_code(new_owner_code())
+    assert await store.void_owner_code(CODE.code)
+    assert (await store.claim(ADA, CODE.code, AT)).outcome == "none"
+    assert not await store.void_owner_code(CODE.code)
+
+
+async def test_an_approval_takes_no_ownership_away(store: SqlAdmissions) -> None:
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.claim(ADA, CODE.code, AT)
+    await asked(store)
+    await store.approve("r1", "o", AT)
+    assert await store.owners() == {("t", ADA.person)}
+
+
+async def test_what_has_ended_is_deleted_after_a_day(store: SqlAdmissions) -> None:
+    await asked(store)
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    assert await store.prune(AT + CODE_VALID + NOTED_FOR - MINUTE) == 1
+    assert await store.prune(AT + CODE_VALID + NOTED_FOR) == 1
+
+
+async def test_everything_about_a_person_is_given_out_and_erased(
+    store: SqlAdmissions, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
+) -> None:
+    """An erased person has no admission: its row would name them."""
+    personal = SqlPersonalData(long_lived, clock)
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.claim(ADA, CODE.code, AT)
+    await asked(store)
+    await asked(store, BOB, "r2")
+    rows = await personal.export("t", (ADA.person,))
+    assert {row["table"] for row in rows} == {"admissions", "pairing_requests", "approvers"}
+    assert not any("seal" in row for row in rows)
+    assert await personal.erase("u", (ADA.person,)) == 0
+    assert await personal.erase("t", (ADA.person,)) == 4
+    assert not await store.admitted("t", [ADA.person])
+    assert await store.owners() == frozenset()
+    assert await store.approvers(10) == []
+    assert [one.applicant for one in await store.waiting("t", AT)] == [BOB]
+    assert await store.claimed_by("c1") is None
