@@ -93,12 +93,13 @@ SPENDING: Final = (
     "CREATE UNIQUE INDEX usage_turn ON usage (turn, position)",
 )
 OBSERVATION: Final = (
-    f"""CREATE TABLE traces (
+    # With rowids: a row of about 1,070 bytes would need a page of its own beside the key's tree.
+    """CREATE TABLE traces (
         id text PRIMARY KEY, message_id text NOT NULL, platform text NOT NULL,
         account text NOT NULL, conversation text NOT NULL, kind text NOT NULL, at bigint NOT NULL,
         decisions text NOT NULL, outcome text NOT NULL,
         milliseconds double precision NOT NULL, slot integer
-    ) {BY_KEY}""",
+    )""",
     "CREATE INDEX traces_message ON traces (message_id)",
     "CREATE INDEX traces_at ON traces (at)",
     # Traces of refusals are a ring: a later refusal replaces the one in its slot.
