@@ -4,15 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
+DOCS_STAMP := $(VENV)/.docs-stamp
 ARGS ?=
 
 # What one process has compiled the next need not compile again: the tests start many of them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage check format bench nightly lock clean
+.PHONY: demo test coverage check format bench nightly docs reference lock clean
 
 demo: $(RUN_STAMP)
-	$(BIN)/python -m parley.demo $(ARGS)
+	$(BIN)/parley demo $(ARGS)
 
 test: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 3 --dist loadgroup -m "not nightly" $(ARGS)
@@ -37,6 +38,12 @@ nightly: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
 	$(BIN)/python -m benchmarks soak outages twice million
 
+docs: $(DOCS_STAMP)
+	$(BIN)/python -m docs_site
+
+reference: $(RUN_STAMP)
+	$(BIN)/python -m docs_site.reference
+
 LOCK = $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" -q
 
 lock: $(VENV)/bin/uv
@@ -46,6 +53,7 @@ lock: $(VENV)/bin/uv
 	$(LOCK) pyproject.toml --extra openai --extra models -c requirements-dev.lock -o requirements-models.lock
 	$(LOCK) --group build -o requirements-build.lock
 	$(LOCK) --group deploy -o requirements-deploy.lock
+	$(LOCK) --group docs -c requirements-dev.lock -o requirements-docs.lock
 
 $(VENV)/bin/uv:
 	$(PY) -c 'import sys; sys.exit("Parley needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PY=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -60,6 +68,10 @@ $(RUN_STAMP): $(VENV)/bin/uv requirements.lock pyproject.toml
 
 $(DEV_STAMP): $(RUN_STAMP) requirements-dev.lock
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(DOCS_STAMP): $(RUN_STAMP) requirements-docs.lock
+	$(BIN)/uv pip install --quiet --require-hashes -r requirements-docs.lock
 	@touch $@
 
 clean:

@@ -150,7 +150,7 @@ class App:
 
     def _connect(self, extensions: ExtensionRegistry) -> None:
         """Build what a message passes: accounts, memory, services, jobs, inbound and outbound."""
-        settings, connected = self.settings, self._accounts()
+        settings, connected = self.settings, self._accounts(extensions)
         self.memory = self._memory(connected)
         self.services = self._services(connected, extensions)
         add_memory_api(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
@@ -299,7 +299,7 @@ class App:
             ),
         )
 
-    def _accounts(self) -> Accounts:
+    def _accounts(self, extensions: ExtensionRegistry) -> Accounts:
         shared = self.storage.hot.shared
         if self._role == "worker":
             return {} if shared is None else remote_accounts(self.settings, shared)
@@ -311,6 +311,8 @@ class App:
             self._clock,
             self.activity.count,
             self.guard,
+            self.storage.own_conversations,
+            extensions,
         )
         for account in connected.values():
             if isinstance(account.adapter, CanServePages):

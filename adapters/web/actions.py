@@ -71,6 +71,23 @@ def pressed_label(conversation: Conversation, payload: Mapping[str, object]) -> 
     raise BadInput("this button no longer exists")
 
 
+def asked_again(
+    conversation: Conversation, payload: Mapping[str, object]
+) -> tuple[PageMessage, dict[str, object]]:
+    """Return the question that is to be answered again, and the object of the message that asks it.
+
+    Raises `BadInput` for anything but the latest question of the conversation.
+    """
+    questions = [one for one in conversation.lines() if one.by == "person" and not one.deleted]
+    line = questions[-1] if questions else None
+    if line is None or line.id != payload.get("message_id"):
+        raise BadInput("only the latest message can be answered again")
+    if line.command or not (line.text.strip() or line.files):
+        raise BadInput("this message cannot be answered again: write it again")
+    again: dict[str, object] = {"id": payload.get("id"), "type": "message", "text": line.text}
+    return line, again | {"files": [file.id for file in line.files], "reply_to": line.reply_to}
+
+
 def show(conversation: Conversation, event: InboundEvent) -> Undo:
     """Show the event on the page and return a function that undoes it.
 
@@ -80,7 +97,7 @@ def show(conversation: Conversation, event: InboundEvent) -> Undo:
         case MessageReceived(message=message):
             return _show_message(conversation, message)
         case CommandInvoked(message=ChatMessage() as message):
-            return _show_message(conversation, message)
+            return _show_message(conversation, message, command=True)
         case MessageEdited(message=message):
             line = _own(conversation, message.id)
             conversation.put(replace(line, text=message.content, edited=True))
@@ -96,7 +113,9 @@ def show(conversation: Conversation, event: InboundEvent) -> Undo:
     return put_back
 
 
-def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
+def _show_message(
+    conversation: Conversation, message: ChatMessage, *, command: bool = False
+) -> Undo:
     if conversation.line(message.id) is not None:
         return lambda: None  # the browser sent it again: it is shown already
     conversation.put(
@@ -110,6 +129,7 @@ def _show_message(conversation: Conversation, message: ChatMessage) -> Undo:
                 for item in message.attachments
             ),
             reply_to=message.reply_to_id or "",
+            command=command,
         )
     )
     return lambda: conversation.forget(message.id)

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from adapters.web.actions import named_files, pressed_label, quote_of, show
+import structlog
+
+from adapters.web.actions import asked_again, named_files, pressed_label, quote_of, show
 from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
 from adapters.web.page_state import (
     TYPING_SECONDS,
@@ -19,8 +21,21 @@ from adapters.web.page_state import (
 )
 from adapters.web.parse import PLATFORM, Envelope, parse
 from adapters.web.routes import BASE, build_routes
-from gateway.errors import BadInput, Permanent, Transient
-from gateway.message import Attachment, Outbound, OutboundFile, Part, Place, Receipt
+from adapters.web.stored_lines import ListedChat, StoredLines, unstored
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, Permanent, TenantUnknown, Transient
+from gateway.message import (
+    Attachment,
+    CommandInvoked,
+    InboundEvent,
+    MessageDeleted,
+    MessageEdited,
+    Outbound,
+    OutboundFile,
+    Part,
+    Place,
+    Receipt,
+)
 from gateway.ports import AdapterContext, Capabilities, EventSink, LiveStyle, LiveView
 from gateway.ports.http_routes import LocalRoute
 
@@ -30,16 +45,32 @@ MAX_PART: Final = 400_000
 STREAMS_PER_PERSON: Final = 4
 MAX_STREAMS: Final = 128
 """The limit for all people: half of the connections of the local listener."""
+UNSTORED_SECONDS: Final = 600.0
+"""Seconds after the last page of a conversation was closed, after which its lines that are not
+stored are removed."""
+SETTLE_SECONDS: Final = 5.0
+"""Seconds within which the gateway has applied an edit or a deletion to the stored conversation."""
+
+
+log = structlog.get_logger(__name__)
 
 
 class WebAdapter:
-    """One page, one direct conversation for each browser that opens it."""
+    """One page, and the direct conversations of each browser that opens it."""
 
     def __init__(self, settings: WebSettings, context: AdapterContext) -> None:
         self.settings = settings
         started_ms = int(context.clock.now().timestamp() * 1000)
         self.conversations = Conversations(settings.max_people, settings.history, started_ms)
         self.files = FileStore(settings.max_files_bytes)
+        self._stored = StoredLines(
+            context.own_conversations,
+            context.account,
+            self.conversations,
+            self.files,
+            settings.history,
+        )
+        self._deleting = frozenset(spec.name for spec in context.commands if spec.deletes)
         self._context = context
         self._sink: EventSink | None = None
         self._closed = asyncio.Event()
@@ -104,7 +135,9 @@ class WebAdapter:
             raise Permanent("there is nothing to send: neither a part nor a file")
         if len(outbound.buttons) > MAX_BUTTONS:
             raise Permanent(f"the page shows at most {MAX_BUTTONS} buttons under a message")
-        return self._put(outbound, _line_id(outbound.key))
+        receipt = self._put(outbound, _line_id(outbound.key))
+        await self._refresh(outbound.place)
+        return receipt
 
     def live_style(self, place: Place) -> LiveStyle:
         """A frequent style: the page is on this machine or near it, and no platform limits the
@@ -118,17 +151,20 @@ class WebAdapter:
         if view.handle:
             self._answer(view.place, line_id)
         shown = Outbound(view.key, view.place, view.part, reply_to_id=view.reply_to_id)
-        return self._put(shown, line_id).message_id
+        return self._put(shown, line_id, live=True).message_id
 
     async def end_live(self, outbound: Outbound) -> Receipt:
         """Replace the live message by the answer. Raises a `DeliveryError`."""
         self._require_sink()
         self._answer(outbound.place, outbound.replaces)
-        return self._put(outbound, outbound.replaces)
+        receipt = self._put(outbound, outbound.replaces)
+        await self._refresh(outbound.place)
+        return receipt
 
-    def _put(self, outbound: Outbound, line_id: str) -> Receipt:
+    def _put(self, outbound: Outbound, line_id: str, *, live: bool = False) -> Receipt:
         now = self._context.clock.now()
         html, text = _markup(outbound.part)
+        conversation = self._conversation(outbound.place)
         line = PageMessage(
             id=line_id,
             by="assistant",
@@ -137,9 +173,13 @@ class WebAdapter:
             html=html,
             buttons=outbound.buttons,
             files=self._stored_file(outbound.place.channel_id, outbound.file),
-            reply_to=outbound.reply_to_id,
+            reply_to=outbound.reply_to_id or latest_command(conversation),
+            live=live,
         )
-        self._conversation(outbound.place).put(line)
+        new = conversation.line(line_id) is None
+        conversation.put(line)
+        if new or not live:
+            self._wake_list(outbound.place.channel_id)
         return Receipt(line_id, now)
 
     async def clear_buttons(self, outbound: Outbound) -> None:
@@ -173,37 +213,83 @@ class WebAdapter:
 
     # --- called by the page ----------------------------------------------------------------------
 
-    async def act(self, person: str, payload: Mapping[str, object]) -> None:
+    async def act(self, person: str, payload: Mapping[str, object], chat: str = "") -> None:
         """Handle an action of the page: show it at once, pass it on, and undo it after a failure.
 
         Raises `BadInput` for an invalid object, `Transient` while not connected, and the errors of
         the gateway's sink.
         """
-        sink = self._require_sink()
-        conversation = self.conversations.of(person)
+        self._require_sink()
+        conversation = self.conversations.of(person, chat)
+        if payload.get("type") == "regenerate":
+            await self._ask_again(conversation, person, payload, chat)
+            return
+        for event in self._events(conversation, person, payload, chat):
+            await self._pass_on(conversation, event)
+            if isinstance(event, MessageEdited | MessageDeleted):
+                self._settle(conversation)
+            elif isinstance(event, CommandInvoked) and event.name in self._deleting:
+                self._stored.drop_unstored(person, keep=event.event_id)
+        self._wake_list(person)
+
+    def _events(
+        self, conversation: Conversation, person: str, payload: Mapping[str, object], chat: str
+    ) -> list[InboundEvent]:
         known: dict[str, object] = {"files": named_files(self.files, person, payload.get("files"))}
         if payload.get("type") == "button":
             known["label"] = pressed_label(conversation, payload)
-        envelope = Envelope(self.account, person, self._context.clock.now())
+        envelope = Envelope(self.account, person, self._context.clock.now(), chat)
         quoted = quote_of(conversation, payload.get("reply_to"), person)
         events = parse({**payload, **known}, envelope, quoted)
         if not events:
             raise BadInput("not a message, edit, deletion or button that can be used")
+        return events
+
+    async def _pass_on(self, conversation: Conversation, event: InboundEvent) -> None:
+        take_back = show(conversation, event)
+        try:
+            await self._require_sink()(event)
+        except Exception:
+            take_back()
+            raise
+
+    async def _ask_again(
+        self, conversation: Conversation, person: str, payload: Mapping[str, object], chat: str
+    ) -> None:
+        """Delete the latest question with its answer, and ask it again. A failure in between leaves
+        the question on the page, so that it can be repeated."""
+        question, again = asked_again(conversation, payload)
+        events = self._events(conversation, person, again, chat)
+        old = f"{payload.get('id')}-old"
+        deletion = {"id": old, "type": "delete", "message_id": question.id}
+        for event in self._events(conversation, person, deletion, chat):
+            await self._require_sink()(event)
         for event in events:
-            take_back = show(conversation, event)
-            try:
-                await sink(event)
-            except Exception:
-                take_back()
-                raise
+            await self._pass_on(conversation, event)
+        conversation.replaced(question)
+        self._settle(conversation)
+
+    async def lines(self, person: str, chat: str) -> Conversation:
+        """Return a conversation with all its lines, those of earlier runs of the program included.
+
+        Raises `StoreUnavailable` and `TenantUnknown`.
+        """
+        conversation = self.conversations.of(person, chat)
+        await self._stored.sync(conversation, person, chat)
+        return conversation
+
+    async def listed(self, person: str) -> list[ListedChat]:
+        """Return the person's conversations, newest first. Raises `StoreUnavailable` and
+        `TenantUnknown`."""
+        return await self._stored.listed(person)
 
     @contextmanager
-    def watching(self, person: str) -> Iterator[Conversation]:
+    def watching(self, person: str, chat: str = "") -> Iterator[Conversation]:
         """Yield the person's conversation, which stays in memory while a page is open.
 
         Raises `Transient` if too many pages are open.
         """
-        conversation = self.conversations.of(person)
+        conversation = self.conversations.of(person, chat)
         if self._streams >= MAX_STREAMS or conversation.watchers >= STREAMS_PER_PERSON:
             raise Transient("too many open pages; close one and try again")
         self._streams += 1
@@ -213,8 +299,33 @@ class WebAdapter:
         finally:
             self._streams -= 1
             conversation.watchers -= 1
+            seen = conversation.version
+            loop = asyncio.get_running_loop()
+            loop.call_later(UNSTORED_SECONDS, self._leave, conversation, seen)
+
+    def _leave(self, conversation: Conversation, seen: int) -> None:
+        """Remove the lines that are not stored, if no page showed the conversation meanwhile."""
+        if self._context.own_conversations is None or conversation.watchers:
+            return
+        known = {line.id for line in conversation.lines() if line.version <= seen}
+        self._stored.drop(conversation, [one for one in unstored(conversation) if one in known])
 
     # --- own ------------------------------------------------------------------------------------
+
+    def _settle(self, conversation: Conversation) -> None:
+        """Let open pages look at the stored conversation until a change is applied to it."""
+        conversation.settle(asyncio.get_running_loop().time() + SETTLE_SECONDS)
+
+    def _wake_list(self, person: str) -> None:
+        for conversation in self.conversations.of_person(person).values():
+            conversation.list_changed()
+
+    async def _refresh(self, place: Place) -> None:
+        """Show what an answer has stored or deleted; the next load repeats it after a failure."""
+        try:
+            await self.lines(place.channel_id, place.thread_id)
+        except (StoreUnavailable, TenantUnknown) as problem:
+            log.info("page_not_refreshed", error=type(problem).__name__)
 
     def _require_sink(self) -> EventSink:
         if self._sink is None:
@@ -226,7 +337,7 @@ class WebAdapter:
         opens the page."""
         if not place.channel_id.startswith("web-"):
             raise Permanent(f"{place.channel_id!r} is no conversation of this page")
-        return self.conversations.of(place.channel_id)
+        return self.conversations.of(place.channel_id, place.thread_id)
 
     def _answer(self, place: Place, message_id: str) -> PageMessage:
         line = self._conversation(place).line(message_id)
@@ -242,6 +353,13 @@ class WebAdapter:
         except BadInput as problem:
             raise Permanent(str(problem)) from problem
         return (FileLink(stored.id, stored.name, stored.mime, len(stored.data)),)
+
+
+def latest_command(conversation: Conversation) -> str:
+    """Return the id of the person's latest line, if that is a command: its answer has no
+    `reply_to_id`."""
+    asked = [line for line in conversation.lines() if line.by == "person"]
+    return asked[-1].id if asked and asked[-1].command else ""
 
 
 def _line_id(key: str) -> str:

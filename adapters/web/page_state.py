@@ -1,13 +1,13 @@
-"""The state of the page, in memory and bounded: each person's latest messages, and all files.
+"""The state of the page, in memory and bounded: the lines of each conversation, and all files.
 
-A page that is loaded again gets it back. After a restart of the program the page begins empty; the
-assistant's own memory is in the gateway's stores.
+`adapters.web.stored_lines` adds the messages that the gateway stored, and removes those that are no
+longer stored.
 """
 
 import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
@@ -15,9 +15,12 @@ from typing import Final, Literal
 
 from gateway.errors import BadInput
 from gateway.message import Button
+from gateway.ports.own_conversations import MessageName
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""
+MAX_LEFT_OUT: Final = 8_000
+"""Names of stored messages that a conversation does not show: four times the largest history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class PageMessage:
 
     People's messages have `text` only. The assistant's have `html`, made safe by the renderer.
     `version` is given by the conversation: of two lines, the one with the larger changed later.
+    `live`: the answer is still being written. `command`: the line is a command, which is not
+    stored. `stored`: the gateway stored the line.
     """
 
     id: str
@@ -48,23 +53,42 @@ class PageMessage:
     reply_to: str = ""
     edited: bool = False
     deleted: bool = False
+    live: bool = False
+    command: bool = False
+    stored: bool = False
     version: int = 0
+
+    @property
+    def name(self) -> MessageName:
+        """The name of the line in stored conversations, if it is stored."""
+        if self.by == "person":
+            return MessageName(self.id, "person")
+        return MessageName(self.reply_to, "assistant")
 
 
 @dataclass(slots=True)
 class Conversation:
-    """The lines of one person, at most `limit`; the oldest are dropped first.
+    """The lines of one conversation, at most `limit`; the oldest are dropped first.
 
-    `versions` only increases, also over restarts, so that an open page finds later changes.
+    `versions` only increases, also over restarts, so that an open page finds later changes. With a
+    new `epoch`, a page has to load all lines again. `left_out` are stored messages that are not
+    shown: they are too old, or were replaced.
     """
 
     limit: int
     versions: Iterator[int] = field(default_factory=lambda: count(1))
     version: int = 0
+    epoch: int = 0
+    left_out: frozenset[MessageName] = frozenset()
+    unsettled_until: float = 0.0
+    list_version: int = 0
     typing_until: float = 0.0
     watchers: int = 0
     _lines: dict[str, PageMessage] = field(default_factory=dict)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self.epoch = next(self.versions)
 
     def put(self, line: PageMessage) -> PageMessage:
         """Add a line, or replace the one with its id; wake all waiting streams."""
@@ -91,6 +115,50 @@ class Conversation:
         """Remove a line that was not accepted."""
         self._lines.pop(line_id, None)
 
+    def drop(self, ids: Collection[str]) -> list[PageMessage]:
+        """Remove lines from all pages without a mark, and return them."""
+        dropped = [line for line_id in ids if (line := self._lines.pop(line_id, None))]
+        if dropped:
+            self._load_again()
+        return dropped
+
+    def replaced(self, question: PageMessage) -> None:
+        """Remove a question that was asked again, with its answers, for good."""
+        answers = [
+            line
+            for line in self._lines.values()
+            if line.by == "assistant"
+            and (line.reply_to == question.id or (line.at >= question.at and not line.reply_to))
+            and not line.buttons
+        ]
+        gone = [question, *answers]
+        self.left_out |= {MessageName(question.id, "person"), MessageName(question.id, "assistant")}
+        self.drop([line.id for line in gone])
+
+    def merge(self, names: Collection[MessageName], found: Iterable[PageMessage]) -> None:
+        """Note which lines are stored, and insert the stored lines `found` by their time. A line
+        that is shown stays as it is: it may have buttons, or a text that is not stored."""
+        for line in list(self._lines.values()):
+            if line.name in names and not (line.stored or line.deleted or line.live):
+                self._lines[line.id] = replace(line, stored=True)
+        shown = {line.name for line in self._lines.values()}
+        missing = [line for line in found if line.name not in shown | self.left_out]
+        if missing:
+            lines = sorted([*missing, *self._lines.values()], key=lambda line: line.at)
+            self._lines = {line.id: line for line in lines[-self.limit :]}
+            self._load_again()
+        self.left_out |= frozenset(names) - {line.name for line in self._lines.values()}
+        self.left_out = frozenset(sorted(self.left_out)[-MAX_LEFT_OUT:])
+
+    def lacks(self, names: Iterable[MessageName]) -> bool:
+        """Return True if one of these stored messages is neither shown nor left out."""
+        shown = {line.name for line in self._lines.values()} | self.left_out
+        return not shown.issuperset(names)
+
+    def _load_again(self) -> None:
+        self.epoch = self.version = next(self.versions)
+        self._wake()
+
     def lines(self) -> list[PageMessage]:
         """All lines, oldest first."""
         return list(self._lines.values())
@@ -105,6 +173,16 @@ class Conversation:
     def is_typing(self, until: float) -> None:
         """Show "is writing" until so many seconds of the loop's time."""
         self.typing_until = until
+        self._wake()
+
+    def settle(self, until: float) -> None:
+        """Expect a change of the stored conversation until this time of the loop."""
+        self.unsettled_until = until
+        self._wake()
+
+    def list_changed(self) -> None:
+        """Tell open pages that the list of conversations may have changed."""
+        self.list_version += 1
         self._wake()
 
     async def changed(self, timeout: float) -> bool:
@@ -123,7 +201,8 @@ class Conversation:
 
 
 class Conversations:
-    """All conversations; beyond `max_people` the one without activity for longest is dropped.
+    """All conversations in memory; beyond `max_people` the one without activity for longest is
+    dropped.
 
     A conversation with an open page stays; the adapter limits the number of open pages.
     """
@@ -132,29 +211,34 @@ class Conversations:
         self._max_people = max_people
         self._history = history
         self._versions = count(first_version)
-        self._by_person: OrderedDict[str, Conversation] = OrderedDict()
+        self._by_key: OrderedDict[tuple[str, str], Conversation] = OrderedDict()
 
-    def of(self, person_id: str) -> Conversation:
-        """Return the conversation of this person; creates a missing one."""
-        conversation = self._by_person.get(person_id)
+    def of(self, person_id: str, chat: str = "") -> Conversation:
+        """Return this conversation of this person; creates a missing one."""
+        key = (person_id, chat)
+        conversation = self._by_key.get(key)
         if conversation is None:
             conversation = Conversation(self._history, self._versions)
-            self._by_person[person_id] = conversation
-            self._make_room(person_id)
-        self._by_person.move_to_end(person_id)
+            self._by_key[key] = conversation
+            self._make_room(key)
+        self._by_key.move_to_end(key)
         return conversation
 
+    def of_person(self, person_id: str) -> dict[str, Conversation]:
+        """Return the person's conversations in memory, by their ids."""
+        return {chat: kept for (person, chat), kept in self._by_key.items() if person == person_id}
+
     def __iter__(self) -> Iterator[Conversation]:
-        return iter(self._by_person.values())
+        return iter(self._by_key.values())
 
     def __len__(self) -> int:
-        return len(self._by_person)
+        return len(self._by_key)
 
-    def _make_room(self, newest: str) -> None:
-        excess = len(self._by_person) - self._max_people
-        idle = [key for key, kept in self._by_person.items() if not kept.watchers and key != newest]
+    def _make_room(self, newest: tuple[str, str]) -> None:
+        excess = len(self._by_key) - self._max_people
+        idle = [key for key, kept in self._by_key.items() if not kept.watchers and key != newest]
         for key in idle[: max(0, excess)]:
-            del self._by_person[key]
+            del self._by_key[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,3 +276,9 @@ class FileStore:
         """The file, when it is still kept and belongs to `owner`."""
         stored = self._files.get(file_id)
         return stored if stored is not None and stored.owner == owner else None
+
+    def remove(self, links: Iterable[FileLink]) -> None:
+        """Delete the files below removed lines."""
+        for link in links:
+            if stored := self._files.pop(link.id, None):
+                self._bytes -= len(stored.data)

@@ -6,6 +6,7 @@ The page sends one object per action:
     {"type": "edit",    "id": ID, "message_id": ID, "text": TEXT}
     {"type": "delete",  "id": ID, "message_id": ID}
     {"type": "button",  "id": ID, "message_id": ID, "value": TEXT, "label": TEXT}
+    {"type": "stop",    "id": ID}
 
 `id` is made by the browser, 8 to 64 letters, digits and dashes: a request that is sent again
 keeps it, so that the gateway recognises the repetition. Everything that says *who* acts comes in
@@ -39,6 +40,7 @@ MAX_FILES: Final = 10
 MAX_BUTTON_VALUE: Final = 64
 PLATFORM: Final = "web"
 
+_CHAT: Final = re.compile(r"chat-[a-z0-9]{16}")
 _ID: Final = re.compile(r"[A-Za-z0-9-]{8,64}")
 _COMMAND: Final = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:\s+(.*))?", re.DOTALL)
 _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", "video": "video"}
@@ -46,22 +48,36 @@ _KINDS: Final[dict[str, AttachmentKind]] = {"image": "image", "audio": "audio", 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """The server's facts of a request: the session's person, the account, the time."""
+    """The server's facts of a request: the session's person, the account, the time, and the
+    conversation, whose id `is_chat` has accepted."""
 
     account: str
     person_id: str
     at: datetime
+    chat: str = ""
+
+    @property
+    def place(self) -> Place:
+        """The place of the conversation."""
+        return place_for(self.account, self.person_id, self.chat)
 
 
-def place_for(account: str, person_id: str) -> Place:
-    """The one conversation of a person: direct, named by the person's own id."""
-    return Place(PLATFORM, account, channel_id=person_id, audience=Audience.DIRECT)
+def place_for(account: str, person_id: str, chat: str = "") -> Place:
+    """A conversation of a person: direct, in a channel named by the person's own id. The first
+    conversation has no id."""
+    return Place(PLATFORM, account, channel_id=person_id, audience=Audience.DIRECT, thread_id=chat)
+
+
+def is_chat(chat: str) -> bool:
+    """Return True for the id of a conversation, which the browser makes. It cannot be the id of a
+    person or of a room in a list of the configuration."""
+    return not chat or _CHAT.fullmatch(chat) is not None
 
 
 def parse(
     payload: JsonObject, envelope: Envelope, quoted: Quote | None = None
 ) -> list[InboundEvent]:
-    """Return the event of an object of the page; None for a malformed one.
+    """Return the events of an object of the page, none for a malformed one.
 
     `quoted` is the stored message of `reply_to`. Never raises.
     """
@@ -77,6 +93,9 @@ def parse(
             return _delete(payload, envelope, event_id)
         case "button":
             return _button(payload, envelope, event_id)
+        case "stop":
+            author = MessageAuthor(envelope.person_id)
+            return [CommandInvoked(event_id, envelope.place, author, "stop")]
         case _:
             return []
 
@@ -92,7 +111,7 @@ def _message(
         id=event_id,
         content=text,
         author=MessageAuthor(envelope.person_id),
-        place=place_for(envelope.account, envelope.person_id),
+        place=envelope.place,
         timestamp=envelope.at,
         reply_to_id=quoted.id if quoted else None,
         quote=quoted,
@@ -123,7 +142,7 @@ def _edit(payload: JsonObject, envelope: Envelope, event_id: str) -> list[Inboun
         id=message_id,
         content=text,
         author=MessageAuthor(envelope.person_id),
-        place=place_for(envelope.account, envelope.person_id),
+        place=envelope.place,
         timestamp=envelope.at,
     )
     return [MessageEdited(event_id, changed)]
@@ -133,8 +152,7 @@ def _delete(payload: JsonObject, envelope: Envelope, event_id: str) -> list[Inbo
     message_id = _identifier(payload.get("message_id"))
     if not message_id:
         return []
-    place = place_for(envelope.account, envelope.person_id)
-    return [MessageDeleted(event_id, place, (message_id,))]
+    return [MessageDeleted(event_id, envelope.place, (message_id,))]
 
 
 def _button(payload: JsonObject, envelope: Envelope, event_id: str) -> list[InboundEvent]:
@@ -145,7 +163,7 @@ def _button(payload: JsonObject, envelope: Envelope, event_id: str) -> list[Inbo
     return [
         ButtonPressed(
             event_id,
-            place_for(envelope.account, envelope.person_id),
+            envelope.place,
             MessageAuthor(envelope.person_id),
             value,
             _text(payload.get("label"), 200),

@@ -2,10 +2,12 @@
 
 GET  /chat/                  the page            GET  /chat/assets/{name}
 GET  /chat/api/history       all lines           GET  /chat/api/events    the stream (SSE)
+GET  /chat/api/chats         the conversations
 POST /chat/api/actions       one action          POST /chat/api/files     one file's bytes
 GET  /chat/api/files/{id}    a file
 
-A browser is a person by an unguessable token in a cookie; the person's id is derived from it.
+`?chat=ID` names one of the person's conversations; without it, the first one is meant. A browser is
+a person by an unguessable token in a cookie; the person's id is derived from it.
 """
 
 import asyncio
@@ -14,14 +16,17 @@ import json
 import re
 import secrets
 from collections.abc import AsyncIterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from adapters.web.page_state import Conversation, PageMessage
+from adapters.web.parse import MAX_FILES, is_chat
+from adapters.web.stored_lines import MAX_LISTED
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, ParleyError, Transient
+from gateway.errors import BadInput, ParleyError, TenantUnknown, Transient
+from gateway.message import MAX_CONTENT
 from gateway.ports.http_routes import (
     EventStream,
     LocalRequest,
@@ -41,6 +46,12 @@ COOKIE_SECONDS: Final = 365 * 24 * 3600
 ASSETS: Final[Mapping[str, str]] = {
     "chat.css": "text/css",
     "chat.js": "text/javascript",
+    "composer.js": "text/javascript",
+    "dom.js": "text/javascript",
+    "highlight.css": "text/css",
+    "highlight.js": "text/javascript",
+    "lines.js": "text/javascript",
+    "list.js": "text/javascript",
     "richtext.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
@@ -48,6 +59,8 @@ SAFE_INLINE: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/w
 MAX_ACTION_BYTES: Final = 200_000
 """40,000 characters of up to 4 bytes, and the JSON around them."""
 
+SETTLING_WAIT: Final = 0.5
+"""Seconds between two looks at the stored conversation while a change of it is expected."""
 LONGEST_WAIT: Final = 15.0
 """Seconds after which a stream without news lets the listener look for the browser."""
 PAGE_POLICY: Final = (
@@ -57,7 +70,9 @@ PAGE_POLICY: Final = (
 NO_STORE: Final = {"Cache-Control": "no-store"}
 _MIME: Final = re.compile(r"[a-z0-9.+-]{1,40}/[a-z0-9.+-]{1,80}")
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}")
-_NO_SESSION: Final = LocalResponse(b"no session: open the page first", 401)
+_NO_SESSION: Final = error_response(401, "no session: open the page first")
+_NO_CHAT: Final = error_response(400, "`chat` is not the id of a conversation")
+_UNREADABLE: Final = error_response(503, "the stored conversations cannot be read now; try again")
 _NOT_FOUND: Final = LocalResponse(b"not found", 404)
 
 
@@ -68,6 +83,7 @@ def build_routes(adapter: "WebAdapter") -> list[LocalRoute]:
         LocalRoute("GET", BASE, pages.redirect),
         LocalRoute("GET", BASE + "/", pages.page),
         LocalRoute("GET", BASE + "/assets/{name}", pages.asset),
+        LocalRoute("GET", BASE + "/api/chats", pages.chats),
         LocalRoute("GET", BASE + "/api/history", pages.history),
         LocalRoute("GET", BASE + "/api/events", pages.events),
         LocalRoute("POST", BASE + "/api/actions", pages.action),
@@ -89,6 +105,8 @@ def message_as_json(line: PageMessage) -> dict[str, object]:
         "reply_to": line.reply_to,
         "edited": line.edited,
         "deleted": line.deleted,
+        "live": line.live,
+        "command": line.command,
     }
 
 
@@ -108,17 +126,37 @@ class _Pages:
         name = request.params["name"]
         return _asset(name, ASSETS[name], {}) if name in ASSETS else _NOT_FOUND
 
+    async def chats(self, request: LocalRequest) -> LocalResponse:
+        person = _person_of(request)
+        if not person:
+            return _NO_SESSION
+        try:
+            listed = await self._adapter.listed(person)
+        except (StoreUnavailable, TenantUnknown):
+            return _UNREADABLE
+        chats = [{"id": one.id, "title": one.title, "at": one.at.isoformat()} for one in listed]
+        return json_response({"chats": chats, "most": MAX_LISTED}, headers=NO_STORE)
+
     async def history(self, request: LocalRequest) -> LocalResponse:
         person = _person_of(request)
         if not person:
             return _NO_SESSION
-        conversation = self._adapter.conversations.of(person)
+        chat = request.query.get("chat", "")
+        if not is_chat(chat):
+            return _NO_CHAT
+        try:
+            conversation = await self._adapter.lines(person, chat)
+        except (StoreUnavailable, TenantUnknown):
+            return _UNREADABLE
         return json_response(
             {
                 "me": person,
                 "assistant": self._adapter.assistant_name,
+                "max_text": MAX_CONTENT,
+                "max_files": MAX_FILES,
                 "max_upload_bytes": self._adapter.settings.max_upload_bytes,
                 "version": conversation.version,
+                "epoch": conversation.epoch,
                 "lines": [message_as_json(line) for line in conversation.lines()],
             },
             headers=NO_STORE,
@@ -128,31 +166,48 @@ class _Pages:
         person = _person_of(request)
         if not person:
             return _NO_SESSION
+        chat = request.query.get("chat", "")
+        if not is_chat(chat):
+            return _NO_CHAT
         after = request.headers.get("last-event-id") or request.query.get("after", "0")
-        if not after.isascii() or not after.isdigit() or len(after) > 18:
-            return error_response(400, "`after` is the version of the last line seen, a number")
+        epoch = request.query.get("epoch", "")
+        if not _is_version(after) or (epoch and not _is_version(epoch)):
+            return error_response(400, "`after` and `epoch` are numbers of an earlier response")
         watch = ExitStack()
         try:
-            conversation = watch.enter_context(self._adapter.watching(person))
+            conversation = watch.enter_context(self._adapter.watching(person, chat))
         except Transient as problem:
             return error_response(503, str(problem))
-        return EventStream(self._news(conversation, int(after)), watch.close)
+        known = int(epoch) if epoch else conversation.epoch
+        return EventStream(self._news(conversation, (person, chat), int(after), known), watch.close)
 
     async def _news(
-        self, conversation: Conversation, seen: int
+        self, conversation: Conversation, of: tuple[str, str], seen: int, epoch: int
     ) -> AsyncIterator[ServerEvent | None]:
-        """Lines as they change, until the adapter is disconnected."""
-        typing = False
+        """Lines as they change, until the adapter is disconnected. After "reset" the page has to
+        load all lines, after "chats" the list."""
+        typing, listed = False, conversation.list_version
         while self._adapter.connected:
             now = asyncio.get_running_loop().time()
+            if epoch != (epoch := conversation.epoch):
+                yield ServerEvent("{}", "reset")
             for line in conversation.since(seen):
                 seen = line.version
                 yield ServerEvent(json.dumps(message_as_json(line)), "line", str(seen))
             if typing != (typing := conversation.typing_until > now):
                 yield ServerEvent(json.dumps({"on": typing}), "typing")
+            if listed != (listed := conversation.list_version):
+                yield ServerEvent("{}", "chats")
             rest = conversation.typing_until - now if typing else LONGEST_WAIT
-            if not await conversation.changed(min(LONGEST_WAIT, max(0.05, rest))):
+            settling = SETTLING_WAIT if conversation.unsettled_until > now else LONGEST_WAIT
+            if not await conversation.changed(min(settling, LONGEST_WAIT, max(0.05, rest))):
+                await self._look_again(*of)
                 yield None
+
+    async def _look_again(self, person: str, chat: str) -> None:
+        """Remove what was deleted elsewhere: on another platform, on the command line, by age."""
+        with suppress(StoreUnavailable, TenantUnknown):
+            await self._adapter.lines(person, chat)
 
     async def action(self, request: LocalRequest) -> LocalResponse:
         person = _acting(request)
@@ -168,8 +223,11 @@ class _Pages:
             return error_response(413, str(problem))
         if not isinstance(payload, dict):
             return error_response(400, "the body is to be a JSON object")
+        chat = payload.pop("chat", "")
+        if not isinstance(chat, str) or not is_chat(chat):
+            return _NO_CHAT
         try:
-            await self._adapter.act(person, payload)
+            await self._adapter.act(person, payload, chat)
         except BadInput as problem:
             return error_response(422, str(problem))
         except StoreUnavailable:
@@ -211,6 +269,10 @@ class _Pages:
                 "Cache-Control": "private, max-age=3600",
             },
         )
+
+
+def _is_version(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 def _person_of(request: LocalRequest) -> str:

@@ -14,7 +14,7 @@ START = "start"
 REGISTERED = (
     CommandSpec("ask", "Ask the AI a question", takes_arguments=True),
     CommandSpec("context", "Show current conversation context"),
-    CommandSpec("clear", "Clear conversation history"),
+    CommandSpec("clear", "Clear conversation history", deletes=True),
     CommandSpec(
         "task",
         "Show, set or end this conversation's task",

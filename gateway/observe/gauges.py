@@ -57,10 +57,10 @@ class EventLoopMonitor:
 
 
 SHARED: Final = {
-    "events_waiting": ("events", "Accepted events that no process has finished."),
-    "sends_waiting": ("sends", "Sends that no platform confirmed yet."),
-    "dead_letters": ("dead", "Answers that could not be delivered and are kept."),
-    "workers": ("workers", "Workers that are alive."),
+    "events_waiting": ("events", "Accepted events that no process has finished, in Redis."),
+    "sends_waiting": ("sends", "Sends that no platform confirmed yet, in Redis."),
+    "dead_letters": ("dead", "Dead letters, in Redis."),
+    "workers": ("workers", "Running workers, in Redis; without any, all messages wait."),
 }
 """Gauges of the shared store: the field of `QueueDepths` and the help text, by name."""
 STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
@@ -107,9 +107,15 @@ class Gauges(Collector):
             "parley_turns_waiting_for_model", "Turns that wait to call the model again.", now.aside
         )
         yield _one("parley_outbox_waiting", "Sends that wait or are retried.", now.unsent)
-        yield _one("parley_database_waiting", "Writes that wait for the database.", now.unwritten)
-        yield _one("parley_event_loop_lag_seconds", "The longest recent delay.", now.loop_lag)
-        yield _one("parley_quarantined", "Work in quarantine.", now.quarantined)
+        yield _one("parley_database_waiting", "Operations that wait for SQLite.", now.unwritten)
+        yield _one(
+            "parley_event_loop_lag_seconds",
+            "The longest delay of the last ten seconds.",
+            now.loop_lag,
+        )
+        yield _one(
+            "parley_quarantined", "Quarantined work, read every five minutes.", now.quarantined
+        )
         yield _connections(now)
         lost = CounterMetricFamily(
             "parley_reconnects", "Connections that were lost and restored.", labels=["account"]

@@ -128,14 +128,27 @@ class RecallMetrics:
         self._arm = Label(ARMS)
         self._note = Label(most=MAX_CODES)
         self._ended = Label(pattern=TYPE, most=MAX_CODES)
-        self._asked = CounterFamily("parley_recalls", "Recalls.", ("ended",))
-        self._notes = CounterFamily(
-            "parley_recall_notes", "Parts that recall ran without.", ("note",)
+        self._asked = CounterFamily(
+            "parley_recalls",
+            "Recalls: ok, stopped if the result was no longer needed, or the type of the error.",
+            ("ended",),
         )
-        self._found = CounterFamily("parley_recall_candidates", "Candidates found.", ("arm",))
-        self._given = CounterFamily("parley_recall_results", "Memories given to turns.", ())
+        self._notes = CounterFamily(
+            "parley_recall_notes",
+            "Recalls without a model: no_model, model_failed, model_slow, model_resting, "
+            "reranker_failed; exact for questions that words alone answer.",
+            ("note",),
+        )
+        self._found = CounterFamily(
+            "parley_recall_candidates", "Candidates of bm25, vector, reranker.", ("arm",)
+        )
+        self._given = CounterFamily("parley_recall_results", "Returned memories.", ())
         self._steps = HistogramFamily(
-            "parley_recall_seconds", "Duration of one step of recall.", ("step",)
+            "parley_recall_seconds",
+            "Duration of each step of recall: bm25 (words), embedding (the question's vector), "
+            "vector, fusion, context (neighbouring turns), feedback, scoring (weights), reranker, "
+            "selection; whole.",
+            ("step",),
         )
         for collector in (self._asked, self._notes, self._found, self._given, self._steps):
             registry.register(collector)
@@ -203,7 +216,7 @@ class Metrics:
                 "duplicates", "Events that were received more than once.", "platform"
             ),
             "forgotten": self._counter(
-                "forgotten", "Messages that do not address the assistant.", "reason"
+                "forgotten", "Messages that did not address the assistant.", "reason"
             ),
             "dead_letter": self._counter(
                 "dead_letters", "Answers that could not be delivered.", "platform"
@@ -212,22 +225,41 @@ class Metrics:
                 "budget_alerts", "Budget thresholds that were passed.", "reason"
             ),
             "unrecalled": self._counter(
-                "unrecalled", "Answers that were made without recall.", "reason"
+                "unrecalled",
+                "Answers without recall, because it was too_slow (3 s) or failed.",
+                "reason",
             ),
         }
-        self._others = self._counter("noted", "Other events.", "what")
-        self._turns = self._counter("turns", "Turns that ended.", "platform", "outcome")
-        self._refusals = self._counter("refusals", "Refused messages.", "stage", "reason")
-        self._tokens = self._counter("tokens", "Tokens that the model used.", "model", "kind")
-        self._cost = self._counter("cost_dollars", "Cost of the model, from its prices.", "model")
-        self._retries = self._counter("retries", "Sends that were retried.", "platform")
-        self._stages = self._seconds("stage", "Duration of one stage.", "stage")
-        self._models = self._seconds("model", "Duration of one model call.", "model", "ended")
-        self._sends = self._seconds("send", "Duration of one attempt to send.", "platform", "ended")
-        self._whole = self._seconds(
-            "answer", "Time from the stored event to the sent answer.", "platform"
+        self._others = self._counter("noted", "Other counters of adapters.", "what")
+        self._turns = self._counter("turns", "Completed turns.", "platform", "outcome")
+        self._refusals = self._counter("refusals", "Refusals.", "stage", "reason")
+        self._tokens = self._counter(
+            "tokens", "Tokens: input, output, cache_read, cache_write.", "model", "kind"
         )
-        self._own = self._seconds("answer_own", "The same, without the model's time.", "platform")
+        self._cost = self._counter(
+            "cost_dollars", "Cost in dollars, by the known or configured prices.", "model"
+        )
+        self._retries = self._counter("retries", "Sends that were retried.", "platform")
+        self._stages = self._seconds(
+            "stage",
+            "Duration of each stage: inbox (storing), queue (waiting), then the stages of a turn.",
+            "stage",
+        )
+        self._models = self._seconds("model", "Duration of each call of a model.", "model", "ended")
+        self._sends = self._seconds(
+            "send",
+            "Duration of each attempt to send; ended is ok or the type of the error.",
+            "platform",
+            "ended",
+        )
+        self._whole = self._seconds(
+            "answer", "Time from the stored message to the last part sent.", "platform"
+        )
+        self._own = self._seconds(
+            "answer_own",
+            "Time from the stored message to the last part sent, without the model's time.",
+            "platform",
+        )
 
     def count(self, what: str, detail: str = "") -> None:
         """Count an event by its name; `detail` is a platform or a reason code."""

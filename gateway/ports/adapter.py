@@ -12,6 +12,7 @@ from pydantic_core import to_jsonable_python
 from gateway.message import Extras, InboundEvent, Outbound, Receipt
 from gateway.ports.clock import Clock
 from gateway.ports.http_routes import WebhookRoutes
+from gateway.ports.own_conversations import OwnConversations
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 
 
@@ -104,7 +105,7 @@ class Counter(Protocol):
 class CommandSpec:
     """A command that is registered with the platforms. `argument_help` lists the possible arguments
     in at most 100 characters; empty: the argument's name. `takes_files`: a message with a file can
-    be this command."""
+    be this command. `deletes`: it can delete what earlier commands of the person contain."""
 
     name: str
     description: str
@@ -113,12 +114,14 @@ class CommandSpec:
     argument_optional: bool = False
     argument_help: str = ""
     takes_files: bool = False
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterContext:
     """The dependencies of an adapter. `account` is "main" unless several are configured. An adapter
     parses a delivery as work of the `guard`, and acknowledges a quarantined one without parsing it.
+    `own_conversations` reads what is stored of a person's direct conversations; None: nothing is.
     """
 
     account: str
@@ -129,6 +132,7 @@ class AdapterContext:
     count: Counter
     commands: tuple[CommandSpec, ...] = ()
     guard: WorkGuard = UNGUARDED
+    own_conversations: OwnConversations | None = None
 
 
 @runtime_checkable

@@ -50,7 +50,15 @@ SPECS: Final = (
         True,
         "words to find, or: chat, review",
     ),
-    CommandSpec("forget", "Forget something about me", True, "topic", False, "a topic, or an id"),
+    CommandSpec(
+        "forget",
+        "Forget something about me",
+        True,
+        "topic",
+        False,
+        "a topic, or an id",
+        deletes=True,
+    ),
     CommandSpec(
         "privacy",
         "What is kept about me: show, export, erase",
@@ -59,6 +67,7 @@ SPECS: Final = (
         True,
         "export, import, erase; or memory, notes, rooms with on or off",
         takes_files=True,
+        deletes=True,
     ),
     undo.SPEC,
     CommandSpec(

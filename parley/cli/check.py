@@ -11,11 +11,13 @@ from parley.cli.doctor.start_check import startup_problems
 from parley.cli.options import Config, config_path
 from parley.config import Settings, SettingsError, load
 from parley.config.sections import MEMORY, sqlite_file
+from parley.installation import warn_of_conflicts
 from parley.wiring.extensions import load_extensions
 
 
 def check_config(config: Config = None) -> int:
     """Load the configuration and print a summary; returns the exit status."""
+    warn_of_conflicts()
     platforms, path = discover(), config_path(config)
     settings = load(path, os.environ, platforms)
     problems = asyncio.run(startup_problems(settings, platforms))

@@ -10,7 +10,17 @@ if TYPE_CHECKING:
     from typer._click.formatting import HelpFormatter
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Start": ("init", "check-config", "doctor", "run", "page", "keys", "manifest"),
+    "Start": (
+        "demo",
+        "init",
+        "example-config",
+        "check-config",
+        "doctor",
+        "run",
+        "page",
+        "keys",
+        "manifest",
+    ),
     "Watch": ("why", "context", "outbox", "quarantine"),
     "Access, people and money": ("token", "usage", "audit"),
     "Memory": ("memory", "recall", "sync", "models"),
@@ -22,9 +32,11 @@ OTHER: Final = "Other"
 """The section of a command that `SECTIONS` does not name."""
 EXAMPLES: Final[Mapping[str, str]] = {
     "run": "parley run --config config/parley.yaml",
+    "demo": "parley demo --once",
     "init": "parley init",
     "page": "parley page",
     "keys": "parley keys --postgres",
+    "example-config": "parley example-config",
     "doctor": "parley doctor",
     "check-config": "parley check-config --config config/parley.yaml",
     "why": "parley why 4711",

@@ -17,15 +17,25 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from parley.cli.help_pages import SectionedGroup, example_of
-from parley.installation import DISTRIBUTION, misplaced_package
+from parley.installation import (
+    DISTRIBUTION,
+    conflicting_distributions,
+    misplaced_package,
+    warn_of_conflicts,
+)
 
 REFUSED: Final = 3
 
 COMMANDS: Final = {
     "run": ("run:run", "Connect every platform and answer, until SIGTERM or Ctrl-C."),
     "init": ("wizard:init", "Create a configuration, platform by platform."),
+    "demo": ("demo:demo", "Try Parley on simulated platforms, without keys and accounts."),
     "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
     "check-config": ("check:check_config", "Check the configuration without a network connection."),
+    "example-config": (
+        "example_config:example_config",
+        "Print a configuration with every key and its default.",
+    ),
     "why": ("why:why", "Show the decisions about a message, with their reasons."),
     "context": ("context:context", "Show how full the blocks of a prompt were."),
     "recall": ("recall:recall", "Show the memories that a question finds, and why."),
@@ -210,6 +220,17 @@ def main() -> None:
     if problem := misplaced_package():
         sys.stderr.write(f"{problem}\n")
         sys.exit(1)
+    try:
+        _run()
+    except ImportError as error:
+        if not conflicting_distributions():
+            raise
+        sys.stderr.write(f"{error}.\n")
+        warn_of_conflicts()
+        sys.exit(1)
+
+
+def _run() -> None:
     from db.errors import StoreUnavailable  # noqa: PLC0415 - loaded only where it is needed
     from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415 - loaded only where it is needed
 

@@ -13,13 +13,14 @@ import typer
 from db.errors import StoreUnavailable
 from gateway.errors import ParleyError
 from memory.embeddings.catalogue import EMBEDDING, MODELS, RERANKING, LocalModel
-from memory.embeddings.local import INSTALL, installed
+from memory.embeddings.local import installed
 from memory.embeddings.openai import DEFAULT_MODEL
 from parley.cli.memory_table import print_json
 from parley.cli.model_download import PUBLISHED, DownloadFailed, Progress, pull
 from parley.cli.options import AsJson, Config, config_path
 from parley.cli.stores import require_database, with_storage
 from parley.config import Settings, SettingsError, load
+from parley.installation import install_command
 from parley.wiring.recall import models_folder
 
 Folder = Annotated[
@@ -50,7 +51,9 @@ def show(folder: Folder = None, config: Config = None, as_json: AsJson = False) 
     for model in MODELS:
         sys.stdout.write(f"{model.name:<24}  {_state(model, models):<24}  for {model.purpose}\n")
     if not installed():
-        sys.stdout.write(f"The libraries that run them are not installed: {INSTALL}\n")
+        sys.stdout.write(
+            f"The libraries that run them are not installed: {install_command('models')}\n"
+        )
     sys.stdout.write(_progress_line(vectors))
     return 0
 
@@ -89,7 +92,9 @@ def pull_models(
         result = f"downloaded, {len(files)} files" if files else "is here already"
         sys.stdout.write(f"{model.name}: {result}, in {model.folder(models)}\n")
     if not installed():
-        sys.stdout.write(f"To use it, install the libraries that run it: {INSTALL}\n")
+        sys.stdout.write(
+            f"To use it, install the libraries that run it: {install_command('models')}\n"
+        )
     return 0
 
 

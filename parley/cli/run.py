@@ -9,6 +9,7 @@ import typer
 from gateway.platforms import discover
 from parley.cli.options import Config, config_path
 from parley.config import load
+from parley.installation import warn_of_conflicts
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import collect_rarely
 
@@ -26,6 +27,7 @@ def run(
     if platform and role != "adapter":
         raise typer.BadParameter("belongs to --role adapter", param_hint="--platform")
     collect_rarely()
+    warn_of_conflicts()
     platforms = discover()
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")

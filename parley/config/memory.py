@@ -44,27 +44,28 @@ class Embedding(Section):
     api_key: SecretStr | None = None
     """Key of the service, such as `${OPENAI_API_KEY}`; local servers may need none."""
     base_url: HttpUrl | None = None
-    """Another address of the service: a proxy, a local server."""
+    """Address of the service, if it is not the provider's own: a proxy or a local server."""
 
 
 class Recall(Section):
     """The number of memories that recall returns, and their ranking. The default weights are
-    measured (docs/recall.md); texts full of names and versions may need a higher `bm25_weight`."""
+    measured (docs/recall.md); texts with many names and versions may need a higher
+    `bm25_weight`."""
 
     bm25_weight: float = Field(default=0.55, ge=0, le=1)
-    """Weight of the words."""
+    """Weight of the search by words."""
     vector_weight: float = Field(default=0.45, ge=0, le=1)
-    """Weight of the meaning, when there is a model. When one of the two finds nothing, the other
-    decides alone."""
+    """Weight of the search by meaning, when there is a model. When one of the two finds nothing,
+    the other decides alone."""
     recency_weight: float = Field(default=0.3, ge=0, le=1)
     """Share of the score of conversations that decays with time, half of it in 30 days; 0 for no
     decay."""
     max_episodic_results: int = Field(default=10, ge=0, le=50)
-    """Maximum of turns from earlier conversations."""
+    """Maximum number of turns from earlier conversations."""
     max_semantic_results: int = Field(default=20, ge=0, le=50)
-    """Maximum of preferences, facts and other knowledge."""
+    """Maximum number of preferences, facts and other knowledge."""
     max_total_tokens: int = Field(default=4_000, ge=100, le=50_000)
-    """Maximum of tokens in total. The knowledge block of the prompt is a further limit."""
+    """Maximum number of tokens in total. The knowledge block of the prompt is a further limit."""
 
     @model_validator(mode="after")
     def _something_counts(self) -> Self:
@@ -83,26 +84,26 @@ class Memory(Section):
     `confirm` asks about everything; `open` asks about nothing. The checks for limits, secrets and
     repetitions always apply."""
     notes: bool = True
-    """Show under an answer what the assistant noted by itself; each person chooses with `/privacy
-    notes`."""
+    """Show a note under an answer for each memory that the assistant stored without a question.
+    Each person chooses with `/privacy notes`."""
     episodic: bool = True
-    """Store messages to the assistant, and its answers, for later conversations."""
+    """Store messages to the assistant, and its answers, as episodic memories."""
     episodic_ttl_days: int = Field(default=90, ge=1, le=3_650)
-    """Days after which these are deleted."""
+    """Days after which episodic memories are deleted."""
     episodic_max_ttl_days: int = Field(default=365, ge=1, le=3_650)
-    """Maximum of days, whatever `episodic_ttl_days` says."""
+    """Upper limit of `episodic_ttl_days`."""
     max_brief_entries: int = Field(default=50, ge=1, le=500)
-    """Memories in the brief, which the model receives at the start of a session."""
+    """Maximum number of memories in the brief."""
     max_brief_chars: int = Field(default=10_000, ge=500, le=50_000)
-    """Characters of the whole brief."""
+    """Maximum number of characters in the brief."""
     seen_in_days: int = Field(default=30, ge=1, le=3_650)
     """Days for which a person can use a project (its memories, project notes and status) in a
     direct message after they last wrote in one of its rooms. The platform must still report them as
     a member."""
     shared_rooms: tuple[Id, ...] = Field(default=(), max_length=1_000)
     """Rooms with outside people, such as Slack channels shared with another company, in which the
-    project may still be used: everybody there can read what the answers reveal of it. An id, or
-    "platform:id"."""
+    project is used nevertheless, by id or "platform:id". Everybody there can read what the answers
+    reveal of it."""
     purge_superseded_days: int = Field(default=90, ge=1, le=3_650)
     """Days after which a replaced memory is deleted."""
     embedding_provider: Literal["none", "local", "openai"] = "local"
@@ -122,18 +123,18 @@ class Memory(Section):
     fail_on_secret: bool = False
     """Refuse a memory with a secret, instead of storing it without the secret."""
     audit_key: SecretStr | None = None
-    """Key that seals the audit: without it nobody can change an entry unnoticed. Empty creates one
-    in a file in `server.key_folder`, or in the folder of the database; several machines need the
-    same key here."""
+    """Key that signs the audit: without it, nobody can change an entry without detection. Empty
+    creates one in a file in `server.key_folder`, or in the folder of the database; several machines
+    need the same key here."""
 
 
 class Plan(Section):
     """The limits of a plan."""
 
     memories: int | None = Field(default=None, ge=0, le=1_000_000)
-    """Maximum of memories of a person; empty for no limit."""
+    """Maximum number of memories of a person; empty for no limit."""
     refusal: Text = "Memory limit reached ({count}/{limit}). Delete a memory to make room."
-    """Refusal when the limit is reached."""
+    """Text of the refusal when the limit is reached."""
 
     @model_validator(mode="after")
     def _refusal_can_be_said(self) -> Self:
@@ -211,7 +212,7 @@ class Heartbeat(Section):
 
 class Grounding(Section):
     """Sources that can prove a claim of the assistant: a claim whose citation is found there is
-    stored without asking. Nothing outside this list is ever requested."""
+    stored without a question. Other sources are never requested."""
 
     hosts: tuple[Host, ...] = Field(default=(), max_length=100)
     """Hosts whose pages may be requested: `docs.example.org`, or `*.example.org` for all
@@ -241,7 +242,7 @@ class Grounding(Section):
     """Similarity from which two memories count as the same; empty takes 0.92 for `jaccard`, 0.95
     for `vector`."""
     auto_approve_ai_synthesis: bool = False
-    """Store conclusions of the assistant without a citation, without review."""
+    """Store conclusions of the assistant that have no citation without review."""
 
     @property
     def word_threshold(self) -> float:

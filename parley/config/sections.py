@@ -129,16 +129,16 @@ class ModelChoice(Section):
     """One language model."""
 
     provider: Literal["offline", "anthropic", "openai"] = "offline"
-    """`anthropic`, `openai` (any OpenAI-compatible endpoint), or `offline`, which needs no service
-    and says so. Default: `anthropic` when there is an API key, otherwise `offline`."""
+    """`anthropic`, `openai` (any OpenAI-compatible endpoint), or `offline`, a built-in substitute
+    that needs no service. Default: `anthropic` when there is an API key, otherwise `offline`."""
     name: str = Field(default="", max_length=200)
     """Name of the model; empty takes the provider's default. Required for `openai`."""
     api_key: SecretStr | None = None
     """Key of the service. Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, by provider."""
     base_url: HttpUrl | None = None
-    """Another address of the service: a proxy, a local server."""
+    """Address of the service, if it is not the provider's own: a proxy or a local server."""
     max_tokens: int = Field(default=4096, ge=16, le=128_000)
-    """Longest answer, in tokens."""
+    """Maximum length of an answer, in tokens."""
     window: int = Field(default=200_000, ge=2_048, le=10_000_000)
     """Tokens in the context window of the model. The smallest window of all models sets the size of
     the blocks of a prompt."""
@@ -161,10 +161,11 @@ class Model(ModelChoice):
     """The language model that answers."""
 
     patience: float = Field(default=90.0, ge=0, le=110)
-    """Seconds for which failing models are retried for one question, with growing pauses; after
-    that the reply says that there is no answer. The total for a question is 120."""
+    """Seconds for which failing models are retried for one question, with growing pauses. After
+    that, the reply says that there is no answer. A question takes 120 seconds at most."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
-    """Models that are tried in this order when the one before fails; the same keys."""
+    """Models that are tried in this order when the previous one fails; the same keys, without
+    `patience` and `fallbacks`."""
 
 
 class McpServer(Section):
@@ -221,12 +222,12 @@ class Extensions(Section):
 
 
 class ToolRule(Section):
-    """The people who may use a tool, and the audiences."""
+    """The people who may use a tool, and the audiences in which it is available."""
 
     role: Role = Role.MEMBER
-    """The lowest role: guest, member, operator or owner."""
+    """Lowest role that may use the tool: guest, member, operator or owner."""
     audiences: tuple[Audience, ...] = tuple(Audience)
-    """Audiences in which the tool may be used: direct, private_room, public_room."""
+    """Audiences in which the tool is available: direct, private_room, public_room."""
 
 
 class Price(Section):
@@ -243,7 +244,7 @@ class Price(Section):
 
 
 class Budgets(Section):
-    """Hard limits on costs, in US dollars. Days and months are UTC; empty is unlimited."""
+    """Hard limits on costs, in US dollars. Days and months are UTC. An empty value is no limit."""
 
     user_per_day: Dollars | None = None
     """Maximum cost of one person in a day."""
@@ -291,14 +292,14 @@ class ChannelInvocation(Section):
 
 
 class Invocation(Section):
-    """The triggers of an answer. Other messages are discarded unread."""
+    """The triggers of an answer. Other messages are discarded."""
 
     triggers: tuple[Trigger, ...] = (Trigger.MENTION, Trigger.DIRECT_MESSAGE, Trigger.REPLY)
     """Any of mention, direct_message, reply (to the assistant), prefix, thread (in which the
     assistant has written), all."""
     prefix: Prefix | None = None
-    """Start of a message such as `!ask` that addresses the assistant; no trigger is needed for
-    it."""
+    """Start of a message, such as `!ask`, that addresses the assistant. It works without a
+    trigger."""
     ignore_bots: bool = True
     """Do not answer other bots."""
     ignore_if_mentions_others: bool = False
@@ -309,7 +310,7 @@ class Invocation(Section):
 
 class Access(Section):
     """The people, channels and workspaces that are served, by id: "platform:id" or bare. Names have
-    no effect. A list refuses everybody else; without a list, `admission` alone decides."""
+    no effect. An `allowed` list refuses everybody else; without one, `admission` alone decides."""
 
     admission: Literal["everybody", "approved", "owners"] = "everybody"
     """The people who may write: `everybody`; `approved`, people whom an owner or operator approved
@@ -335,7 +336,7 @@ class Access(Section):
     operators: tuple[Id, ...] = ()
     """People with the role operator."""
     members: tuple[Id, ...] = ()
-    """People with the role member; only useful when `default_role` is guest."""
+    """People with the role member; needed only when `default_role` is guest."""
     default_role: Literal["member", "guest"] = "member"
     """Role of everybody else."""
 
@@ -344,9 +345,9 @@ class Context(Section):
     """The part of a conversation that the model sees."""
 
     max_messages: int = Field(default=10, ge=1, le=200)
-    """Maximum of messages."""
+    """Maximum number of messages."""
     max_tokens: int = Field(default=2000, ge=100, le=200_000)
-    """Maximum of tokens, estimated."""
+    """Maximum number of tokens, estimated."""
     ttl_hours: float = Field(default=24, gt=0, le=8_760)
     """Hours without messages after which a conversation is deleted."""
     keep: Literal["history", "knowledge"] = "history"
@@ -389,10 +390,10 @@ class Delivery(Section):
     platform_per_second: float | None = Field(default=None, gt=0, le=1_000)
     """Messages per second to one platform; empty takes the platform's limit."""
     lifetime_hours: float = Field(default=24, gt=0, le=168)
-    """Hours after which an answer that could not be delivered is given up."""
+    """Hours after which an answer that could not be delivered becomes a dead letter."""
     repeat_ambiguous: bool = True
-    """When it is unknown whether a message arrived, send it again, up to five times and with a note
-    that says so; off gives it up. Discord recognises repetitions and needs no note."""
+    """When it is unknown whether a message arrived, send it again, up to five times, below a repeat
+    note; off makes it a dead letter. Discord recognises repetitions and needs no repeat note."""
     live: bool = True
     """Show answers while they are written, on platforms that support it; off shows complete answers
     only."""
@@ -406,7 +407,8 @@ class Database(Section):
 
     url: DatabaseUrl = "sqlite:///data/parley.db"
     """`sqlite:///FILE` or `postgresql://…`; a relative file begins at the working folder. The
-    suffix `?synchronous=full` waits for the disk at each commit. `memory://` stores nothing."""
+    suffix `?synchronous=full` waits for the disk at each commit. `memory://` keeps the data in
+    memory, and loses it at the end of the program."""
 
 
 class Storage(Section):
@@ -471,7 +473,7 @@ class Observe(Section):
     otlp_endpoint: HttpUrl | None = None
     """Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`, that
     receives a trace of every turn; empty takes `OTEL_EXPORTER_OTLP_ENDPOINT`, or sends none.
-    Requires `pip install -e '.[otel]'`."""
+    Requires the extra `otel`."""
 
 
 def _filled(secret: SecretStr | None) -> bool:

@@ -1,16 +1,20 @@
 """The accounts of a configuration, each with its adapter."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gateway.commands.catalogue import APPROVE, REGISTERED
 from gateway.connected_account import ConnectedAccount
+from gateway.extensions import ExtensionRegistry
 from gateway.observe.logs import errors_only
-from gateway.platforms import adapter_class, discover
+from gateway.platforms import adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from gateway.ports.work_guard import WorkGuard
+from gateway.stores.own_conversations import SqlOwnConversations
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
+from parley.wiring.own_conversations import ShownConversations
 
 if TYPE_CHECKING:
     from gateway.stores.redis.hot_state import RedisHotState
@@ -29,7 +33,9 @@ def local_accounts(
     webhooks: WebhookRoutes,
     clock: Clock,
     count: Counter,
-    guard: WorkGuard = UNGUARDED,
+    guard: WorkGuard,
+    own: SqlOwnConversations,
+    extensions: ExtensionRegistry,
 ) -> dict[tuple[str, str], ConnectedAccount]:
     """The accounts of this process with their adapters, not connected yet; `only` restricts them to
     one platform."""
@@ -48,6 +54,7 @@ def local_accounts(
             count=count,
             commands=commands_of(settings),
             guard=guard,
+            own_conversations=ShownConversations(own, extensions, partial(renderer_of, manifest)),
         )
         adapter = adapter_class(manifest)(account.settings, context)
         connected[account.platform, account.name] = ConnectedAccount.of(manifest, adapter)

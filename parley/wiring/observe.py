@@ -11,6 +11,7 @@ from gateway.ports.admissions import AccessChange
 from gateway.ports.observer import SecurityEvent
 from memory.audit import Audit
 from parley.config import Settings
+from parley.installation import install_command
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe
 from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
@@ -39,7 +40,7 @@ def open_tracing(endpoint: str, clock: Clock) -> "OtelTracing | None":
     except ImportError as error:
         raise ConfigurationError(
             f"observe.otlp_endpoint: {error.name} is not installed. "
-            "Run `pip install -e '.[otel]'` in Parley's folder, or leave the endpoint out."
+            f"Leave the endpoint out, or run: {install_command('otel')}"
         ) from error
 
 

@@ -11,13 +11,14 @@ import structlog
 from gateway.observe.metrics import RecallMeasurement
 from gateway.ports import Clock
 from memory.embeddings.catalogue import EMBEDDING, RERANKING, LocalModel
-from memory.embeddings.local import INSTALL, LocalEmbedder, LocalReranker, installed
+from memory.embeddings.local import LocalEmbedder, LocalReranker, installed
 from memory.embeddings.openai import OpenAiEmbedder
 from memory.model.recollection import Recollection
 from memory.model.scope import AccessScope
 from memory.ports.recall import BackgroundEmbedder, Embedder, Query, Recall, Reranker
 from parley.config import Settings
 from parley.config.sections import sqlite_file
+from parley.installation import install_command
 
 FOLDER: Final = "models"
 BY_WORDS: Final = "memories are found by their words only"
@@ -94,7 +95,9 @@ def advice_for(settings: Settings) -> str:
     """The steps that make the configured models usable."""
     fetch = any(model.missing(models_folder(settings)) for model in _local_models(settings))
     steps = ["`parley models pull`"] if fetch else []
-    return "Run " + " and ".join(steps if installed() else [*steps, f"`{INSTALL}`"])
+    return "Run " + " and ".join(
+        steps if installed() else [*steps, f"`{install_command('models')}`"]
+    )
 
 
 def _local_models(settings: Settings) -> list[LocalModel]:

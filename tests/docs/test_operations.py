@@ -2,36 +2,13 @@
 
 import re
 
-from prometheus_client.parser import text_string_to_metric_families
-
-from gateway.observe.gauges import GaugeReadings, Gauges
-from gateway.observe.metrics import Metrics
 from gateway.stores.redis.client import RedisClient
 from gateway.stores.redis.keys import Keys
 from gateway.stores.schema import SCHEMA
 from tests.parley.cli.kit import ROOT
 
 PAGE = ROOT / "docs" / "operations.md"
-METRIC = re.compile(r"`(parley_[a-z_]+)`")
 CREATED = re.compile(r"CREATE TABLE (\w+)")
-
-
-def table(text: str) -> set[str]:
-    """The metrics in the first column of the table of figures."""
-    rows = [line for line in text.splitlines() if line.startswith("| `parley_")]
-    return {name for row in rows for name in METRIC.findall(row.split("|")[1])}
-
-
-def test_every_metric_is_documented_and_every_documented_one_exists() -> None:
-    metrics = Metrics({"slack"})
-    metrics.registry.register(Gauges(GaugeReadings))
-    families = text_string_to_metric_families(metrics.page().decode())
-    exist = {
-        f"{family.name}_total" if family.type == "counter" else family.name
-        for family in families
-        if family.name.startswith("parley_")
-    }
-    assert table(PAGE.read_text("utf-8")) == exist
 
 
 def kept(text: str, column: int) -> set[str]:

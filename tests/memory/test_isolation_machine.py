@@ -26,7 +26,9 @@ MANY: Final = pytest.param(
 
 
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some", marks=BUSY), MANY])
-def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
+def test_people_read_only_their_memories_on_sqlite(
+    tmp_path: Path, examples: int, steps: int
+) -> None:
     with asyncio.Runner() as runner:
         database, clock = sqlite_database(tmp_path / "memory.db"), FakeClock()
         runner.run(database.start())
@@ -46,7 +48,9 @@ def test_on_sqlite(tmp_path: Path, examples: int, steps: int) -> None:
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
-def test_on_postgres(postgres: PostgresServer, examples: int, steps: int) -> None:
+def test_people_read_only_their_memories_on_postgres(
+    postgres: PostgresServer, examples: int, steps: int
+) -> None:
     with asyncio.Runner() as runner:
         database, pool = (
             sqlite_database(":memory:"),

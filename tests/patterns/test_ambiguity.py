@@ -99,13 +99,21 @@ def test_the_reported_text_makes_the_pattern_slow(name: str) -> None:
     refused = refusal(pattern, use)
     assert refused is not None
     compiled = re.compile(pattern, re.DOTALL)
-    took = []
-    for times in (100, 3_000):
-        text = refused.prefix + refused.pump * (times // len(refused.pump)) + refused.suffix
-        begun = time.process_time()
-        for _ in range(3):
-            list(compiled.finditer(text)) if use.again and use.searched else compiled.fullmatch(
-                text
-            )
-        took.append(time.process_time() - begun)
-    assert took[1] > took[0] * 100
+    few, many = (
+        min(_seconds(compiled, _hostile(refused, size), use) for _ in range(3))
+        for size in (1_000, 8_000)
+    )
+    assert many > few * 24, "eight times the text takes much more than eight times the time"
+
+
+def _hostile(refused: Refusal, size: int) -> str:
+    return refused.prefix + refused.pump * (size // len(refused.pump)) + refused.suffix
+
+
+def _seconds(compiled: re.Pattern[str], text: str, use: Use) -> float:
+    begun = time.process_time()
+    if use.again and use.searched:
+        list(compiled.finditer(text))
+    else:
+        compiled.fullmatch(text)
+    return time.process_time() - begun

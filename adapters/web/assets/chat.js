@@ -1,271 +1,223 @@
-import { fragment } from "./richtext.js";
+// The page: which conversation is shown, the stream that keeps it up to date, and the actions.
 
-const $ = (id) => document.getElementById(id);
-const log = $("log");
-const text = $("text");
-const lines = new Map(); // id -> { line, element }
-const waiting = []; // files that were uploaded and not yet sent
-let about = null; // { kind: "reply" | "edit", id }
-let assistant = "Parley";
-let maxUpload = 5_000_000;
+import { $, ask, newId } from "./dom.js";
+import { begin, changeDraft, problem, putBack, setLimits, startComposer } from "./composer.js";
+import { clearLines, isAnswered, lineCount, nameAssistant, offerAgain, scrollToEnd, show, startLines, writesLine } from "./lines.js";
+import { addressOf, chatOf, drawList, markCurrent, newChat, openList, startList, titleOf } from "./list.js";
+
+const AWAIT_SECONDS = 30; // without a sign of an answer, the page waits no longer
+const FIRST_RETRY_SECONDS = 1;
+const LAST_RETRY_SECONDS = 30;
+const state = { chat: "", assistant: "Assistant", typing: false, awaited: new Map(), loads: 0, retry: FIRST_RETRY_SECONDS };
 let stream = null;
+let retrying = 0;
 
-function make(tag, className = "", content = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = content;
-  return element;
-}
+// --- what is shown -------------------------------------------------------------------------------
 
-function button(label, onClick) {
-  const element = make("button", "", label);
-  element.type = "button";
-  element.addEventListener("click", onClick);
-  return element;
-}
-
-// --- lines ---------------------------------------------------------------------------------------
-
-function show(line) {
-  const known = lines.get(line.id);
-  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-  const element = draw(line);
-  lines.set(line.id, { line, element });
-  if (known) {
-    known.element.replaceWith(element);
-  } else {
-    log.append(element);
+/** Show a conversation from its beginning. */
+async function open(chat) {
+  const load = ++state.loads;
+  clearTimeout(retrying);
+  stream?.close();
+  if (chat !== state.chat) {
+    changeDraft(state.chat, chat);
+    state.awaited.clear();
+    clearLines();
   }
-  $("empty").hidden = true;
-  if (pinned || (!known && line.by === "person")) {
-    log.scrollTop = log.scrollHeight;
-  }
-}
-
-function draw(line) {
-  const mine = line.by === "person";
-  const item = make("li", `line ${mine ? "mine" : "theirs"}${line.deleted ? " gone" : ""}`);
-  item.dataset.id = line.id;
-  const bubble = make("div", "bubble");
-  bubble.append(make("span", "visually-hidden", mine ? "You: " : `${assistant}: `));
-  const quoted = mine && line.reply_to && lines.get(line.reply_to);
-  if (quoted) {
-    bubble.append(make("span", "quoted", quoted.line.text.slice(0, 140)));
-  }
-  if (line.deleted) {
-    bubble.append("deleted");
-  } else if (line.html) {
-    const body = make("div");
-    body.append(fragment(line.html));
-    bubble.append(...body.childNodes);
-  } else {
-    bubble.append(line.text);
-  }
-  if (line.files.length) {
-    bubble.append(drawFiles(line.files));
-  }
-  if (line.buttons.length) {
-    bubble.append(drawButtons(line));
-  }
-  item.append(bubble, drawFoot(line, mine));
-  return item;
-}
-
-function drawFiles(files) {
-  const list = make("ul", "files");
-  for (const file of files) {
-    const entry = make("li");
-    const link = make("a", "", file.name);
-    link.href = `api/files/${encodeURIComponent(file.id)}`;
-    if (/^image\/(png|jpeg|gif|webp)$/.test(file.mime)) {
-      const image = make("img");
-      image.src = link.href;
-      image.alt = file.name;
-      link.replaceChildren(image);
+  Object.assign(state, { chat, typing: false });
+  markCurrent(chat);
+  say("Loading …");
+  try {
+    const history = await ask(`api/history?chat=${chat}`);
+    if (load !== state.loads) {
+      return;
     }
-    link.target = "_blank";
-    entry.append(link);
-    list.append(entry);
-  }
-  return list;
-}
-
-function drawButtons(line) {
-  const row = make("div", "buttons");
-  for (const { label, value } of line.buttons) {
-    row.append(button(label, () => act({ type: "button", message_id: line.id, value })));
-  }
-  return row;
-}
-
-function drawFoot(line, mine) {
-  const foot = make("div", "foot");
-  const time = make("time", "", new Date(line.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
-  time.dateTime = line.at;
-  foot.append(time);
-  if (line.edited && mine) {
-    foot.append(make("span", "", "edited"));
-  }
-  if (!line.deleted) {
-    foot.append(button("Reply", () => begin("reply", line)));
-    if (mine) {
-      foot.append(button("Edit", () => begin("edit", line)));
-      foot.append(button("Delete", () => act({ type: "delete", message_id: line.id })));
+    draw(history);
+    listen(history);
+    await refreshList();
+  } catch (error) {
+    if (load === state.loads) {
+      unreachable(error);
     }
   }
-  return foot;
+}
+
+function draw(history) {
+  state.assistant = history.assistant;
+  nameAssistant(history.assistant);
+  setLimits(history);
+  $("assistant").textContent = history.assistant;
+  $("typing-name").textContent = `${history.assistant} is writing`;
+  $("me").textContent = history.me;
+  clearLines();
+  history.lines.forEach(show);
+  scrollToEnd();
+  changed();
+}
+
+function listen(history) {
+  const at = { chat: state.chat, after: history.version, epoch: history.epoch };
+  const mine = new EventSource(`api/events?${new URLSearchParams(at)}`);
+  stream = mine;
+  const listenTo = (name, take) => mine.addEventListener(name, (event) => {
+    if (mine === stream) {
+      take(event);
+    }
+  });
+  listenTo("open", connected);
+  listenTo("error", () => {
+    if (mine.readyState === EventSource.CLOSED) {
+      open(state.chat); // refused: loading says why
+    } else {
+      offline("The assistant cannot be reached.");
+    }
+  });
+  listenTo("line", (event) => { show(JSON.parse(event.data)); changed(); });
+  listenTo("typing", (event) => { state.typing = JSON.parse(event.data).on; changed(); });
+  listenTo("reset", () => open(state.chat));
+  listenTo("chats", () => refreshList().catch(() => {}));
+}
+
+async function refreshList() {
+  await drawList(state.chat);
+  const title = titleOf(state.chat);
+  $("title").textContent = title;
+  document.title = `${title} · ${state.assistant}`;
+}
+
+/** Show what follows from the lines: the hint, the sign of writing, the buttons. */
+function changed() {
+  for (const [id, until] of state.awaited) {
+    if (isAnswered(id) || Date.now() > until) {
+      state.awaited.delete(id);
+    }
+  }
+  const busy = state.typing || writesLine() || state.awaited.size > 0;
+  $("empty").hidden = lineCount() > 0;
+  $("typing").hidden = !busy || writesLine();
+  $("stop").hidden = !busy;
+  offerAgain(!busy);
+}
+
+// --- the connection ------------------------------------------------------------------------------
+
+function say(words) {
+  $("state").textContent = words;
+}
+
+function told(words) {
+  say(words);
+  setTimeout(() => say(stream?.readyState === EventSource.OPEN ? "Connected" : $("state").textContent), 2500);
+}
+
+function connected() {
+  state.retry = FIRST_RETRY_SECONDS;
+  $("offline").hidden = true;
+  say("Connected");
+}
+
+function offline(reason) {
+  say("Not connected");
+  $("offline-reason").textContent = `${reason} What you write stays here.`;
+  $("offline").hidden = false;
+}
+
+/** The conversation could not be loaded: say why, and try again later. */
+function unreachable(error) {
+  offline(error.message);
+  clearTimeout(retrying);
+  retrying = setTimeout(() => open(state.chat), 1000 * state.retry);
+  state.retry = Math.min(LAST_RETRY_SECONDS, 2 * state.retry);
 }
 
 // --- what the person does ------------------------------------------------------------------------
 
-async function post(path, body, headers) {
-  let response;
+/** Returns true once the action was accepted. */
+async function act(action) {
+  const chat = state.chat;
+  const body = JSON.stringify({ id: newId(), ...action, chat });
   try {
-    response = await fetch(path, { method: "POST", body, headers });
-  } catch {
-    return problem("Parley cannot be reached. What you wrote is still here.");
-  }
-  if (response.ok) {
+    await ask("api/actions", { method: "POST", body, headers: { "Content-Type": "application/json" } });
     problem("");
-    return response.json();
-  }
-  const told = await response.text();
-  try {
-    return problem(JSON.parse(told).error);
-  } catch {
-    return problem(told || `Refused (${response.status}).`);
+    return true;
+  } catch (error) {
+    problem(error.status ? error.message : "The assistant cannot be reached. What you wrote is still here: send it again.");
+    return false;
   }
 }
 
-function problem(message) {
-  $("problem").textContent = message;
-  $("problem").hidden = !message;
-  return null;
+function awaitAnswer(id) {
+  state.awaited.set(id, Date.now() + 1000 * AWAIT_SECONDS);
+  setTimeout(changed, 1000 * AWAIT_SECONDS + 100);
+  changed();
 }
 
-function act(action) {
-  // The same id on a retry: the gateway recognises the repetition.
-  const body = JSON.stringify({ id: newId(), ...action });
-  return post("api/actions", body, { "Content-Type": "application/json" });
-}
-
-function newId() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
-}
-
-let attempt = null; // what is being sent, kept with its id until it was accepted
-
-async function submit(event) {
-  event.preventDefault();
-  const written = text.value;
-  if (!written.trim() && !waiting.length) {
-    return;
+async function send(action) {
+  const accepted = await act(action);
+  if (accepted && action.type === "message") {
+    awaitAnswer(action.id);
   }
-  const action = about?.kind === "edit"
-    ? { type: "edit", message_id: about.id, text: written }
-    : { type: "message", text: written, files: waiting.map((f) => f.id), reply_to: about?.id };
-  const key = JSON.stringify(action);
-  attempt = attempt?.key === key ? attempt : { key, id: newId() };
-  $("send").disabled = true;
-  const accepted = await act({ ...action, id: attempt.id });
-  $("send").disabled = false;
-  if (accepted) {
-    attempt = null;
-    waiting.length = 0;
-    drawWaiting();
-    if (text.value === written) {
-      text.value = "";
-    }
-    begin(null);
-    grow();
+  return accepted;
+}
+
+async function stop() {
+  if (await act({ type: "stop" })) {
+    state.awaited.clear();
+    state.typing = false;
+    changed();
   }
-  text.focus();
+  $("text").focus();
 }
 
-function begin(kind, line) {
-  about = kind && { kind, id: line.id };
-  $("about").hidden = !kind;
-  if (kind) {
-    $("about-text").textContent = `${kind === "edit" ? "Editing" : "Replying to"}: ${line.text.slice(0, 80)}`;
-    text.value = kind === "edit" ? line.text : text.value;
-    grow();
-    text.focus();
+async function regenerate(question) {
+  const id = newId();
+  offerAgain(false);
+  if (await act({ type: "regenerate", id, message_id: question.id })) {
+    awaitAnswer(id);
+  } else if (!$("text").value) {
+    putBack(question.text);
   }
+  $("text").focus();
 }
 
-async function attach(files) {
-  for (const file of files) {
-    if (file.size > maxUpload) {
-      problem(`${file.name} is larger than ${Math.floor(maxUpload / 1e6)} MB.`);
-      continue;
-    }
-    const stored = await post("api/files", file, {
-      "Content-Type": file.type || "application/octet-stream",
-      "X-File-Name": encodeURIComponent(file.name),
-    });
-    if (stored) {
-      waiting.push(stored);
-    }
+startLines({
+  reply: (line) => begin("reply", line),
+  edit: (line) => begin("edit", line),
+  remove: (line) => act({ type: "delete", message_id: line.id }),
+  press: (line, value) => act({ type: "button", message_id: line.id, value }),
+  regenerate,
+  told,
+});
+startComposer(send);
+startList();
+$("stop").addEventListener("click", stop);
+$("retry").addEventListener("click", () => open(state.chat));
+$("new").addEventListener("click", () => {
+  if (lineCount()) {
+    location.hash = addressOf(newChat());
   }
-  $("files").value = "";
-  drawWaiting();
-}
-
-function drawWaiting() {
-  $("attached").hidden = !waiting.length;
-  $("attached").replaceChildren(...waiting.map((file, index) => {
-    const item = make("li", "", `${file.name} `);
-    const drop = button("Remove", () => {
-      waiting.splice(index, 1);
-      drawWaiting();
-    });
-    drop.setAttribute("aria-label", `Remove ${file.name}`);
-    item.append(drop);
-    return item;
-  }));
-}
-
-function grow() {
-  text.style.height = "auto";
-  text.style.height = `${text.scrollHeight + 2}px`;
-}
-
-// --- what arrives --------------------------------------------------------------------------------
-
-async function load() {
-  const response = await fetch("api/history");
-  if (!response.ok) {
-    $("state").textContent = await response.text();
-    return;
-  }
-  const history = await response.json();
-  assistant = history.assistant;
-  maxUpload = history.max_upload_bytes;
-  document.title = assistant;
-  $("assistant").textContent = assistant;
-  $("typing-name").textContent = `${assistant} is writing`;
-  $("me").textContent = history.me;
-  $("empty").hidden = history.lines.length > 0;
-  history.lines.forEach(show);
-  listen(history.version);
-}
-
-function listen(after) {
-  stream = new EventSource(`api/events?after=${after}`);
-  stream.addEventListener("open", () => { $("state").textContent = "Connected"; });
-  stream.addEventListener("error", () => { $("state").textContent = "Reconnecting …"; });
-  stream.addEventListener("line", (event) => show(JSON.parse(event.data)));
-  stream.addEventListener("typing", (event) => { $("typing").hidden = !JSON.parse(event.data).on; });
-}
-
-$("composer").addEventListener("submit", submit);
-$("files").addEventListener("change", () => attach([...$("files").files]));
-$("about-drop").addEventListener("click", () => { begin(null); text.focus(); });
-text.addEventListener("input", grow);
-text.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-    submit(event);
+  openList(false, false);
+  $("text").focus();
+});
+$("chats").addEventListener("click", (event) => {
+  if (event.target.closest("a")) {
+    openList(false);
   }
 });
-log.addEventListener("click", (event) => event.target.closest?.(".spoiler")?.classList.toggle("open"));
-load();
+addEventListener("hashchange", () => open(chatOf(location.hash) ?? ""));
+
+async function start() {
+  const asked = chatOf(location.hash);
+  if (asked !== null) {
+    return open(asked);
+  }
+  try {
+    const [newest = ""] = await drawList("");
+    history.replaceState(null, "", addressOf(newest));
+    return open(newest);
+  } catch {
+    return open("");
+  }
+}
+
+start();

@@ -14,6 +14,7 @@ from gateway.platforms import Discovery
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
+from parley.installation import ADVICE, conflicting_distributions
 from safety.http.addresses import is_loopback_name
 
 MINIMUM_PYTHON: Final = (3, 11)
@@ -42,6 +43,14 @@ def versions() -> list[Finding]:
         Finding(python_status, "Python", python, "Install Python 3.11 or newer."),
         Finding(sqlite_status, "SQLite", sqlite3.sqlite_version, advice),
     ]
+
+
+def environment() -> list[Finding]:
+    """Other distributions with files in Parley's packages."""
+    conflicts = conflicting_distributions()
+    if not conflicts:
+        return [Finding("ok", "environment", f"Parley's packages are its own in {sys.prefix}")]
+    return [Finding("broken", "environment", conflict, ADVICE) for conflict in conflicts]
 
 
 def plugins(platforms: Discovery) -> list[Finding]:

@@ -21,7 +21,7 @@ from parley.config import Settings, SettingsError, load
 def doctor(config: Config = None) -> int:
     """Print the report; 1 when something is broken."""
     platforms, path = discover(), config_path(config)
-    findings = [*checks.versions(), *checks.plugins(platforms)]
+    findings = [*checks.versions(), *checks.environment(), *checks.plugins(platforms)]
     try:
         settings = load(path, os.environ, platforms)
     except SettingsError as error:

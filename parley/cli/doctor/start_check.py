@@ -16,6 +16,7 @@ from gateway.ports.clock import SystemClock
 from parley.app import provider_of, toolbox_of
 from parley.cli.doctor.credentials import build
 from parley.config import Account, Problem, Settings, SettingsError
+from parley.installation import install_command
 from parley.wiring.accounts import commands_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of
@@ -29,7 +30,8 @@ Part = tuple[str, Callable[[], Awaitable[None]]]
 
 async def startup_problems(settings: Settings, platforms: Discovery) -> list[Problem]:
     """A problem with advice for every part that cannot be built."""
-    problems = [*_libraries(settings), *_prices(settings)]
+    problems: list[Problem] = []
+    libraries = _libraries(settings)
     for place, build_part in (*_parts(settings), *_adapters(settings, platforms)):
         try:
             await build_part()
@@ -43,7 +45,9 @@ async def startup_problems(settings: Settings, platforms: Discovery) -> list[Pro
         except Exception as error:  # noqa: BLE001 - a library or a plugin may raise anything
             text = f"cannot be used: {type(error).__name__}."
             problems.append(Problem(place, text, "Check the values of this section."))
-    return list(dict.fromkeys(problems))
+    explained = {problem.path for problem in libraries}
+    others = [problem for problem in problems if problem.path not in explained]
+    return list(dict.fromkeys([*libraries, *others, *_prices(settings)]))
 
 
 def _parts(settings: Settings) -> Sequence[Part]:
@@ -89,19 +93,21 @@ def _libraries(settings: Settings) -> list[Problem]:
     """Missing libraries that the program imports only when it needs them."""
     choices = (settings.model, *settings.model.fallbacks)
     anthropic = any(choice.provider == "anthropic" for choice in choices)
-    openai = settings.memory.enabled and settings.memory.embedding_provider == "openai"
+    openai = any(choice.provider == "openai" for choice in choices)
+    vectors = settings.memory.enabled and settings.memory.embedding_provider == "openai"
     needed = (
-        ("model.provider", "anthropic" if anthropic else "", "."),
-        ("memory.embedding_provider", "openai" if openai else "", ".[openai]"),
-        ("mcp.servers", "mcp" if settings.mcp.servers else "", "."),
+        ("model.provider", "anthropic" if anthropic else ""),
+        ("model.provider", "openai" if openai else ""),
+        ("memory.embedding_provider", "openai" if vectors else ""),
+        ("mcp.servers", "mcp" if settings.mcp.servers else ""),
     )
     return [
         Problem(
             place,
             f"needs the library {library}, which is not installed.",
-            f"Run `pip install -e '{extra}'` in Parley's folder.",
+            f"Run: {install_command(library)}",
         )
-        for place, library, extra in needed
+        for place, library in needed
         if library and importlib.util.find_spec(library) is None
     ]
 

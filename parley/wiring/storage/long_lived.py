@@ -25,6 +25,7 @@ from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversation_notes import SqlConversationNotes
 from gateway.stores.conversations import SqlActivity, SqlConversations
 from gateway.stores.feedback import SqlFeedback
+from gateway.stores.own_conversations import SqlOwnConversations
 from gateway.stores.own_messages import SqlHistory
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.quarantine import SqlQuarantine
@@ -115,6 +116,7 @@ class LongLived:
     conversations: Conversations
     notes: ConversationNoteStore
     history: History
+    own_conversations: SqlOwnConversations
     usage: UsageLedger
     traces: Traces
     feedback: FeedbackStore
@@ -176,6 +178,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         conversations=SqlConversations(database),
         notes=SqlConversationNotes(database),
         history=SqlHistory(database),
+        own_conversations=SqlOwnConversations(database),
         usage=SqlUsage(database, clock),
         traces=SqlTraces(database),
         feedback=SqlFeedback(database),

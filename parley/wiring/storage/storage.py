@@ -44,6 +44,7 @@ class Storage:
         )
         self.memory = self._lasting.memory
         self.history = self._lasting.history
+        self.own_conversations = self._lasting.own_conversations
         self.quarantine = self._lasting.quarantine
         self.admissions = self._lasting.admissions
         self.activity = self._lasting.activity

@@ -25,6 +25,7 @@ from tests.parley.demo.browser import TELEPHONE, needs_chromium, window
 pytestmark = [pytest.mark.browser, needs_chromium]
 
 CODE = "```py\nx = 1 < 2\n" + "y = 0; " * 40 + "\n```"
+OK = Button("OK", "ok")
 ANSWER = "# Yes\n\nYou said **{said}**\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" + CODE
 
 
@@ -41,13 +42,12 @@ class Echo:
         place = place_of(event)
         if isinstance(event, MessageReceived):
             await self.adapter.typing(place, event.message.id)
-            sent = await self.adapter.send(
-                Outbound(
-                    event.event_id, place, Part("<p>…</p>", "…"), buttons=(Button("OK", "ok"),)
-                )
-            )
+            first = Outbound(event.event_id, place, Part("<p>…</p>", "…"))
+            sent = await self.adapter.send(first)
             [part] = render(ANSWER.format(said=event.message.content), "web")
-            await self.adapter.end_live(Outbound("k", place, part, replaces=sent.message_id))
+            await self.adapter.end_live(
+                Outbound("k", place, part, buttons=(OK,), replaces=sent.message_id)
+            )
         elif isinstance(event, ButtonPressed):
             [part] = render(f"Pressed {event.label}", "web")
             await self.adapter.send(Outbound(event.event_id, place, part))

@@ -47,7 +47,7 @@ async def undo(handle: MemoryHandle, document: Writable) -> BrainResult:
     return await handle.documents.restore(document, await handle.documents.undone_version(document))
 
 
-async def test_a_soul_is_its_person_s_and_nobody_else_s(rig: Rig) -> None:
+async def test_a_soul_is_visible_to_its_person_only(rig: Rig) -> None:
     ada, bob = await rig.handle("ada"), await rig.handle("bob")
     await wrote(ada, "Ada wants short answers.")
     assert (await rig.documents(ada.access)).soul == "Ada wants short answers."
@@ -56,7 +56,7 @@ async def test_a_soul_is_its_person_s_and_nobody_else_s(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("place", [ROOM, CLOSED])
-async def test_a_soul_stays_out_of_rooms(rig: Rig, place: object) -> None:
+async def test_a_soul_is_not_used_in_rooms(rig: Rig, place: object) -> None:
     await wrote(await rig.handle("ada"), "Ada wants short answers.")
     there = await rig.handle("ada", at=place)  # type: ignore[arg-type]
     assert (await rig.documents(there.access)).soul == ""
@@ -66,7 +66,7 @@ async def test_a_soul_stays_out_of_rooms(rig: Rig, place: object) -> None:
         await there.documents.versions("soul")
 
 
-async def test_a_soul_that_may_be_shown_in_rooms_is_not_written_there(rig: Rig) -> None:
+async def test_a_soul_allowed_in_rooms_cannot_be_written_there(rig: Rig) -> None:
     await wrote(await rig.handle("ada"), "Ada wants short answers.")
     await rig.people.show_private((await rig.handle("ada", at=ROOM)).request.principal, True)
     known = await rig.handle("ada")  # the choice is the identity's: make it for this one as well
@@ -78,7 +78,7 @@ async def test_a_soul_that_may_be_shown_in_rooms_is_not_written_there(rig: Rig) 
             await rig.brain.write(there.request, there.access, "soul", "changed", way)
 
 
-async def test_operators_write_the_bible_and_everybody_there_reads_it(rig: Rig) -> None:
+async def test_operators_write_the_bible_and_members_read_it(rig: Rig) -> None:
     await wrote(await operator(rig), "We sell tea.")
     assert (await rig.documents((await member(rig)).access)).bible == "We sell tea."
     elsewhere = await rig.handle("ada")
@@ -86,7 +86,7 @@ async def test_operators_write_the_bible_and_everybody_there_reads_it(rig: Rig) 
 
 
 @pytest.mark.parametrize("way", [InputKind.EXPLICIT, InputKind.ASSISTANT])
-async def test_what_a_member_writes_is_proposed_to_the_operators(rig: Rig, way: InputKind) -> None:
+async def test_a_member_proposes_the_bible_to_the_operators(rig: Rig, way: InputKind) -> None:
     await wrote(await operator(rig), "We sell tea.")
     ada = await member(rig)
     result = await rig.brain.write(ada.request, ada.access, "bible", "We sell coffee.", way)
@@ -129,7 +129,7 @@ async def test_an_operator_decides_in_private_about_the_chosen_project(rig: Rig)
     assert (await rig.documents((await member(rig)).access)).bible == "We sell coffee."
 
 
-async def test_an_injection_that_the_model_writes_waits_for_the_owner(rig: Rig) -> None:
+async def test_an_injection_written_by_the_model_waits_for_the_owner(rig: Rig) -> None:
     ada = await rig.handle("ada")
     result = await as_model(rig, ada, "soul", INJECTION)
     assert result.written == "proposed"
@@ -145,13 +145,13 @@ async def test_an_injection_that_the_model_writes_waits_for_the_owner(rig: Rig) 
     assert (await rig.documents(ada.access)).soul == INJECTION
 
 
-async def test_an_injection_that_an_operator_s_model_writes_waits_as_well(rig: Rig) -> None:
+async def test_an_injection_written_by_the_model_of_an_operator_waits(rig: Rig) -> None:
     root = await operator(rig)
     assert (await as_model(rig, root, "bible", INJECTION)).written == "proposed"
     assert "Ignore" not in (await rig.documents(root.access)).bible
 
 
-async def test_what_may_be_a_secret_is_asked_about_when_the_model_writes_it(rig: Rig) -> None:
+async def test_a_possible_secret_written_by_the_model_is_asked_about(rig: Rig) -> None:
     ada, digits = await rig.handle("ada"), "0123456789abcdef0123456789abcdef01234567"
     assert (await as_model(rig, ada, "soul", f"Uses {digits} a lot.")).written == "proposed"
     result = await ada.documents.write("soul", f"Uses {digits} a lot.")
@@ -159,7 +159,7 @@ async def test_what_may_be_a_secret_is_asked_about_when_the_model_writes_it(rig:
     assert result.notices == (DOUBTFUL,)
 
 
-async def test_every_version_is_kept_and_comes_back(rig: Rig) -> None:
+async def test_every_version_is_stored_and_can_be_restored(rig: Rig) -> None:
     ada = await rig.handle("ada")
     for text in ("one", "two", "three"):
         await wrote(ada, text)
@@ -173,7 +173,7 @@ async def test_every_version_is_kept_and_comes_back(rig: Rig) -> None:
         await ada.documents.restore("soul", 9)
 
 
-async def test_each_undoing_goes_one_step_further_back(rig: Rig) -> None:
+async def test_each_undo_goes_back_one_version(rig: Rig) -> None:
     ada = await rig.handle("ada")
     with pytest.raises(ParleyError, match="no earlier"):
         await undo(ada, "soul")
@@ -192,7 +192,7 @@ async def test_each_undoing_goes_one_step_further_back(rig: Rig) -> None:
     assert len(await ada.documents.versions("soul")) == 8
 
 
-async def test_a_member_s_undoing_is_proposed_too(rig: Rig) -> None:
+async def test_the_undo_of_a_member_is_proposed(rig: Rig) -> None:
     root = await operator(rig)
     await wrote(root, "We sell tea.")
     await wrote(root, "We sell coffee.")
@@ -200,7 +200,7 @@ async def test_a_member_s_undoing_is_proposed_too(rig: Rig) -> None:
     assert (await rig.documents(root.access)).bible == "We sell coffee."
 
 
-async def test_whoever_wrote_on_an_older_version_is_told_what_it_says_now(rig: Rig) -> None:
+async def test_a_write_to_an_outdated_version_is_refused_with_the_current_text(rig: Rig) -> None:
     root = await operator(rig)
     first = await wrote(root, "We sell tea.")
     second = await root.documents.write("bible", "We sell coffee.", based_on=first.number)
@@ -211,7 +211,7 @@ async def test_whoever_wrote_on_an_older_version_is_told_what_it_says_now(rig: R
     assert (await rig.documents(root.access)).bible == "We sell coffee."
 
 
-async def test_the_first_bible_is_made_once(rig: Rig) -> None:
+async def test_the_first_bible_is_created_once(rig: Rig) -> None:
     ada = await member(rig)
     first = (await rig.documents(ada.access)).bible
     assert "guild on Discord" in first
@@ -222,13 +222,13 @@ async def test_the_first_bible_is_made_once(rig: Rig) -> None:
     assert shown == version
 
 
-async def test_without_figures_the_model_is_told_to_ask_for_a_sync(rig: Rig) -> None:
+async def test_without_figures_the_model_is_told_to_request_a_sync(rig: Rig) -> None:
     assert (await rig.documents((await member(rig)).access)).heartbeat == NO_HEARTBEAT
     assert "sync" in NO_HEARTBEAT
     assert (await rig.documents((await rig.handle("ada")).access)).heartbeat == ""
 
 
-async def test_figures_say_from_when_they_are_and_when_they_are_old(rig: Rig) -> None:
+async def test_figures_state_their_time_and_their_age(rig: Rig) -> None:
     at = rig.clock.now()
     await rig.brain.set_heartbeat("default", PROJECT, "142 active members.", at)
     access = (await member(rig)).access
@@ -239,7 +239,7 @@ async def test_figures_say_from_when_they_are_and_when_they_are_old(rig: Rig) ->
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.OPERATOR, Role.OWNER])
-async def test_nobody_but_the_program_writes_a_heartbeat(rig: Rig, role: Role) -> None:
+async def test_only_the_program_writes_the_heartbeat(rig: Rig, role: Role) -> None:
     who = await rig.handle("ada", at=ROOM, role=role)
     for way in (InputKind.EXPLICIT, InputKind.ASSISTANT):
         with pytest.raises(ParleyError, match="cannot be edited"):
@@ -256,7 +256,7 @@ async def test_nobody_but_the_program_writes_a_heartbeat(rig: Rig, role: Role) -
     assert await (await operator(rig)).review.waiting() == []
 
 
-async def test_secrets_do_not_stay_and_the_person_is_told(rig: Rig) -> None:
+async def test_secrets_are_removed_and_the_person_is_told(rig: Rig) -> None:
     ada = await rig.handle("ada")
     result = await ada.documents.write("soul", f"My token is {TOKEN}, be short.")
     assert any("removed" in notice for notice in result.notices)
@@ -270,7 +270,7 @@ async def test_secrets_do_not_stay_and_the_person_is_told(rig: Rig) -> None:
     assert TOKEN not in (await rig.documents((await member(rig)).access)).heartbeat
 
 
-async def test_a_secret_on_the_edge_of_what_is_kept_leaves_no_half_of_it(rig: Rig) -> None:
+async def test_a_secret_at_the_length_limit_leaves_no_part(rig: Rig) -> None:
     ada = await rig.handle("ada")
     text = "word " * 1_996 + f" {TOKEN} " + "word " * 100
     result = await ada.documents.write("soul", text)
@@ -280,7 +280,7 @@ async def test_a_secret_on_the_edge_of_what_is_kept_leaves_no_half_of_it(rig: Ri
     assert len(result.notices) == 2
 
 
-async def test_what_is_longer_than_a_document_is_shortened_and_says_so(rig: Rig) -> None:
+async def test_a_document_beyond_its_length_is_shortened_with_a_note(rig: Rig) -> None:
     ada = await rig.handle("ada")
     result = await ada.documents.write("soul", "be short " * 2_000)
     assert result.version is not None
@@ -294,20 +294,20 @@ async def test_what_is_longer_than_a_document_is_shortened_and_says_so(rig: Rig)
 
 
 @pytest.mark.parametrize("text", ["", " \n", "<script></script>", "\u202e\u200b"])
-async def test_of_nothing_no_document_is_made(rig: Rig, text: str) -> None:
+async def test_an_empty_text_creates_no_document(rig: Rig, text: str) -> None:
     ada = await rig.handle("ada")
     with pytest.raises(ParleyError, match="no text is left"):
         await ada.documents.write("soul", text)
     assert await ada.documents.versions("soul") == []
 
 
-async def test_a_write_is_recorded_without_its_content(rig: Rig) -> None:
+async def test_a_write_is_audited_without_its_content(rig: Rig) -> None:
     await wrote(await rig.handle("ada"), "Ada wants short answers.")
     (entry,) = [e for e in rig.noted.entries if e.action == "brain_write"]
     assert dict(entry.details) == {"target": "soul", "version": 1, "size": 24}
 
 
-async def test_an_erased_person_has_no_soul_left(rig: Rig) -> None:
+async def test_an_erased_person_has_no_soul(rig: Rig) -> None:
     ada = await rig.handle("ada")
     await wrote(ada, "one")
     await wrote(ada, "two")

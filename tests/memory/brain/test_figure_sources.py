@@ -62,7 +62,7 @@ async def test_an_object_is_fetched_with_the_token() -> None:
     assert seen == ["Bearer figures-token"]
 
 
-async def test_the_own_network_is_reached_only_where_that_is_configured() -> None:
+async def test_a_private_network_is_reached_only_if_configured() -> None:
     async with served(answering("{}")) as url:
         with pytest.raises(SourceFailed, match="not a public address"):
             await HttpSource(url).figures()
@@ -87,13 +87,13 @@ async def test_a_redirect_to_another_host_is_not_followed() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/latest", "http://[fd00:ec2::254]/"])
-async def test_a_cloud_s_metadata_service_stays_out_of_reach(url: str) -> None:
+async def test_a_metadata_service_is_never_reached(url: str) -> None:
     with pytest.raises(SourceFailed):
         await HttpSource(url, allow_private=True).figures()
 
 
 @pytest.mark.parametrize("url", ["http://0x7f000001/", "http://2130706433/", "http://127.1/"])
-def test_a_host_in_an_odd_spelling_is_a_wrong_setting(url: str) -> None:
+def test_an_unusual_spelling_of_a_host_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match="heartbeat"):
         HttpSource(url, allow_private=True)
 
@@ -111,7 +111,7 @@ def test_a_host_in_an_odd_spelling_is_a_wrong_setting(url: str) -> None:
         (answering("x" * 70_000), "larger than"),
     ],
 )
-async def test_an_answer_that_cannot_be_used_is_a_failure_with_a_reason(
+async def test_an_invalid_response_is_a_failure_with_a_reason(
     answer: Answering, words: str
 ) -> None:
     async with served(answer) as url:
@@ -119,7 +119,7 @@ async def test_an_answer_that_cannot_be_used_is_a_failure_with_a_reason(
             await HttpSource(url, allow_private=True).figures()
 
 
-async def test_a_failure_names_no_path_and_no_token() -> None:
+async def test_a_failure_contains_neither_path_nor_token() -> None:
     async with served(answering("nonsense")) as url:
         with pytest.raises(SourceFailed) as failed:
             await HttpSource(f"{url}?key=abc", "figures-token", allow_private=True).figures()
@@ -161,7 +161,7 @@ async def test_the_first_row_of_a_query_is_the_figures(shop: Path) -> None:
         "",
     ],
 )
-async def test_nothing_but_one_select_is_done_in_sqlite(shop: Path, query: str) -> None:
+async def test_only_one_select_is_run_in_sqlite(shop: Path, query: str) -> None:
     copy = shop.with_name("copy.db")
     with pytest.raises(SourceFailed):
         await SqliteSource(str(shop), query.replace("COPY", str(copy))).figures()
@@ -170,7 +170,7 @@ async def test_nothing_but_one_select_is_done_in_sqlite(shop: Path, query: str) 
         assert database.execute("SELECT count(*) FROM members").fetchone() == (2,)
 
 
-async def test_a_query_that_does_not_end_is_ended(shop: Path) -> None:
+async def test_a_query_without_end_is_stopped(shop: Path) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
     with pytest.raises(SourceFailed, match="interrupted"):
         await SqliteSource(str(shop), endless, seconds=0.2).figures()
@@ -181,7 +181,7 @@ async def test_a_value_that_is_too_large_is_refused(shop: Path) -> None:
         await SqliteSource(str(shop), "SELECT zeroblob(200000) AS x").figures()
 
 
-async def test_no_row_and_no_file_are_failures(shop: Path) -> None:
+async def test_a_missing_row_or_file_is_a_failure(shop: Path) -> None:
     with pytest.raises(SourceFailed, match="no row"):
         await SqliteSource(str(shop), "SELECT name FROM members WHERE false").figures()
     missing = shop.with_name("missing.db")
@@ -207,7 +207,7 @@ async def warehouse(postgres: PostgresServer) -> str:
 
 
 @pytest.mark.xdist_group("postgres")
-async def test_the_first_row_comes_from_postgres_too(warehouse: str) -> None:
+async def test_the_first_row_of_a_query_in_postgres_is_the_figures(warehouse: str) -> None:
     query = "SELECT count(*) AS members, 48.5 AS mrr, '100%' AS up FROM members;"
     found = await PostgresSource(warehouse, query).figures()
     assert {name: str(value) for name, value in found.items()} == {
@@ -236,7 +236,7 @@ async def test_the_first_row_comes_from_postgres_too(warehouse: str) -> None:
         "SELECT name FROM members WHERE false",
     ],
 )
-async def test_nothing_but_one_select_is_done_in_postgres(warehouse: str, query: str) -> None:
+async def test_only_one_select_is_run_in_postgres(warehouse: str, query: str) -> None:
     with pytest.raises(SourceFailed):
         await PostgresSource(warehouse, query).figures()
     async with await psycopg.AsyncConnection.connect(warehouse) as connection:
@@ -245,7 +245,7 @@ async def test_nothing_but_one_select_is_done_in_postgres(warehouse: str, query:
 
 
 @pytest.mark.xdist_group("postgres")
-async def test_a_query_that_takes_long_is_ended_by_the_server(
+async def test_a_slow_query_is_stopped_by_the_server(
     warehouse: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.brain.figure_sources.ON_THE_WAY", PATIENCE)
@@ -253,7 +253,7 @@ async def test_a_query_that_takes_long_is_ended_by_the_server(
         await PostgresSource(warehouse, "SELECT pg_sleep(30)", seconds=1).figures()
 
 
-async def test_a_server_that_is_away_is_a_failure_without_its_password() -> None:
+async def test_an_unreachable_server_is_a_failure_without_its_password() -> None:
     url = "postgresql://reader:figures-password@127.0.0.1:9/shop"
     with pytest.raises(SourceFailed) as failed:
         await PostgresSource(url, "SELECT 1", seconds=2).figures()
@@ -277,7 +277,7 @@ class Log:
         return Activity(42, 5, 12_345, 1_234_567)
 
 
-async def test_the_gateway_tells_of_its_last_seven_days() -> None:
+async def test_the_gateway_reports_its_last_seven_days() -> None:
     log, clock = Log(), FakeClock()
     source = GatewaySource(log, "t", "slack:main:T1", clock)
     assert list((await source.figures()).values()) == [42, 5, 12_345, 1.23]

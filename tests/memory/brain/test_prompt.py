@@ -26,7 +26,7 @@ async def written(rig: Rig) -> Rig:
 
 
 @pytest.mark.parametrize("place", [ROOM, CLOSED])
-async def test_a_room_s_prompt_holds_no_soul(written: Rig, place: Place) -> None:
+async def test_the_prompt_in_a_room_contains_no_soul(written: Rig, place: Place) -> None:
     prompt = await prompt_of(written, "ada", place)
     assert "soul." not in prompt
     assert "<soul>" not in prompt.removeprefix(SKILL)
@@ -34,7 +34,7 @@ async def test_a_room_s_prompt_holds_no_soul(written: Rig, place: Place) -> None
     assert "3 members." in prompt
 
 
-async def test_whoever_allows_it_brings_their_own_soul_and_nobody_else_s(written: Rig) -> None:
+async def test_a_person_who_allows_it_uses_their_own_soul_in_a_room(written: Rig) -> None:
     await written.people.show_private(written.caller("ada", at=ROOM).principal, True)
     prompt = await prompt_of(written, "ada", ROOM)
     assert "I am ada's soul." in prompt
@@ -42,7 +42,7 @@ async def test_whoever_allows_it_brings_their_own_soul_and_nobody_else_s(written
     assert "soul." not in await prompt_of(written, "bob", ROOM)
 
 
-async def test_in_private_there_is_the_own_soul_and_the_chosen_project(written: Rig) -> None:
+async def test_the_prompt_in_private_contains_the_soul_and_the_chosen_project(written: Rig) -> None:
     at_home = DIRECT.__class__("discord", "main", "dm", DIRECT.audience)
     prompt = await prompt_of(written, "ada", at_home)
     assert "I am ada's soul." in prompt
@@ -55,7 +55,7 @@ async def test_in_private_there_is_the_own_soul_and_the_chosen_project(written: 
     assert "bob" not in prompt
 
 
-async def test_another_project_s_documents_stay_there(written: Rig) -> None:
+async def test_the_prompt_contains_no_documents_of_another_project(written: Rig) -> None:
     other = ROOM.__class__("discord", "main", "hall", ROOM.audience, "other-guild")
     prompt = await prompt_of(written, "ada", other)
     assert "We sell tea." not in prompt

@@ -34,7 +34,7 @@ async def press(rig: Rig, reply: Reply, label: str, name: str = "ada") -> Reply:
     return await rig.commands.press(value, rig.caller(name))
 
 
-async def test_remember_and_show() -> None:
+async def test_remember_stores_a_memory_that_memories_lists() -> None:
     async with memory_rig() as rig:
         assert (await say(rig, "/remember I prefer tabs")).markdown == "I will remember that."
         shown = (await say(rig, "/memories")).markdown
@@ -44,7 +44,7 @@ async def test_remember_and_show() -> None:
         assert "nothing" in (await say(rig, "/memories", "bob")).markdown
 
 
-async def test_remember_stores_a_sentence_without_the_word_before_it() -> None:
+async def test_remember_stores_the_sentence_without_the_command() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember that I like tea")
         await say(rig, "/remember that book about boats")
@@ -53,13 +53,13 @@ async def test_remember_stores_a_sentence_without_the_word_before_it() -> None:
         assert "- that book about boats" in shown
 
 
-async def test_remember_wants_something() -> None:
+async def test_remember_requires_a_text() -> None:
     async with memory_rig() as rig:
         with pytest.raises(BadInput, match="/remember"):
             await say(rig, "/remember")
 
 
-async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
+async def test_forget_asks_and_only_the_caller_can_answer() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember my dog is called Luna")
         await say(rig, "/remember I prefer tabs")
@@ -73,7 +73,7 @@ async def test_forgetting_is_asked_first_and_only_the_asker_answers() -> None:
         assert "Luna" not in (await say(rig, "/memories")).markdown
 
 
-async def test_forgetting_takes_along_what_waits_for_the_persons_word() -> None:
+async def test_forget_deletes_pending_memories_too() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         await say(rig, "/remember my dog is called Luna")
@@ -92,7 +92,7 @@ async def test_forgetting_takes_along_what_waits_for_the_persons_word() -> None:
         assert (await say(rig, "/forget Rome")).markdown == texts.NOTHING_TO_FORGET
 
 
-async def test_forgetting_can_be_left_and_takes_an_id() -> None:
+async def test_forget_can_be_cancelled_and_accepts_an_id() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember my dog is called Luna")
         question = await say(rig, "/forget dog")
@@ -102,7 +102,7 @@ async def test_forgetting_can_be_left_and_takes_an_id() -> None:
         assert (await press(rig, question, "Forget")).markdown == "I deleted 1 item."
 
 
-async def test_privacy_shows_exports_and_erases() -> None:
+async def test_privacy_shows_exports_and_erases_data() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember I prefer tabs")
         assert (
@@ -122,7 +122,7 @@ async def bring(rig: Rig, data: bytes | None, name: str = "ada", problem: str = 
     return await rig.commands.run("privacy", "import", caller)
 
 
-async def test_what_was_exported_is_imported_again_and_once() -> None:
+async def test_an_export_is_imported_once() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember I prefer tabs")
         (file,) = (await say(rig, "/privacy export")).files
@@ -150,9 +150,7 @@ async def test_what_was_exported_is_imported_again_and_once() -> None:
         (b"PAR1" + b"x" * 100 + b"PAR1", "", "only at the terminal"),
     ],
 )
-async def test_a_file_that_cannot_be_imported_is_named(
-    data: bytes | None, problem: str, told: str
-) -> None:
+async def test_an_invalid_import_file_is_named(data: bytes | None, problem: str, told: str) -> None:
     async with memory_rig() as rig:
         with pytest.raises(BadInput, match=told):
             await bring(rig, data, problem=problem)
@@ -165,20 +163,20 @@ PRIVATE = ["/privacy export", "/privacy import", "/privacy erase", "/link", "/li
 
 
 @pytest.mark.parametrize("line", PRIVATE)
-async def test_what_is_private_is_not_done_before_others(line: str) -> None:
+async def test_private_commands_are_refused_in_rooms(line: str) -> None:
     async with memory_rig() as rig:
         with pytest.raises(BadInput, match="direct message"):
             await say(rig, line, at=ROOM)
 
 
-async def test_rooms_learn_of_the_person_only_when_allowed() -> None:
+async def test_private_memory_is_used_in_rooms_only_if_allowed() -> None:
     async with memory_rig() as rig:
         assert "do not" in (await say(rig, "/privacy")).markdown
         await say(rig, "/privacy rooms on")
         assert "I use what you told me elsewhere" in (await say(rig, "/privacy")).markdown
 
 
-async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
+async def test_a_project_is_chosen_among_those_of_the_person() -> None:
     async with memory_rig() as rig:
         room = ROOM
         operator = await rig.handle("ada", at=room, role=Role.OPERATOR)
@@ -195,7 +193,7 @@ async def test_a_project_is_chosen_among_those_one_was_seen_in() -> None:
         assert (await rig.handle("ada", at=direct)).access.project == ""
 
 
-def test_what_can_be_used_without_an_argument_does_not_ask_for_one() -> None:
+def test_commands_with_optional_arguments_do_not_ask_for_one() -> None:
     optional = {spec.name for spec in SPECS if spec.argument_optional}
     assert optional == {"memories", "privacy", "undo", "project", "soul", "bible", "link"}
 
@@ -213,20 +211,20 @@ async def test_every_button_fits_the_narrowest_platform() -> None:
         assert all(len(button.value.encode()) <= 64 for button in shown)
 
 
-def test_every_kind_of_personal_data_has_a_name_that_people_understand() -> None:
+def test_every_kind_of_personal_data_has_a_readable_name() -> None:
     assert {table.name for table in TABLES} <= set(texts.KINDS)
     assert texts.counted([("people_links", 2)]) == "- links with your other accounts: 2"
     assert texts.counted([]) == "Nothing."
 
 
-async def test_a_search_without_a_result_does_not_say_that_nothing_is_remembered() -> None:
+async def test_a_search_without_results_does_not_claim_an_empty_memory() -> None:
     async with memory_rig() as rig:
         await rig.commands.run("remember", "I prefer tabs", rig.caller("ada"))
         reply = await rig.commands.run("memories", "giraffe", rig.caller("ada"))
         assert reply.markdown == texts.NOT_FOUND
 
 
-async def test_an_undo_that_is_repeated_after_a_failure_undoes_nothing_else(
+async def test_an_undo_repeated_after_a_failure_undoes_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     append, failures = Audit.append, [StoreUnavailable("away")]

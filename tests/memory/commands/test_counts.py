@@ -8,7 +8,7 @@ from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import memory_rig
 
 
-async def test_a_plan_is_counted_in_every_list() -> None:
+async def test_every_list_shows_the_use_of_the_plan() -> None:
     async with memory_rig(plans=Plans(default="pro")) as rig:
         for number in range(8):
             await say(rig, f"/remember fact number {number}")
@@ -20,7 +20,7 @@ async def test_a_plan_is_counted_in_every_list() -> None:
         assert "8 of 15" in (await say(rig, "/memories")).markdown
 
 
-async def test_a_full_plan_says_what_to_do() -> None:
+async def test_a_full_plan_is_reported_with_advice() -> None:
     async with memory_rig(plans=Plans(default="free")) as rig:
         for number in range(3):
             told = await say(rig, f"/remember fact number {number}")
@@ -28,7 +28,7 @@ async def test_a_full_plan_says_what_to_do() -> None:
         assert "(3/3)" in (await say(rig, "/remember one more")).markdown
 
 
-async def test_without_a_limit_nothing_is_counted() -> None:
+async def test_without_a_limit_no_use_is_shown() -> None:
     async with memory_rig() as rig:
         await say(rig, "/remember I prefer tabs")
         for line in ("/memories", "/privacy"):
@@ -36,7 +36,7 @@ async def test_without_a_limit_nothing_is_counted() -> None:
 
 
 @pytest.mark.parametrize(("size", "warned"), [(NEARLY_FULL - 1, False), (NEARLY_FULL, True)])
-async def test_a_document_warns_from_9000_of_10000_characters_on(size: int, warned: bool) -> None:
+async def test_a_document_warns_from_9000_of_10000_characters(size: int, warned: bool) -> None:
     async with memory_rig() as rig:
         text = ("word " * 2_000)[: size - 1] + "."
         written = await say(rig, f"/soul {text}")

@@ -33,7 +33,7 @@ async def test_a_soul_is_written_shown_and_undone() -> None:
 
 
 @pytest.mark.parametrize("line", ["/soul", "/soul Be short.", "/soul undo"])
-async def test_a_soul_is_nothing_for_a_room(line: str) -> None:
+async def test_a_soul_is_not_shown_in_a_room(line: str) -> None:
     async with memory_rig() as rig:
         await say(rig, "/soul Be short.", at=AT_HOME)
         await rig.people.show_private(rig.caller("ada", at=ROOM).principal, True)
@@ -41,14 +41,14 @@ async def test_a_soul_is_nothing_for_a_room(line: str) -> None:
             await say(rig, line, at=ROOM)
 
 
-async def test_what_was_taken_out_of_a_soul_is_told() -> None:
+async def test_text_removed_from_a_soul_is_reported() -> None:
     async with memory_rig() as rig:
         token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
         assert "removed" in (await say(rig, f"/soul I use {token}.")).markdown
         assert token not in (await say(rig, "/soul")).markdown
 
 
-async def test_operators_write_the_bible_and_everybody_there_sees_it() -> None:
+async def test_operators_write_the_bible_and_members_see_it() -> None:
     async with memory_rig() as rig:
         assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
         told = await say(rig, "/bible We sell tea.", "root", at=ROOM, role=Role.OPERATOR)
@@ -58,7 +58,7 @@ async def test_operators_write_the_bible_and_everybody_there_sees_it() -> None:
         assert "guild on Discord" in (await say(rig, "/bible", at=ROOM)).markdown
 
 
-async def test_a_member_s_bible_is_an_operator_s_to_press() -> None:
+async def test_a_proposal_of_a_member_is_decided_by_an_operator() -> None:
     async with memory_rig() as rig:
         told = (await say(rig, "/bible We sell tea.\nAnd _milk_.", at=ROOM)).markdown
         assert "proposed it" in told
@@ -75,14 +75,14 @@ async def test_a_member_s_bible_is_an_operator_s_to_press() -> None:
         assert "We sell tea." in (await say(rig, "/bible", at=ROOM)).markdown
 
 
-async def test_a_bible_needs_a_project() -> None:
+async def test_a_bible_requires_a_project() -> None:
     async with memory_rig() as rig:
         for line in ("/bible", "/bible We sell tea.", "/bible undo"):
             with pytest.raises(BadInput, match="/project"):
                 await say(rig, line, at=AT_HOME)
 
 
-async def test_the_project_says_how_old_its_figures_are() -> None:
+async def test_project_shows_the_age_of_the_figures() -> None:
     class Broken:
         async def figures(self) -> dict[str, object]:
             raise SourceFailed("shop.example.org answered with status 500")
@@ -106,7 +106,7 @@ async def test_the_project_says_how_old_its_figures_are() -> None:
         assert "The last sync failed: shop.example.org answered with status 500" in told
 
 
-async def test_an_undo_that_is_repeated_after_a_failure_goes_one_step_back() -> None:
+async def test_an_undo_repeated_after_a_failure_goes_back_one_version() -> None:
     async with memory_rig() as rig:
         for text in ("Be short.", "Be kind.", "Be loud."):
             await say(rig, f"/soul {text}")

@@ -90,7 +90,7 @@ async def remembered(rig: Rig) -> set[str]:
     return {match.record.content for match in found}
 
 
-async def test_all_words_of_a_topic_have_to_be_there(rig: Rig) -> None:
+async def test_all_words_of_a_topic_are_required(rig: Rig) -> None:
     for line in ("my dog is called Luna", "my dog likes snow", "Luna is a moon too"):
         await say(rig, f"/remember {line}")
     question = await say(rig, "/forget dog luna")
@@ -102,7 +102,7 @@ async def test_all_words_of_a_topic_have_to_be_there(rig: Rig) -> None:
     assert (await say(rig, "/forget dog moon")).markdown == texts.NOTHING_WITH_ALL
 
 
-async def test_conversations_forget_it_too_and_what_waits_never_becomes_memory(
+async def test_conversations_and_waiting_turns_are_forgotten_too(
     kept: tuple[Rig, Conversations],
 ) -> None:
     rig, _ = kept
@@ -118,7 +118,7 @@ async def test_conversations_forget_it_too_and_what_waits_never_becomes_memory(
     assert "I live in Rome" in await remembered(rig)
 
 
-async def test_an_id_takes_along_where_it_was_said_word_for_word(
+async def test_forgetting_an_id_deletes_texts_that_contain_it_word_for_word(
     kept: tuple[Rig, Conversations],
 ) -> None:
     rig, _ = kept
@@ -138,7 +138,7 @@ async def test_an_id_takes_along_where_it_was_said_word_for_word(
     assert not left & {"I like tea", "You know that I like tea"}
 
 
-async def test_what_is_stored_between_showing_and_pressing_stays(
+async def test_texts_stored_after_the_question_stay(
     kept: tuple[Rig, Conversations],
 ) -> None:
     rig, _ = kept
@@ -151,7 +151,7 @@ async def test_what_is_stored_between_showing_and_pressing_stays(
     assert await history(kept) == ["Luna again", "Yes"]
 
 
-async def test_what_was_edited_between_showing_and_pressing_stays(
+async def test_texts_edited_after_the_question_stay(
     kept: tuple[Rig, Conversations],
 ) -> None:
     rig, conversations = kept
@@ -166,7 +166,7 @@ async def test_what_was_edited_between_showing_and_pressing_stays(
     assert "had changed or were already deleted" in reply.markdown
 
 
-async def test_a_question_counts_once_for_its_person_in_its_place(rig: Rig) -> None:
+async def test_a_question_is_valid_once_for_its_person_in_its_place(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog")
     question = await say(rig, "/forget Luna")
     value = question.buttons[0].value
@@ -196,7 +196,7 @@ async def test_a_forged_question_or_page_shows_and_deletes_nothing(rig: Rig) -> 
     assert await remembered(rig) == {"Luna is my dog"}
 
 
-async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> None:
+async def test_all_pages_are_shown_and_deleted_together(rig: Rig) -> None:
     for number in range(23):
         await say(rig, f"/remember Luna did trick number {number:02}x")
         await rig.clock.advance(1)
@@ -215,7 +215,7 @@ async def test_everything_is_shown_page_by_page_and_goes_at_once(rig: Rig) -> No
     assert (await press(rig, page, "First")).markdown == texts.CLOSED
 
 
-async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
+async def test_a_page_shows_existing_items_only(rig: Rig) -> None:
     for number in range(11):
         await say(rig, f"/remember Luna did trick number {number:02}x")
         await rig.clock.advance(1)
@@ -230,7 +230,7 @@ async def test_a_page_shows_what_is_there_now(rig: Rig) -> None:
     assert told.startswith("I deleted 10 items.")
 
 
-async def test_beyond_the_bound_is_told_and_left(rig: Rig) -> None:
+async def test_items_beyond_the_limit_are_reported_and_stay(rig: Rig) -> None:
     handle = await rig.handle("ada")
     for number in range(MAX_FOUND + 3):
         await rig.said(handle, f"turn-{number}", f"Luna number {number}", "yes")
@@ -242,7 +242,9 @@ async def test_beyond_the_bound_is_told_and_left(rig: Rig) -> None:
     assert "Forget 3" in [one.label for one in (await say(rig, "/forget Luna number")).buttons]
 
 
-async def test_a_linked_person_s_own_goes_and_a_separated_one_s_stays(rig: Rig) -> None:
+async def test_memories_of_linked_accounts_are_deleted_and_those_of_separated_ones_stay(
+    rig: Rig,
+) -> None:
     elsewhere = replace(DIRECT, platform="discord")
     ada, bea = rig.caller("ada"), rig.caller("bea", at=elsewhere)
     await rig.link(ada, bea)
@@ -259,7 +261,7 @@ async def test_a_linked_person_s_own_goes_and_a_separated_one_s_stays(rig: Rig) 
     assert await handle.read.count() == 0
 
 
-async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
+async def test_in_a_room_only_texts_of_that_room_are_shown(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog", at=DIRECT)
     handle = await rig.handle("ada", at=ROOM)
     await handle.write.remember(Draft("Luna guards the server", Kind.FACT))
@@ -269,7 +271,7 @@ async def test_in_a_room_only_what_belongs_there_is_shown(rig: Rig) -> None:
     assert texts.FORGET_IN_ROOM in private.markdown
 
 
-async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed(rig: Rig) -> None:
+async def test_in_a_room_without_private_messages_no_other_text_is_shown(rig: Rig) -> None:
     direct = replace(DIRECT, platform=ROOM.platform)
     await say(rig, "/remember Luna is my dog", at=direct)
     await (await rig.handle("ada", at=ROOM)).write.remember(
@@ -289,7 +291,7 @@ async def test_before_others_nothing_from_elsewhere_is_shown_whatever_is_allowed
     assert texts.FORGET_IN_ROOM not in everything
 
 
-async def test_the_audit_says_that_and_never_what(rig: Rig) -> None:
+async def test_the_audit_records_the_deletion_without_content(rig: Rig) -> None:
     await say(rig, "/remember Luna is my dog")
     await press(rig, await say(rig, "/forget Luna"), "Forget")
     (entry,) = [one for one in rig.noted.entries if one.action == "memory_bulk_delete"]
@@ -297,7 +299,7 @@ async def test_the_audit_says_that_and_never_what(rig: Rig) -> None:
     assert "luna" not in repr(entry).casefold()
 
 
-async def test_the_history_of_another_person_is_never_read(
+async def test_the_history_of_other_people_is_never_searched(
     kept: tuple[Rig, Conversations],
 ) -> None:
     rig, conversations = kept
@@ -310,7 +312,7 @@ async def test_the_history_of_another_person_is_never_read(
     assert len((await found.privacy.matches("Luna")).items) == 1
 
 
-async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> None:
+async def test_a_soul_that_contains_the_topic_is_reported_and_not_changed(rig: Rig) -> None:
     await say(rig, "/soul Call my dog Luna by her name.")
     assert texts.IN_SOUL in (await say(rig, "/forget Luna")).markdown
     await say(rig, "/remember Luna is my dog")
@@ -319,7 +321,7 @@ async def test_a_soul_that_says_it_is_named_and_left_to_its_person(rig: Rig) -> 
 
 
 @pytest.mark.parametrize("alone", [False, True])
-async def test_before_others_nothing_private_is_listed_or_deleted(
+async def test_in_a_room_without_private_messages_nothing_private_is_listed_or_deleted(
     kept: tuple[Rig, Conversations], alone: bool
 ) -> None:
     rig, _ = kept
@@ -347,7 +349,7 @@ async def test_before_others_nothing_private_is_listed_or_deleted(
 
 
 @pytest.mark.parametrize("tenant", ["default", "two"])
-async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_learned_of_it(
+async def test_in_every_tenant_a_message_is_one_item_deleted_with_its_memories(
     kept: tuple[Rig, Conversations], tenant: str
 ) -> None:
     rig, conversations = kept
@@ -372,9 +374,7 @@ async def test_in_every_tenant_a_message_is_one_thing_and_goes_with_what_was_lea
 
 
 @pytest.mark.parametrize("asked_at", [ROOM, DIRECT])
-async def test_a_question_that_reached_its_person_directly_is_answered_there(
-    rig: Rig, asked_at: Place
-) -> None:
+async def test_a_question_sent_in_private_is_answered_there(rig: Rig, asked_at: Place) -> None:
     direct = replace(DIRECT, platform=ROOM.platform)
     await say(rig, "/remember Luna is my dog", at=replace(asked_at, platform=ROOM.platform))
     question = await say(rig, "/forget Luna", at=replace(asked_at, platform=ROOM.platform))
@@ -397,7 +397,7 @@ def labels(number: int, room: int, size: int = 10) -> tuple[str, ...]:
     return tuple(one.label for one in page_of(LIST, number, size).turnings(room))
 
 
-def test_every_item_stands_on_one_page() -> None:
+def test_every_item_is_on_exactly_one_page() -> None:
     pages = [page_of(LIST, number) for number in (1, 2, 3)]
     assert [one for page in pages for one in page.items] == list(LIST)
     assert [page.label for page in pages] == ["1-10 of 23", "11-20 of 23", "21-23 of 23"]
@@ -406,15 +406,15 @@ def test_every_item_stands_on_one_page() -> None:
 
 
 @pytest.mark.parametrize(("wanted", "got"), [(0, 1), (-5, 1), (4, 3), (10**9, 3)])
-def test_a_number_that_is_none_gives_the_nearest_page(wanted: int, got: int) -> None:
+def test_an_invalid_page_number_gives_the_nearest_page(wanted: int, got: int) -> None:
     assert page_of(LIST, wanted).number == got
 
 
-def test_where_there_is_room_for_one_choice_it_goes_round() -> None:
+def test_with_one_button_the_pages_form_a_cycle() -> None:
     assert [labels(n, 1) for n in (1, 2, 3)] == [("Next 11-20",), ("Next 21-23",), ("First 1-10",)]
 
 
-def test_with_more_room_one_goes_back_as_well() -> None:
+def test_with_more_buttons_there_is_a_previous_page() -> None:
     assert [labels(n, 2) for n in (1, 2, 3)] == [
         ("Next 11-20",),
         ("Back 1-10", "Next 21-23"),
@@ -422,7 +422,7 @@ def test_with_more_room_one_goes_back_as_well() -> None:
     ]
 
 
-def test_one_page_leads_nowhere_and_no_room_shows_nothing() -> None:
+def test_one_page_or_no_buttons_give_no_paging() -> None:
     assert page_of(LIST[:10], 1).turnings(2) == ()
     assert page_of(LIST, 1).turnings(0) == ()
 
@@ -432,7 +432,7 @@ def test_labels_fit_the_narrowest_platform() -> None:
     assert all(len(one.label) <= 20 for one in many.turnings(2))
 
 
-async def test_a_failure_of_the_store_closes_no_question(
+async def test_a_failure_of_the_store_leaves_the_question_open(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await say(rig, "/remember my dog is called Luna")
@@ -447,7 +447,7 @@ async def test_a_failure_of_the_store_closes_no_question(
     assert await remembered(rig) == set()
 
 
-async def test_a_failure_of_the_store_leaves_an_erasure_to_be_repeated(
+async def test_after_a_failure_of_the_store_an_erasure_can_be_repeated(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await say(rig, "/remember my dog is called Luna")

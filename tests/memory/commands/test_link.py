@@ -69,7 +69,7 @@ async def linked(ada: Talk, bob: Talk) -> Reply:
     return await ada.press(ada.notice(agreed), "Yes")
 
 
-async def test_both_see_the_other_and_confirm_and_both_hear_of_it() -> None:
+async def test_both_accounts_see_the_other_confirm_and_are_told() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         await ada.say("/remember I prefer tabs")
@@ -94,7 +94,7 @@ async def test_both_see_the_other_and_confirm_and_both_hear_of_it() -> None:
         assert "Telegram, “Ada”" in (await bob.say("/link")).markdown
 
 
-async def test_every_step_can_be_typed() -> None:
+async def test_every_step_works_with_typed_commands() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         asked = await entered(ada, bob)
@@ -105,7 +105,7 @@ async def test_every_step_can_be_typed() -> None:
         assert "Linked" in (await ada.say(f"/link confirm {typed}")).markdown
 
 
-async def test_a_code_that_is_entered_shares_nothing() -> None:
+async def test_entering_a_code_links_nobody() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         await ada.say("/remember I prefer tabs")
@@ -117,7 +117,9 @@ async def test_a_code_that_is_entered_shares_nothing() -> None:
 
 
 @pytest.mark.parametrize("refuses", ["redeemer", "maker", "typed"])
-async def test_either_refusal_ends_it_and_the_other_is_told_neutrally(refuses: str) -> None:
+async def test_a_refusal_ends_the_request_and_the_other_account_is_told_without_a_reason(
+    refuses: str,
+) -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         asked = await entered(ada, bob)
@@ -137,7 +139,7 @@ async def test_either_refusal_ends_it_and_the_other_is_told_neutrally(refuses: s
                 await talk.press(asked, "Yes")
 
 
-async def test_a_strangers_press_and_a_replay_do_nothing() -> None:
+async def test_presses_of_strangers_and_repeated_presses_have_no_effect() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         eve = Talk(rig, "eve", DISCORD)
@@ -159,7 +161,7 @@ async def test_a_strangers_press_and_a_replay_do_nothing() -> None:
         assert not await bob.knows("tabs")
 
 
-async def test_the_time_to_confirm_ends_and_both_hear_of_it() -> None:
+async def test_an_expired_confirmation_ends_the_request_and_both_are_told() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         question = ada.notice(await bob.press(await entered(ada, bob), "Yes"))
@@ -176,7 +178,7 @@ async def test_the_time_to_confirm_ends_and_both_hear_of_it() -> None:
         assert expired(offered) == ()
 
 
-async def test_two_people_of_one_account_are_never_linked() -> None:
+async def test_two_people_with_the_same_bot_are_never_linked() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         neighbour = Talk(rig, "eve", DIRECT)
@@ -190,7 +192,7 @@ async def test_two_people_of_one_account_are_never_linked() -> None:
             await entered(bob, neighbour)
 
 
-async def test_whoever_joins_a_group_sees_all_of_it_and_all_of_it_hears_of_it() -> None:
+async def test_a_new_account_sees_the_whole_group_and_the_group_is_told() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         cleo = Talk(rig, "cleo", SLACK)
@@ -203,7 +205,7 @@ async def test_whoever_joins_a_group_sees_all_of_it_and_all_of_it_hears_of_it() 
         assert "Slack (account second)" in cleo.notice(done).markdown
 
 
-async def test_who_leaves_is_told_and_so_are_the_others_and_each_keeps_their_own() -> None:
+async def test_leaving_tells_all_accounts_and_each_keeps_its_memories() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         await ada.say("/remember I prefer tabs")
@@ -218,7 +220,7 @@ async def test_who_leaves_is_told_and_so_are_the_others_and_each_keeps_their_own
         assert "not linked" in (await bob.say("/link off")).markdown
 
 
-async def test_one_link_waits_for_a_person_at_a_time() -> None:
+async def test_a_person_has_one_open_request() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         cleo = Talk(rig, "cleo", SLACK)
@@ -231,7 +233,7 @@ async def test_one_link_waits_for_a_person_at_a_time() -> None:
         assert "“Cleo”" in (await bob.say(f"/link {code}")).markdown
 
 
-async def test_linking_is_for_direct_messages_and_buttons_too() -> None:
+async def test_linking_works_in_direct_messages_only() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         asked = await entered(ada, bob)
@@ -242,7 +244,7 @@ async def test_linking_is_for_direct_messages_and_buttons_too() -> None:
             await Talk(rig, "bob", ROOM).press(asked, "Yes")
 
 
-async def test_ones_own_code_and_a_pair_that_is_linked_are_named() -> None:
+async def test_an_own_code_and_an_existing_link_are_reported() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         code = await code_of(ada)
@@ -255,7 +257,7 @@ async def test_ones_own_code_and_a_pair_that_is_linked_are_named() -> None:
             await ada.say("/link confirm")
 
 
-async def test_a_hostile_name_shows_as_a_name() -> None:
+async def test_a_hostile_name_is_shown_as_a_name() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         caller = replace(bob.caller, name="\u202e**Ada**\n- Platform: `Telegram`\u2066")
@@ -267,7 +269,7 @@ async def test_a_hostile_name_shows_as_a_name() -> None:
         assert "\\*\\*Ada\\*\\*" in shown
 
 
-async def test_erasing_reaches_one_account_and_asks_the_others() -> None:
+async def test_erase_applies_to_one_account_and_asks_the_others() -> None:
     async with memory_rig() as rig:
         ada, bob = talks(rig)
         await ada.say("/remember I prefer tabs")
@@ -296,7 +298,7 @@ async def test_erasing_reaches_one_account_and_asks_the_others() -> None:
         assert "not linked" in (await bob.say("/link off")).markdown
 
 
-async def test_erasing_alone_asks_nobody_else() -> None:
+async def test_erase_without_linked_accounts_asks_nobody_else() -> None:
     async with memory_rig() as rig:
         ada, _ = talks(rig)
         surely = await ada.press(await ada.say("/privacy erase"), "Erase")

@@ -33,7 +33,7 @@ def lines(reply: Reply) -> list[str]:
     return [line[2 : line.index(" _(")] for line in shown]
 
 
-async def test_what_was_learned_comes_by_kind_the_newest_first_without_chat_messages() -> None:
+async def test_memories_are_listed_by_kind_newest_first_without_chat_messages() -> None:
     async with memory_rig() as rig:
         await learn(rig, "Has a dog")
         await learn(rig, "I prefer tabs", kind=Kind.PREFERENCE)
@@ -49,7 +49,7 @@ async def test_what_was_learned_comes_by_kind_the_newest_first_without_chat_mess
         assert [button.label for button in shown.buttons] == ["Chat messages"]
 
 
-async def test_pages_are_turned_by_buttons_and_count_what_is_listed() -> None:
+async def test_pages_are_turned_by_buttons_and_count_the_listed_items() -> None:
     async with memory_rig() as rig:
         facts = [f"Owns boat number {number}" for number in range(2 * PAGE + 3)]
         await learn(rig, *facts)
@@ -68,7 +68,7 @@ async def test_pages_are_turned_by_buttons_and_count_what_is_listed() -> None:
         assert lines(await press(rig, second, "Previous")) == pages[0]
 
 
-async def test_chat_messages_are_a_list_of_their_own() -> None:
+async def test_chat_messages_are_a_separate_list() -> None:
     async with memory_rig() as rig:
         await learn(rig, "Has a dog")
         await talk(rig, 8)
@@ -84,7 +84,7 @@ async def test_chat_messages_are_a_list_of_their_own() -> None:
         assert lines(await press(rig, learned, "Chat")) == lines(shown)
 
 
-async def test_a_search_counts_what_it_found_and_goes_on_by_buttons() -> None:
+async def test_a_search_counts_its_results_and_has_pages() -> None:
     async with memory_rig() as rig:
         await learn(rig, *(f"Boat {number} is blue" for number in range(PAGE + 2)), "Has a dog")
         await talk(rig, 2, "The boat leaves at")
@@ -95,7 +95,7 @@ async def test_a_search_counts_what_it_found_and_goes_on_by_buttons() -> None:
         assert sorted(lines(said)) == ["The boat leaves at 0", "The boat leaves at 1"]
 
 
-async def test_a_search_that_finds_nothing_says_so() -> None:
+async def test_a_search_without_results_says_so() -> None:
     async with memory_rig() as rig:
         assert (await say(rig, "/memories giraffe")).markdown == texts.NOT_FOUND
         await learn(rig, "Has a dog")
@@ -106,7 +106,7 @@ async def test_a_search_that_finds_nothing_says_so() -> None:
         assert lines(await press(rig, only_said, "Chat")) == ["A giraffe is tall 0"]
 
 
-async def test_where_nothing_is_kept_the_next_step_is_told() -> None:
+async def test_an_empty_memory_is_reported_with_the_next_step() -> None:
     async with memory_rig() as rig:
         assert await say(rig, "/memories") == Reply(texts.NOTHING)
         assert await say(rig, "/memories chat") == Reply(texts.NOTHING_SAID)
@@ -116,7 +116,7 @@ async def test_where_nothing_is_kept_the_next_step_is_told() -> None:
         assert "`/memories chat`" in shown.markdown
 
 
-async def test_nobody_else_turns_the_pages_and_not_for_ever() -> None:
+async def test_other_people_cannot_turn_pages_and_pages_expire() -> None:
     async with memory_rig() as rig:
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
@@ -128,7 +128,7 @@ async def test_nobody_else_turns_the_pages_and_not_for_ever() -> None:
         assert await press(rig, first, "Next") == Reply(texts.OLD_LIST)
 
 
-async def test_what_is_deleted_meanwhile_leaves_an_empty_page_with_a_next_step() -> None:
+async def test_a_page_emptied_meanwhile_names_the_next_step() -> None:
     async with memory_rig() as rig:
         await learn(rig, *(f"Owns boat number {number}" for number in range(PAGE + 1)))
         first = await say(rig, "/memories")
@@ -138,7 +138,7 @@ async def test_what_is_deleted_meanwhile_leaves_an_empty_page_with_a_next_step()
 
 
 @pytest.mark.parametrize("allowed", [False, True])
-async def test_before_others_only_what_was_learned_there_is_listed(allowed: bool) -> None:
+async def test_in_a_room_only_memories_of_that_room_are_listed(allowed: bool) -> None:
     async with memory_rig() as rig:
         direct = replace(DIRECT, platform=ROOM.platform)
         await learn(rig, "Has a secret garden", at=direct)
@@ -158,7 +158,7 @@ async def test_before_others_only_what_was_learned_there_is_listed(allowed: bool
         assert lines(await shown(alone=True)) == (everything if allowed else ["Plays chess"])
 
 
-async def test_in_a_room_without_anything_the_direct_message_is_named() -> None:
+async def test_in_a_room_without_memories_the_direct_message_is_named() -> None:
     async with memory_rig() as rig:
         assert ROOM.audience is not Audience.DIRECT
         shown = (await say(rig, "/memories", at=ROOM)).markdown
@@ -177,7 +177,7 @@ async def test_every_page_fits_the_narrowest_platform() -> None:
         assert all(len(button.value.encode()) <= 64 for button in second.buttons)
 
 
-async def test_pages_end_where_paging_ends_and_the_search_is_named() -> None:
+async def test_the_last_page_names_the_search() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await learn(rig, "Has a dog")

@@ -34,7 +34,7 @@ def labels(reply: Reply) -> list[str]:
     return [button.label for button in reply.buttons]
 
 
-async def test_after_each_decision_the_next_one_follows_until_nothing_waits() -> None:
+async def test_after_each_decision_the_next_question_follows() -> None:
     async with memory_rig() as rig:
         await guess(rig, "Lives in Rome", "Owns a boat", "Plays chess")
         first = await say(rig, "/memories review")
@@ -55,7 +55,7 @@ async def test_after_each_decision_the_next_one_follows_until_nothing_waits() ->
             await press(rig, second, "Keep")
 
 
-async def test_what_is_left_for_later_comes_again_at_the_end() -> None:
+async def test_a_postponed_question_returns_at_the_end() -> None:
     async with memory_rig() as rig:
         await guess(rig, "Lives in Rome", "Owns a boat")
         first = await say(rig, "/memories review")
@@ -66,7 +66,7 @@ async def test_what_is_left_for_later_comes_again_at_the_end() -> None:
         assert labels(last) == ["Keep", "Forget it"]
 
 
-async def test_all_that_wait_under_an_answer_are_named_and_offered_first() -> None:
+async def test_all_open_questions_of_an_answer_are_listed_and_come_first() -> None:
     async with memory_rig() as rig:
         await guess(rig, "Lives in Rome")
         results = await guess(rig, "Owns a boat", "Plays chess", "Has a dog", "Sings", "Paints")
@@ -84,7 +84,7 @@ async def test_all_that_wait_under_an_answer_are_named_and_offered_first() -> No
         assert [name in text for name, text in zip(named, asked, strict=True)] == [True] * 5
 
 
-async def test_what_operators_decide_is_not_asked_of_anybody_else() -> None:
+async def test_decisions_of_operators_are_not_asked_of_others() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", at=ROOM)
         proposed = await ada.write.infer(
@@ -100,7 +100,7 @@ async def test_what_operators_decide_is_not_asked_of_anybody_else() -> None:
         assert len(footer_of([guessed]).buttons) == 2
 
 
-async def test_operators_are_told_where_proposals_wait() -> None:
+async def test_operators_are_told_which_projects_have_proposals() -> None:
     async with memory_rig() as rig:
         for name in ("ada", "root"):
             await rig.handle(name, at=ROOM, role=Role.OPERATOR if name == "root" else Role.MEMBER)
@@ -129,7 +129,7 @@ async def test_operators_are_told_where_proposals_wait() -> None:
         assert told not in shown
 
 
-async def test_nobody_but_operators_learns_that_proposals_wait_and_no_room_does() -> None:
+async def test_only_operators_in_private_learn_about_proposals() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", at=ROOM)
         await ada.write.infer(Draft("Releases are on Monday", Kind.FACT, scope=Scope.PROJECT))
@@ -142,7 +142,7 @@ async def test_nobody_but_operators_learns_that_proposals_wait_and_no_room_does(
         assert await there.review.proposed() == [], "who left the project learns nothing of it"
 
 
-async def test_a_soul_is_not_asked_about_in_a_room() -> None:
+async def test_a_proposal_for_a_soul_is_not_decided_in_a_room() -> None:
     async with memory_rig() as rig:
         await say(rig, "/privacy rooms on", at=HERE)
         ada = await rig.handle("ada", at=HERE)
@@ -157,7 +157,7 @@ async def test_a_soul_is_not_asked_about_in_a_room() -> None:
 
 
 @pytest.mark.parametrize("alone", [True, False])
-async def test_before_others_nothing_follows_and_nothing_is_asked(alone: bool) -> None:
+async def test_in_a_room_without_private_messages_no_question_is_asked(alone: bool) -> None:
     async with memory_rig() as rig:
         await say(rig, "/privacy rooms on", at=HERE)
         await (await rig.handle("ada", at=HERE)).write.infer(Draft("Lives in Rome", Kind.FACT))
@@ -174,7 +174,7 @@ async def test_before_others_nothing_follows_and_nothing_is_asked(alone: bool) -
         assert (shown.markdown == texts.WAITS_PRIVATELY) is not alone
 
 
-async def test_a_password_that_waits_is_not_shown() -> None:
+async def test_a_pending_password_is_not_shown() -> None:
     async with memory_rig() as rig:
         (result,) = await guess(rig, "Lives in Rome")
         key = "AKIA" + "IOSFODNN7ABCDEFG"

@@ -6,7 +6,7 @@ from memory.commands.texts import memory_line
 from tests.memory.stores.records import record
 
 
-def test_what_was_said_is_told_apart_from_what_is_known() -> None:
+def test_chat_messages_and_memories_are_distinguished() -> None:
     known = record("I like green tea")
     asked = replace(record("What do you know about tea?"), role="user")
     answered = replace(record("I will remember that."), role="assistant")

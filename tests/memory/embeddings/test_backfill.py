@@ -88,7 +88,7 @@ async def finish(work: EmbeddingBackfill) -> int:
     return made
 
 
-async def test_everything_gets_its_vector_the_newest_first(rig: Rig) -> None:
+async def test_every_memory_gets_its_vector_newest_first(rig: Rig) -> None:
     texts = [f"memory {'x' * number} {number}" for number in range(2 * BATCH + 3)]
     ids = await rig.keep(*texts)
     work = rig.work()
@@ -100,7 +100,7 @@ async def test_everything_gets_its_vector_the_newest_first(rig: Rig) -> None:
     assert rig.counted == ["vectors_made"] * len(texts)
 
 
-async def test_what_is_new_comes_before_what_is_older(rig: Rig) -> None:
+async def test_new_memories_precede_older_ones(rig: Rig) -> None:
     await rig.keep(*(f"old {'x' * number} {number}" for number in range(3 * BATCH)))
     work = rig.work()
     assert await work.step() == BATCH
@@ -114,7 +114,7 @@ async def test_what_is_new_comes_before_what_is_older(rig: Rig) -> None:
     assert len(rig.model.texts) == 5 * BATCH + 2
 
 
-async def test_another_model_makes_all_anew_and_nothing_is_mixed(rig: Rig) -> None:
+async def test_another_model_makes_all_vectors_anew_without_mixing(rig: Rig) -> None:
     ids = await rig.keep(*(f"memory {'x' * number} {number}" for number in range(BATCH + 5)))
     await finish(rig.work())
     other = rig.work(Model("n"))
@@ -127,7 +127,7 @@ async def test_another_model_makes_all_anew_and_nothing_is_mixed(rig: Rig) -> No
     assert await rig.found("m") == set()
 
 
-async def test_what_was_edited_is_looked_for_again_after_a_while(rig: Rig) -> None:
+async def test_an_edited_memory_gets_a_new_vector_later(rig: Rig) -> None:
     turn = record("I like tea", role="user", message_id="m1")
     await store(rig.memories, turn)
     work = rig.work()
@@ -141,7 +141,7 @@ async def test_what_was_edited_is_looked_for_again_after_a_while(rig: Rig) -> No
     assert await rig.found() == {turn.id}
 
 
-async def test_the_model_is_loaded_before_there_is_anything_to_do(rig: Rig) -> None:
+async def test_the_model_is_loaded_before_there_is_work(rig: Rig) -> None:
     """So that the first question does not wait for it."""
     loaded: list[int] = []
 
@@ -164,7 +164,7 @@ async def test_the_model_is_loaded_before_there_is_anything_to_do(rig: Rig) -> N
     ("error", "pause"),
     [(ModelUnavailable("busy"), AFTER_FAILURE), (ModelRefused("no key"), AFTER_REFUSAL)],
 )
-async def test_a_model_that_fails_is_left_alone_for_a_while_and_said_once(
+async def test_a_failing_model_is_skipped_for_a_while_and_reported_once(
     rig: Rig, error: Exception, pause: float
 ) -> None:
     ids = await rig.keep("one", "two")
@@ -182,7 +182,7 @@ async def test_a_model_that_fails_is_left_alone_for_a_while_and_said_once(
     assert await rig.found() == set(ids)
 
 
-async def test_what_processes_died_of_is_embedded_alone_or_not_at_all(rig: Rig) -> None:
+async def test_a_crashing_memory_is_embedded_alone_or_not_at_all(rig: Rig) -> None:
     ids = await rig.keep("one", "two", "three", "four")
     guard = suspected("embedding", {ids[0]: 4, ids[1]: MAX_DEATHS, ids[2]: 1})
     work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, guard=guard)
@@ -193,7 +193,7 @@ async def test_what_processes_died_of_is_embedded_alone_or_not_at_all(rig: Rig) 
     assert batches == [{MODEL}, {ids[3]}, {ids[2]}, {ids[0]}]
 
 
-async def test_a_model_that_processes_died_of_is_not_loaded(rig: Rig) -> None:
+async def test_a_crashing_model_is_not_loaded(rig: Rig) -> None:
     await rig.keep("one")
     guard = deadly("embedding", MODEL)
     work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, guard=guard)

@@ -36,7 +36,7 @@ async def embedder(models: Path) -> AsyncIterator[LocalEmbedder]:
     await opened.close()
 
 
-async def test_what_means_the_same_is_near_and_the_model_is_the_published_one(
+async def test_texts_with_the_same_meaning_are_close_and_the_model_is_the_published_one(
     embedder: LocalEmbedder,
 ) -> None:
     texts = ["The cat sits outside", "A man is playing guitar", "The feline rests outdoors", ""]
@@ -50,7 +50,7 @@ async def test_what_means_the_same_is_near_and_the_model_is_the_published_one(
     assert nothing.dimension == 384
 
 
-async def test_a_text_alone_and_among_longer_ones_has_the_same_vector(
+async def test_the_vector_of_a_text_does_not_depend_on_its_batch(
     embedder: LocalEmbedder,
 ) -> None:
     texts = ["tea", "a much longer text about tea and everything that goes with it " * 20]
@@ -59,7 +59,7 @@ async def test_a_text_alone_and_among_longer_ones_has_the_same_vector(
     assert await embedder.embed([]) == []
 
 
-async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
+async def test_the_event_loop_continues_and_a_question_does_not_wait_for_a_batch(
     embedder: LocalEmbedder,
 ) -> None:
     await embedder.embed(["warm"])
@@ -76,7 +76,7 @@ async def test_the_loop_goes_on_and_a_question_does_not_wait_for_a_batch(
     assert len(await behind) == 32
 
 
-async def test_a_model_that_was_loaded_answers_within_the_time_that_a_question_waits(
+async def test_a_loaded_model_answers_within_the_time_limit_of_a_question(
     models: Path,
 ) -> None:
     embedder = LocalEmbedder(models)
@@ -86,7 +86,7 @@ async def test_a_model_that_was_loaded_answers_within_the_time_that_a_question_w
     await embedder.close()
 
 
-async def test_what_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+async def test_a_missing_model_is_reported_immediately(tmp_path: Path) -> None:
     embedder, began = LocalEmbedder(tmp_path), time.monotonic()
     with pytest.raises(ModelRefused, match=r"has no model\.onnx; run parley models pull"):
         await embedder.embed(["tea"])
@@ -94,7 +94,7 @@ async def test_what_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     await embedder.close()
 
 
-async def test_a_broken_file_is_a_refusal(tmp_path: Path) -> None:
+async def test_a_damaged_file_is_an_error(tmp_path: Path) -> None:
     folder = EMBEDDING.folder(tmp_path)
     folder.mkdir()
     for name in EMBEDDING.files:
@@ -107,7 +107,7 @@ async def test_a_broken_file_is_a_refusal(tmp_path: Path) -> None:
         await LocalEmbedder(tmp_path).embed(["tea"])
 
 
-def test_nothing_heavy_is_imported_before_the_first_text() -> None:
+def test_the_libraries_are_imported_with_the_first_text() -> None:
     """Nor by the program that has no model."""
     code = (
         "import sys; import parley.app, memory.embeddings.local, memory.embeddings.local,"
@@ -118,7 +118,7 @@ def test_nothing_heavy_is_imported_before_the_first_text() -> None:
     assert done.stdout.strip() == "set()"
 
 
-async def test_a_cross_encoder_judges_in_the_order_of_the_texts(tmp_path: Path) -> None:
+async def test_a_cross_encoder_scores_in_the_order_of_the_texts(tmp_path: Path) -> None:
     reranker = LocalReranker(cross_encoder.made_in(tmp_path))
     assert RERANKING.missing(tmp_path) == []
     texts = ["the dog in the rain", "green tea", "tea", "", *["coffee"] * 40]
@@ -130,6 +130,6 @@ async def test_a_cross_encoder_judges_in_the_order_of_the_texts(tmp_path: Path) 
     await reranker.close()
 
 
-async def test_a_reranker_that_is_not_there_is_said(tmp_path: Path) -> None:
+async def test_a_missing_reranker_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelRefused, match="parley models pull"):
         await LocalReranker(tmp_path).judge("tea", ["tea"])

@@ -57,7 +57,7 @@ async def embedder(service: Service) -> AsyncIterator[OpenAiEmbedder]:
     await opened.close()
 
 
-async def test_every_text_gets_its_unit_vector_batch_by_batch(
+async def test_every_text_gets_its_unit_vector_in_batches(
     service: Service, embedder: OpenAiEmbedder
 ) -> None:
     texts = ["abc", "", *["x"] * BATCH]
@@ -77,7 +77,7 @@ async def test_every_text_gets_its_unit_vector_batch_by_batch(
     [(401, ModelRefused), (404, ModelRefused), (400, ModelRefused),
      (429, ModelUnavailable), (500, ModelUnavailable)],
 )  # fmt: skip
-async def test_an_error_is_typed_and_asked_once(
+async def test_an_error_has_its_type_and_is_not_retried(
     service: Service, embedder: OpenAiEmbedder, status: int, error: type[Exception]
 ) -> None:
     service.status, service.body = status, {"error": {"message": "no"}}
@@ -96,7 +96,7 @@ async def test_an_error_is_typed_and_asked_once(
         [{"index": 0, "embedding": [1.0, 0.0]}, {"index": 1, "embedding": []}],
     ],
 )
-async def test_anything_but_a_vector_for_each_is_refused(
+async def test_a_response_without_one_vector_per_text_is_refused(
     service: Service, embedder: OpenAiEmbedder, data: list[dict[str, object]]
 ) -> None:
     service.body = {"object": "list", "model": "m", "data": data}
@@ -104,12 +104,14 @@ async def test_anything_but_a_vector_for_each_is_refused(
         await embedder.embed(["tea", "rum"])
 
 
-async def test_nobody_is_asked_to_be_ready(service: Service, embedder: OpenAiEmbedder) -> None:
+async def test_preparing_the_model_sends_no_request(
+    service: Service, embedder: OpenAiEmbedder
+) -> None:
     await embedder.warm()
     assert service.asked == []
 
 
-async def test_nobody_there_is_no_answer() -> None:
+async def test_an_unreachable_service_is_unavailable() -> None:
     embedder = OpenAiEmbedder("", "m", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelUnavailable, match="no answer from the embedding server"):
         await embedder.embed(["tea"])

@@ -72,16 +72,16 @@ def test_a_citation_is_found_with_its_id(text: str, source_id: str) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_one_is_none(text: str) -> None:
+def test_similar_text_is_not_a_citation(text: str) -> None:
     assert find_citations(text) == ()
 
 
-def test_an_address_is_one_citation_whatever_its_path_looks_like() -> None:
+def test_an_address_is_one_citation_whatever_its_path() -> None:
     url = f"https://example.org/acme/app/commit/{FORTY}/ADR-003#123"
     assert [c.source_id for c in find_citations(f"see {url} now")] == [url]
 
 
-def test_several_come_in_the_order_of_the_text_each_once_with_their_places() -> None:
+def test_several_citations_are_in_the_order_of_the_text_with_their_positions() -> None:
     text = "#7 says per ADR-3 (adr 003) that a1b2c3d fixed #7, see https://example.org/."
     found = find_citations(text)
     assert [c.source_id for c in found] == [
@@ -98,12 +98,12 @@ def test_several_come_in_the_order_of_the_text_each_once_with_their_places() -> 
     ]
 
 
-def test_their_number_is_bounded() -> None:
+def test_the_number_of_citations_is_limited() -> None:
     assert len(find_citations(" ".join(f"#{n}" for n in range(1, 500)))) == MAX_CITATIONS
 
 
 @given(st.text(alphabet="ADR-#/0129abcdefGH:htps. \n()[]xyz", max_size=300))
-def test_every_citation_stands_where_it_says(text: str) -> None:
+def test_every_citation_is_at_its_position(text: str) -> None:
     for citation in find_citations(text):
         assert 0 <= citation.start < citation.end <= len(text)
         written = text[citation.start : citation.end]

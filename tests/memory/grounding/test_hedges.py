@@ -147,21 +147,21 @@ NONE = [
 
 
 @for_each("text", SPECULATION + UNCERTAINTY + SUGGESTIONS)
-def test_personal_speculation_blocks(text: str) -> None:
+def test_personal_speculation_is_blocked(text: str) -> None:
     result = analyze_hedges(text)
     assert result.action is HedgeAction.BLOCK
     assert result.words
 
 
 @for_each("text", CAUTION)
-def test_proper_caution_and_what_others_hold_goes_to_review(text: str) -> None:
+def test_caution_and_opinions_of_others_go_to_review(text: str) -> None:
     result = analyze_hedges(text)
     assert result.action is HedgeAction.REVIEW
     assert result.words
 
 
 @for_each("text", NONE)
-def test_what_only_looks_like_a_hedge_is_none(text: str) -> None:
+def test_similar_text_is_not_speculation(text: str) -> None:
     assert analyze_hedges(text).action is HedgeAction.NONE
 
 
@@ -195,16 +195,16 @@ def test_what_only_looks_like_a_hedge_is_none(text: str) -> None:
         "It is fast. Maybe. Or not.",
     ],
 )
-def test_no_disguise_and_no_assurance_helps(text: str) -> None:
+def test_speculation_is_found_despite_disguise_and_assurances(text: str) -> None:
     assert analyze_hedges(text).action is HedgeAction.BLOCK
 
 
-def test_a_block_outweighs_caution() -> None:
+def test_speculation_overrides_caution() -> None:
     result = analyze_hedges("The API may fail, I think, and usually does")
     assert (result.action, result.words) == (HedgeAction.BLOCK, ("i think",))
 
 
-def test_what_was_found_is_named_within_bounds() -> None:
+def test_findings_are_named_within_limits() -> None:
     many = " ".join(f"I {adverb} think so." for adverb in ("really", "still", "honestly")) * 20
     result = analyze_hedges(many)
     assert result.words == ("i really think", "i still think", "i honestly think")
@@ -213,7 +213,7 @@ def test_what_was_found_is_named_within_bounds() -> None:
 
 
 @given(st.text(max_size=300))
-def test_any_text_has_an_answer_within_its_bounds(text: str) -> None:
+def test_any_text_has_a_result_within_its_limits(text: str) -> None:
     result = analyze_hedges(text)
     assert (result.action is HedgeAction.NONE) == (not result.words)
     assert len(result.words) <= MAX_WORDS
@@ -225,14 +225,14 @@ def test_any_text_has_an_answer_within_its_bounds(text: str) -> None:
     st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]),
     st.sampled_from([str.upper, str.lower, str.title, str.swapcase]),
 )
-def test_neither_normal_form_nor_case_changes_a_block(text: str, form: str, case: object) -> None:
+def test_normal_form_and_case_do_not_change_a_block(text: str, form: str, case: object) -> None:
     assert callable(case)
     disguised = unicodedata.normalize(form, case(text))  # type: ignore[arg-type]
     assert analyze_hedges(disguised).action is HedgeAction.BLOCK
 
 
 @given(st.sampled_from(SPECULATION), st.data())
-def test_invisible_characters_anywhere_do_not_help(text: str, data: st.DataObject) -> None:
+def test_invisible_characters_do_not_change_a_block(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(text)))
     char = data.draw(st.sampled_from("\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u202e"))
     assert analyze_hedges(text[:at] + char + text[at:]).action is HedgeAction.BLOCK

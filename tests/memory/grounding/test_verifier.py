@@ -58,14 +58,14 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-async def test_a_commit_is_found_by_its_hash_and_by_an_abbreviation(repository: Path) -> None:
+async def test_a_commit_is_found_by_its_full_or_abbreviated_hash(repository: Path) -> None:
     whole = git(repository, "rev-parse", "HEAD")
     repositories = Repositories([repository], excerpts=True)
     for hexadecimal in (whole, whole[:7], whole[:12]):
         assert await repositories.commit(hexadecimal) == "Store memories in PostgreSQL\n"
 
 
-async def test_only_commits_are_commits(repository: Path) -> None:
+async def test_other_git_objects_are_not_commits(repository: Path) -> None:
     repositories = Repositories([repository])
     for other in (git(repository, "rev-parse", "HEAD^{tree}"), "a1b2c3d4e5", "0" * 40):
         assert await repositories.commit(other) is None
@@ -75,19 +75,19 @@ async def test_only_commits_are_commits(repository: Path) -> None:
     "hostile",
     ["HEAD", "--help", "-t", "a1b2c3d^{}", "a1b2c3d\n", "../a1b2c3d", "", "g" * 40, "a" * 41],
 )
-async def test_nothing_but_a_hash_reaches_git(
+async def test_only_a_hash_is_passed_to_git(
     hostile: str, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asyncio, "create_subprocess_exec", None)
     assert await Repositories([repository]).commit(hostile) is None
 
 
-async def test_a_folder_inside_another_repository_is_not_that_repository(repository: Path) -> None:
+async def test_a_folder_inside_another_repository_is_not_a_repository(repository: Path) -> None:
     inner = repository / "docs"
     assert await Repositories([inner]).commit(git(repository, "rev-parse", "HEAD")) is None
 
 
-async def test_the_environment_cannot_point_to_another_repository(
+async def test_environment_variables_cannot_select_another_repository(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_DIR", str(repository / ".git"))
@@ -106,7 +106,7 @@ async def test_a_decision_record_is_a_file_with_its_number(
     assert (record is not None) is found
 
 
-async def test_linked_folders_are_not_followed(repository: Path, tmp_path: Path) -> None:
+async def test_symbolic_links_are_not_followed(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "docs").symlink_to(repository / "docs")
     (tmp_path / "adr").symlink_to(repository / "docs" / "ADRs")
     assert await Repositories([tmp_path]).decision_record("ADR-003") is None
@@ -187,7 +187,7 @@ async def outcomes(text: str, verifier: CitationVerifier) -> list[tuple[bool, Re
         ("/away", Reason.FAILED, ["HEAD /away"]),
     ],
 )
-async def test_a_listed_page_is_asked_for(
+async def test_a_page_of_a_listed_host_is_requested(
     site: Site, path: str, reason: Reason, asked: list[str]
 ) -> None:
     verifier = ConfiguredVerifier(sources(site))
@@ -196,7 +196,7 @@ async def test_a_listed_page_is_asked_for(
     assert site.asked == asked
 
 
-async def test_what_is_not_listed_is_never_asked_for(site: Site) -> None:
+async def test_unlisted_hosts_are_never_requested(site: Site) -> None:
     nothing = GroundingSources(networks=LOOPBACK)
     text = f"http://127.0.0.1:{site.port}/api ADR-003 commit a1b2c3d #12 acme/app#12"
     found = await outcomes(text, ConfiguredVerifier(nothing))
@@ -204,7 +204,7 @@ async def test_what_is_not_listed_is_never_asked_for(site: Site) -> None:
     assert site.asked == []
 
 
-async def test_answers_are_remembered_for_a_while(site: Site) -> None:
+async def test_results_are_cached(site: Site) -> None:
     now = 0.0
     verifier = ConfiguredVerifier(sources(site), now=lambda: now)
     text = f"http://127.0.0.1:{site.port}/api http://127.0.0.1:{site.port}/gone"
@@ -216,14 +216,14 @@ async def test_answers_are_remembered_for_a_while(site: Site) -> None:
     assert sorted(site.asked) == ["HEAD /api", "HEAD /gone", "HEAD /gone"]
 
 
-async def test_all_together_have_their_time(site: Site) -> None:
+async def test_all_requests_together_have_a_time_limit(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site))
     base = f"http://127.0.0.1:{site.port}"
     checked = await verify_all(find_citations(f"{base}/slow {base}/api"), verifier, seconds=2.0)
     assert [c.verification.reason for c in checked] == [Reason.FAILED, Reason.EXISTS]
 
 
-async def test_only_so_many_are_looked_up(site: Site) -> None:
+async def test_the_number_of_requests_is_limited(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site, "/repos/acme/app/issues/{number}"))
     found = await outcomes(" ".join(f"#{n}" for n in range(10, 17)), verifier)
     assert [valid for valid, _ in found] == [False, False, True, False, False, False, False]
@@ -243,7 +243,7 @@ async def test_only_so_many_are_looked_up(site: Site) -> None:
         ("/repos/{owner}/{repo}/issues/{number}", "acme/..#12", None),
     ],
 )
-async def test_an_issue_is_asked_of_the_tracker_it_belongs_to(
+async def test_an_issue_is_requested_from_its_tracker(
     site: Site, template: str, text: str, asked: str | None
 ) -> None:
     found = await outcomes(text, ConfiguredVerifier(sources(site, template)))
@@ -267,12 +267,12 @@ async def test_an_issue_is_asked_of_the_tracker_it_belongs_to(
         ("http://x.example/{number}", "t"),
     ],
 )
-def test_a_template_that_cannot_be_meant_is_refused(template: str, token: str) -> None:
+def test_an_invalid_template_is_refused(template: str, token: str) -> None:
     with pytest.raises(ValueError, match=r"should|has|needs|is"):
         Tracker(template, token)
 
 
-def test_a_token_does_not_show() -> None:
+def test_a_token_is_hidden() -> None:
     assert "s3cret" not in repr(Tracker("https://x.example/{number}", "s3cret"))
 
 
@@ -311,9 +311,7 @@ def _fail() -> bool:
     ("answer", "reason"),
     [(lambda: True, Reason.EXISTS), (lambda: False, Reason.IRRELEVANT), (_fail, Reason.FAILED)],
 )
-async def test_a_model_has_the_last_word_where_there_is_one(
-    answer: Callable[[], bool], reason: Reason
-) -> None:
+async def test_a_model_decides_if_configured(answer: Callable[[], bool], reason: Reason) -> None:
     (citation,) = find_citations("ADR-003")
     checked = Checked(citation, Verification(True, Reason.EXISTS, "PostgreSQL it is " * 1000))
     judge = Judge(answer)
@@ -322,7 +320,7 @@ async def test_a_model_has_the_last_word_where_there_is_one(
     assert len(judge.shown[0]) == 4000
 
 
-async def test_a_model_is_not_asked_where_no_word_is_shared(site: Site) -> None:
+async def test_a_model_is_not_asked_without_a_common_word(site: Site) -> None:
     verifier = ConfiguredVerifier(sources(site), excerpts=True)
     claim = f"Pineapples belong on pizza, http://127.0.0.1:{site.port}/api"
     checked = await verify_all(find_citations(claim), verifier)
@@ -332,6 +330,6 @@ async def test_a_model_is_not_asked_where_no_word_is_shared(site: Site) -> None:
     assert checked[0].verification.excerpt == "The API uses OAuth2 tokens"
 
 
-def test_a_page_is_read_without_its_markup() -> None:
+def test_a_page_is_read_without_markup() -> None:
     page = "<html><script>var a = 1</script><p class='x'>a &amp; b</p><style>p{}</style>c"
     assert as_text(page) == "a & b c"

@@ -19,17 +19,17 @@ from memory.model.trust import Derived, InputKind, derive_trust
         (InputKind.ASSISTANT, SourceType.AI_INFERENCE, Trust.LOW),
     ],
 )
-def test_the_way_in_decides(way: InputKind, source: SourceType, trust: Trust) -> None:
+def test_trust_follows_from_the_origin(way: InputKind, source: SourceType, trust: Trust) -> None:
     assert derive_trust(way) == Derived(source, trust)
 
 
 @pytest.mark.parametrize("way", InputKind)
-def test_an_injection_finding_takes_the_trust_away(way: InputKind) -> None:
+def test_an_injection_finding_lowers_the_trust(way: InputKind) -> None:
     assert derive_trust(way, injection=True).trust is Trust.LOW
 
 
 @pytest.mark.parametrize("way", InputKind)
-def test_what_came_from_outside_is_never_of_high_trust(way: InputKind) -> None:
+def test_external_text_never_has_high_trust(way: InputKind) -> None:
     derived = derive_trust(way, external=True)
     assert derived.source is derive_trust(way).source
     assert derived.trust is not Trust.HIGH

@@ -21,40 +21,40 @@ def lent(records: list[Record], *lending: str, weights: Weights | None = None) -
     return with_context(dict.fromkeys(lending, 1.0), around, weights or Weights())
 
 
-def test_an_answer_is_lifted_by_its_question() -> None:
+def test_the_score_of_a_question_raises_its_answer() -> None:
     found = lent(TALK, "t0")
     assert found["t0"] > found["t1"] > found["t2"] > 0
     assert found["t3"] == found["t4"] == 0
 
 
-def test_a_question_lends_more_to_what_follows_than_a_statement() -> None:
+def test_a_question_raises_the_next_turn_more_than_a_statement() -> None:
     assert asks(TALK[0].content)
     assert not asks(TALK[1].content)
     assert lent(TALK, "t0")["t1"] > lent(TALK, "t1")["t2"]
 
 
-def test_what_stands_before_is_lifted_as_well() -> None:
+def test_the_previous_turn_is_raised_too() -> None:
     found = lent(TALK, "t4")
     assert found["t3"] > found["t2"] > 0
 
 
-def test_a_long_silence_begins_a_new_sitting() -> None:
+def test_a_long_pause_separates_turns() -> None:
     later = turn("The small one.", id="late", at=AT + timedelta(hours=9))
     assert lent([TALK[0], later], "t0")["late"] == 0
 
 
-def test_another_conversation_is_not_beside() -> None:
+def test_turns_of_another_conversation_are_not_neighbours() -> None:
     other = turn("The small one.", id="other", group="another one")
     assert lent([TALK[0], other], "t0")["other"] == 0
 
 
-def test_what_is_no_turn_neither_lends_nor_borrows() -> None:
+def test_memories_that_are_not_turns_have_no_neighbours() -> None:
     fact = record("The shed has a small key", id="fact")
     found = lent([*TALK[:2], fact], "fact")
     assert found == {"t0": 0, "t1": 0, "fact": 1.0}
 
 
-def test_a_candidate_elsewhere_keeps_its_own_score() -> None:
+def test_other_candidates_keep_their_scores() -> None:
     around = Neighbours(("t0",), tuple(TALK[:3]), (TALK[4],))
     found = with_context({"t0": 1.0, "t4": 0.5}, around, Weights())
     assert found["t4"] == pytest.approx(0.5 / 2.9)
@@ -62,7 +62,7 @@ def test_a_candidate_elsewhere_keeps_its_own_score() -> None:
 
 
 @given(scores=st.lists(st.floats(0, 1), min_size=5, max_size=5))
-def test_scores_stay_within_0_and_1_and_nobody_loses(scores: list[float]) -> None:
+def test_scores_stay_from_0_to_1_and_never_fall(scores: list[float]) -> None:
     given_ = {f"t{place}": score for place, score in enumerate(scores)}
     found = with_context(given_, Neighbours(tuple(given_), tuple(TALK)), Weights())
     bare = with_context(given_, Neighbours((), tuple(TALK)), Weights())

@@ -24,7 +24,7 @@ from tests.support.for_each import for_each
         ("3f2504e0-4f89-11d3-9a0c-0305e82c3301", ("3f2504e0-4f89-11d3-9a0c-0305e82c3301",)),
     ],
 )
-def test_identifiers_and_quotations_are_looked_for_as_they_are(
+def test_identifiers_and_quotations_are_searched_exactly(
     text: str, literals: tuple[str, ...]
 ) -> None:
     assert literals_in(text) == literals
@@ -40,7 +40,7 @@ def test_identifiers_and_quotations_are_looked_for_as_they_are(
         "2023-05-08",
     ],
 )
-def test_dates_and_times_are_ordinary(text: str) -> None:
+def test_dates_and_times_are_not_literals(text: str) -> None:
     assert literals_in(text) == ()
 
 
@@ -56,7 +56,7 @@ def test_dates_and_times_are_ordinary(text: str) -> None:
         ("会議は何曜日ですか", False),
     ],
 )
-def test_few_words_and_identifiers_alone_are_exact(text: str, exact: bool) -> None:
+def test_few_words_and_identifiers_alone_are_exact_questions(text: str, exact: bool) -> None:
     assert understood(Query(text, NOW)).exact is exact
 
 
@@ -70,11 +70,11 @@ def test_few_words_and_identifiers_alone_are_exact(text: str, exact: bool) -> No
         ("v1.25 and then v1.2", "v1.2", True),
     ],
 )
-def test_a_literal_stands_on_its_own(text: str, literal: str, there: bool) -> None:
+def test_a_literal_is_matched_as_a_whole(text: str, literal: str, there: bool) -> None:
     assert holds(text, literal) is there
 
 
-def test_an_english_question_keeps_words_that_are_function_words_elsewhere() -> None:
+def test_an_english_question_keeps_function_words_of_other_languages() -> None:
     text = "Would Melanie go on another roadtrip soon?"
     assert understood(Query(text, NOW)).search == text
 
@@ -88,7 +88,7 @@ def test_function_words_of_other_languages_are_not_searched_for() -> None:
     assert understood(Query("wer ist das", NOW)).search == "wer ist das"
 
 
-def test_who_is_meant_is_seen_in_i_and_you() -> None:
+def test_the_subject_is_recognised_by_i_and_you() -> None:
     mine = understood(Query("What did I say about the boxes?", NOW))
     yours = understood(Query("What did you recommend to me?", NOW))
     assert (mine.mine, mine.yours) == (True, False)
@@ -104,12 +104,12 @@ def test_any_text_can_be_asked(text: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 101])
-def test_senseless_limits_are_refused(limit: int) -> None:
+def test_invalid_limits_are_refused(limit: int) -> None:
     with pytest.raises(ValueError, match="limit must be 1 to 100"):
         Query("boots", NOW, limit=limit)
 
 
-def test_what_only_greets_or_thanks_is_not_looked_up() -> None:
+def test_greetings_and_thanks_are_not_searched() -> None:
     said = "Hello Parley! Thanks. What does v1.2.3 of ADR-003 say, please?"
     assert understood(Query(said, NOW)).text == "What does v1.2.3 of ADR-003 say,"
     assert understood(Query("Hello Parley!", NOW)).text == ""
@@ -132,5 +132,5 @@ def test_what_only_greets_or_thanks_is_not_looked_up() -> None:
         "東京の天気",
     ],
 )
-def test_a_question_with_such_words_in_it_is_looked_up_whole(text: str) -> None:
+def test_a_question_that_contains_such_words_is_searched_completely(text: str) -> None:
     assert understood(Query(text, NOW)).text == text

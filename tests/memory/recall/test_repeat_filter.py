@@ -31,25 +31,25 @@ def told(question: str, *found: Recalled) -> list[str]:
     return [one.record.content for one in without_repeats(question, found)]
 
 
-def test_a_memory_comes_without_the_turns_that_it_was_made_and_told_in() -> None:
+def test_a_memory_excludes_the_turns_that_created_or_repeated_it() -> None:
     asked = result("Remember that I like green tea", 1)
     answer = result("I remember: “I like green tea” (2026-11-21)", 3, "assistant")
     again = result(QUESTION, 2)
     assert told(QUESTION, asked, answer, again, memory("I like green tea")) == ["I like green tea"]
 
 
-def test_a_turn_with_something_new_in_it_stays() -> None:
+def test_a_turn_with_new_content_stays() -> None:
     more = "I like green tea, but my doctor allows three cups and no coffee"
     assert told(QUESTION, result(more), memory("I like green tea")) == [more, "I like green tea"]
 
 
-def test_of_two_turns_that_say_the_same_the_older_stays() -> None:
+def test_the_older_of_two_equal_turns_stays() -> None:
     first = result("The cellar key hangs behind the clock", 1)
     later = result("You said: the cellar key hangs behind the clock.", 2, "assistant")
     assert told("Where is the key?", later, first) == [first.record.content]
 
 
-def test_memories_are_never_left_out_and_nothing_is_moved() -> None:
+def test_memories_are_never_removed_and_the_order_stays() -> None:
     found = [memory("I like tea"), result("Something else entirely"), memory("I like tea")]
     assert without_repeats("tea", found) == found
 
@@ -67,7 +67,7 @@ def test_memories_are_never_left_out_and_nothing_is_moved() -> None:
         "I remember:\n\n- “What do you know about tea?” (2026-11-21)",
     ],
 )
-def test_a_question_about_memory_and_an_acknowledgement_tell_nothing(said: str) -> None:
+def test_questions_about_memory_and_acknowledgements_have_no_content(said: str) -> None:
     assert told("tea", result(said), result("I drink it at noon", 1)) == ["I drink it at noon"]
 
 
@@ -80,7 +80,7 @@ def test_a_question_about_memory_and_an_acknowledgement_tell_nothing(said: str) 
         ("What did I say about my wife's birthday?", "What shall I get my wife for her birthday?"),
     ],
 )
-def test_a_number_and_what_a_question_tells_by_the_way_are_new(question: str, said: str) -> None:
+def test_a_number_and_a_statement_within_a_question_are_content(question: str, said: str) -> None:
     assert told(question, result(said)) == [said]
 
 
@@ -92,16 +92,16 @@ def test_a_number_and_what_a_question_tells_by_the_way_are_new(question: str, sa
         ("Is the key under the pot?", "The key is under the pot."),
     ],
 )
-def test_a_statement_in_the_words_of_the_question_answers_it(question: str, said: str) -> None:
+def test_a_statement_in_the_words_of_the_question_is_an_answer(question: str, said: str) -> None:
     assert told(question, result(said), result(question, 1)) == [said]
 
 
-def test_words_without_meaning_of_their_own_are_told_by_themselves() -> None:
+def test_words_without_meaning_are_content_if_they_are_all() -> None:
     assert told("x", result("who are you"), result("东京的天气")) == ["who are you", "东京的天气"]
 
 
 @given(st.text(), st.lists(st.tuples(st.text(), st.booleans(), st.integers(0, 9)), max_size=8))
-def test_what_is_left_is_a_part_in_order_and_nothing_more_is_left_out_the_second_time(
+def test_the_result_is_an_ordered_subset_and_idempotent(
     question: str, given_: list[tuple[str, bool, int]]
 ) -> None:
     found = [result(text, at) if said else memory(text) for text, said, at in given_]
@@ -131,7 +131,7 @@ def test_what_is_left_is_a_part_in_order_and_nothing_more_is_left_out_the_second
         "ขออภัย ฉันไม่มีข้อมูลนั้น",
     ],
 )
-def test_an_answer_that_knows_nothing(answer: str) -> None:
+def test_an_answer_without_knowledge_is_recognised(answer: str) -> None:
     assert knows_nothing(answer)
 
 
@@ -146,7 +146,7 @@ def test_an_answer_that_knows_nothing(answer: str) -> None:
         "There is no idea too small: " + "write it down. I don't know a better advice. " * 20,
     ],
 )
-def test_an_answer_that_says_something(answer: str) -> None:
+def test_an_answer_with_content_is_recognised(answer: str) -> None:
     assert not knows_nothing(answer)
 
 
@@ -162,7 +162,7 @@ def test_an_answer_that_says_something(answer: str) -> None:
         ("", "What is my blood type?", False),
     ],
 )
-def test_a_question_is_repeated(text: str, question: str, again: bool) -> None:
+def test_a_repeated_question_is_recognised(text: str, question: str, again: bool) -> None:
     assert repeats(text, frozenset(words_of(question))) is again
 
 
@@ -184,7 +184,7 @@ async def test_the_answer_to_the_same_question_is_still_found(here: Asking) -> N
     assert await here.texts("What wine goes with fish?", model=False) == [lines[2]]
 
 
-async def test_a_question_that_was_not_answered_lends_nothing_to_another_one(here: Asking) -> None:
+async def test_an_unanswered_question_does_not_raise_another_turn(here: Asking) -> None:
     lines = (
         "It rains.",
         "Do you know how my sister is called?",

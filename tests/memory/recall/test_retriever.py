@@ -21,7 +21,7 @@ from tests.memory.stores.records import AT, BOB, access, record
 HAPPENS = "Where does she keep the spare key of the shed?"
 
 
-async def test_a_memory_is_found_by_its_words_and_by_what_they_mean(here: Asking) -> None:
+async def test_a_memory_is_found_by_words_and_by_meaning(here: Asking) -> None:
     await here.keep(record("Her automobile is green"), record("Her garden is small"))
     found = await here.recall("which car does she drive nowadays")
     assert found.results[0].record.content == "Her automobile is green"
@@ -31,12 +31,12 @@ async def test_a_memory_is_found_by_its_words_and_by_what_they_mean(here: Asking
     assert by_words.notes == ("no_model",)
 
 
-async def test_an_answer_is_found_by_the_question_before_it(here: Asking) -> None:
+async def test_an_answer_is_found_by_the_previous_question(here: Asking) -> None:
     await here.keep(*talk("Where is the spare key of the shed?", "Under the blue pot."))
     assert "Under the blue pot." in await here.texts(HAPPENS, model=False)
 
 
-async def test_every_result_says_where_it_comes_from(here: Asking) -> None:
+async def test_every_result_names_its_origin(here: Asking) -> None:
     await here.keep(record("The shed is green", id="a"), record("The shed has a spare key", id="b"))
     found = await here.recall(HAPPENS)
     best = found.results[0]
@@ -49,7 +49,7 @@ async def test_every_result_says_where_it_comes_from(here: Asking) -> None:
     assert found.candidates >= 2
 
 
-async def test_what_is_asked_for_exactly_needs_no_model(here: Asking) -> None:
+async def test_an_exact_question_needs_no_model(here: Asking) -> None:
     await here.keep(record("see ADR-003 about retries"), record("see ADR-031 about colours"))
     for text in ("ADR-003", '"see ADR-003"', "retries"):
         found = await here.recall(text)
@@ -58,7 +58,7 @@ async def test_what_is_asked_for_exactly_needs_no_model(here: Asking) -> None:
     assert here.model.asked == 0
 
 
-async def test_a_short_question_that_nothing_holds_is_asked_by_its_meaning(here: Asking) -> None:
+async def test_a_short_question_without_matches_is_searched_by_meaning(here: Asking) -> None:
     await here.keep(record("Her automobile"))
     assert await here.texts("car") == ["Her automobile"]
 
@@ -69,7 +69,7 @@ async def test_a_greeting_recalls_nothing(here: Asking) -> None:
         assert await here.texts(text) == []
 
 
-async def test_an_identifier_in_a_question_comes_first(here: Asking) -> None:
+async def test_a_memory_with_the_identifier_of_the_question_is_first(here: Asking) -> None:
     await here.keep(
         record("The build of the harbour library failed with version v2.4.10"),
         record("Pinned: v2.4.1"),
@@ -77,13 +77,13 @@ async def test_an_identifier_in_a_question_comes_first(here: Asking) -> None:
     assert (await here.texts("Which build of the library is v2.4.1?"))[0] == "Pinned: v2.4.1"
 
 
-async def test_what_is_being_typed_is_completed(here: Asking) -> None:
+async def test_an_unfinished_text_is_completed(here: Asking) -> None:
     await here.keep(record("The shed is green"), record("The ship is green"))
     assert await here.texts("green she", unfinished=True) == ["The shed is green"]
     assert here.model.asked == 0
 
 
-async def test_without_an_answer_from_the_model_words_are_enough(here: Asking) -> None:
+async def test_without_the_model_words_are_used(here: Asking) -> None:
     await here.keep(record("The shed has a spare key"))
     here.model.fails_with = ModelUnavailable("gone")
     found = await here.recall(HAPPENS)
@@ -91,7 +91,7 @@ async def test_without_an_answer_from_the_model_words_are_enough(here: Asking) -
     assert found.notes == ("model_failed",)
 
 
-async def test_a_slow_model_is_not_waited_for_and_then_left_alone(here: Asking) -> None:
+async def test_a_slow_model_is_waited_for_once_and_then_skipped_for_a_while(here: Asking) -> None:
     await here.keep(record("The shed has a spare key"))
     asked = asyncio.Event()
 
@@ -116,19 +116,19 @@ async def test_a_slow_model_is_not_waited_for_and_then_left_alone(here: Asking) 
     assert len(first.results) == len(again.results) == 1
 
 
-async def test_nobody_finds_what_is_anothers(here: Asking) -> None:
+async def test_memories_of_others_are_not_found(here: Asking) -> None:
     await here.keep(record("Bob keeps the spare key of the shed", person=BOB))
     await here.keep(*talk("Where is the spare key of the shed?", "Under the pot.", person=BOB))
     assert await here.texts(HAPPENS) == []
 
 
-async def test_in_a_room_nothing_private_is_found(here: Asking) -> None:
+async def test_in_a_room_no_private_memory_is_found(here: Asking) -> None:
     await here.keep(record("The spare key of the shed is under the pot"))
     there = access(room="test:main:room", private=False)
     assert await here.texts(HAPPENS, by=there) == []
 
 
-async def test_the_own_comes_before_the_projects_and_that_before_everybodys(here: Asking) -> None:
+async def test_own_memories_precede_those_of_the_project_and_global_ones(here: Asking) -> None:
     by = replace(access("test:main:root"), operates=True, project="p")
     text = "The spare key of the shed is under the pot, number"
     await here.keep(
@@ -141,7 +141,7 @@ async def test_the_own_comes_before_the_projects_and_that_before_everybodys(here
     assert [one.record.scope for one in found.results] == [Scope.USER, Scope.PROJECT, Scope.GLOBAL]
 
 
-async def test_what_was_replaced_deleted_or_has_expired_is_gone_at_once(here: Asking) -> None:
+async def test_replaced_deleted_and_expired_memories_are_excluded_immediately(here: Asking) -> None:
     old = record("The spare key is under the pot", id="old")
     await here.keep(old, record("The spare key is with Ben", id="new", supersedes="old"))
     soon = turn("The spare key is lost", id="soon", expires_at=here.clock.now() + timedelta(1))
@@ -153,21 +153,21 @@ async def test_what_was_replaced_deleted_or_has_expired_is_gone_at_once(here: As
     assert {one.id for one in (await here.recall(question)).results} == {"new"}
 
 
-async def test_neighbours_fit_what_is_wanted_as_well(here: Asking) -> None:
+async def test_neighbours_match_the_filters(here: Asking) -> None:
     await here.keep(*talk("Where is the spare key of the shed?", "Under the blue pot."))
     await here.keep(record("The shed has a spare key", kind=Kind.DECISION))
     found = await here.texts(HAPPENS, filters=Filter(tiers=(Tier.SEMANTIC,)))
     assert found == ["The shed has a spare key"]
 
 
-async def test_neighbours_from_before_the_asked_time_stay_out(here: Asking) -> None:
+async def test_neighbours_before_the_requested_time_are_excluded(here: Asking) -> None:
     await here.keep(*talk("It is about the key.", "The spare key of the shed is blue."))
     late = Filter(since=AT + timedelta(seconds=30))
     assert await here.texts(HAPPENS, filters=late) == ["The spare key of the shed is blue."]
     assert len(await here.texts(HAPPENS)) == 2
 
 
-async def test_limits_hold_over_a_store(here: Asking) -> None:
+async def test_the_limits_hold_over_a_real_store(here: Asking) -> None:
     lines = [f"The spare key of shed number {number} is green" for number in range(30)]
     await here.keep(*talk(*lines))
     assert len(await here.texts(HAPPENS, limit=100)) == 10
@@ -177,7 +177,7 @@ async def test_limits_hold_over_a_store(here: Asking) -> None:
     assert found.left_out == 30 - len(found.results)
 
 
-async def test_credentials_do_not_leave_a_store(here: Asking) -> None:
+async def test_results_contain_no_credentials(here: Asking) -> None:
     key = "ghp_" + "x7Kq2mN9vB4tR8wZ1cY6pL3sD5fG0hJaQeUi"
     await here.keep(record(f"The spare key of the shed: {key}"))
     found = await here.recall(HAPPENS)
@@ -185,7 +185,7 @@ async def test_credentials_do_not_leave_a_store(here: Asking) -> None:
     assert key not in repr(found)
 
 
-async def test_a_reranker_has_the_last_word_on_what_it_sees(here: Asking) -> None:
+async def test_a_reranker_decides_the_order_of_its_candidates(here: Asking) -> None:
     await here.keep(record("The shed has a spare key", id="a"), record("A key is a key", id="b"))
 
     class Contrary:
@@ -200,7 +200,7 @@ async def test_a_reranker_has_the_last_word_on_what_it_sees(here: Asking) -> Non
     assert tuple(found.arms) == ("bm25", "vector", "reranker")
 
 
-async def test_a_reranker_that_fails_changes_nothing(here: Asking) -> None:
+async def test_a_failing_reranker_changes_nothing(here: Asking) -> None:
     await here.keep(record("The shed has a spare key"))
 
     class Broken:
@@ -212,7 +212,7 @@ async def test_a_reranker_that_fails_changes_nothing(here: Asking) -> None:
     assert found.notes == ("reranker_failed",)
 
 
-async def test_documents_that_were_found_help_to_find_more(here: Asking) -> None:
+async def test_documents_found_first_help_to_find_more(here: Asking) -> None:
     await here.keep(
         record("shed spare key padlock rusts", id="a"),
         record("padlock rusts", id="b"),
@@ -242,18 +242,18 @@ async def test_other_scripts_are_found_by_their_words(here: Asking, kept: str, a
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n", "?", "\x00", '"', "OR AND NOT (", "a" * 5_000])
-async def test_nothing_that_is_asked_breaks_it(here: Asking, text: str) -> None:
+async def test_no_question_raises_an_exception(here: Asking, text: str) -> None:
     await here.keep(record("Tea is green"))
     assert (await here.recall(text)).tokens >= 0
 
 
-async def test_the_same_question_has_the_same_answer(here: Asking) -> None:
+async def test_the_same_question_has_the_same_result(here: Asking) -> None:
     await here.keep(*talk(*(f"The shed of number {n} is green" for n in range(20))))
     once, twice = await here.recall(HAPPENS), await here.recall(HAPPENS)
     assert once.results == twice.results
 
 
-async def test_long_candidates_are_looked_through_beside_the_event_loop(
+async def test_long_candidates_are_processed_outside_the_event_loop(
     here: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_loop: list[int] = []

@@ -40,7 +40,7 @@ RULES = st.builds(
 
 
 @given(words=HITS, likeness=HITS, rules=RULES, seed=st.integers(0, 99))
-def test_the_order_of_hits_and_arms_does_not_matter(
+def test_the_order_of_hits_and_searches_does_not_matter(
     words: list[Hit], likeness: list[Hit], rules: Arms, seed: int
 ) -> None:
     mixed = random.Random(seed)
@@ -61,16 +61,14 @@ def test_every_candidate_has_a_score_from_0_to_1(
 
 
 @given(words=HITS, rules=RULES)
-def test_an_arm_that_is_not_there_leaves_its_weight_to_the_other(
-    words: list[Hit], rules: Arms
-) -> None:
+def test_an_unavailable_search_gives_its_weight_to_the_other(words: list[Hit], rules: Arms) -> None:
     alone = fused({LEXICAL: words}, rules)
     assert alone == fused({LEXICAL: words, VECTOR: []}, rules)
     assert not words or max(alone.values()) == pytest.approx(1.0)
 
 
 @given(hits=HITS, rules=RULES)
-def test_a_better_hit_of_one_arm_is_never_worse(hits: list[Hit], rules: Arms) -> None:
+def test_a_better_rank_in_one_search_never_lowers_the_score(hits: list[Hit], rules: Arms) -> None:
     found = scaled(LEXICAL, hits, rules)
     for one in hits:
         for other in hits:
@@ -78,7 +76,7 @@ def test_a_better_hit_of_one_arm_is_never_worse(hits: list[Hit], rules: Arms) ->
                 assert found[one.id] >= found[other.id]
 
 
-def test_ranks_are_fused_as_the_source_has_it() -> None:
+def test_ranks_are_fused_as_specified() -> None:
     words = [Hit("a", 7.3), Hit("b", 4.2), Hit("c", 3.1)]
     likeness = [Hit("b", 0.92), Hit("a", 0.87), Hit("d", 0.78)]
     rules = Arms(fusion=Fusion.RANKS, lexical=1.0, vector=1.0)
@@ -87,18 +85,18 @@ def test_ranks_are_fused_as_the_source_has_it() -> None:
     assert found["c"] == found["d"] == pytest.approx(1 / 63 * 61 / 2)
 
 
-def test_no_common_word_is_nothing_and_so_is_the_last_of_a_full_list_of_vectors() -> None:
+def test_no_common_word_scores_zero_and_so_does_the_last_vector_of_a_full_list() -> None:
     hits = [Hit("a", 0.8), Hit("b", 0.4)]
     assert scaled(LEXICAL, hits, Arms()) == {"a": 1.0, "b": 0.5}
     assert scaled(VECTOR, hits, Arms(depth=2)) == {"a": 1.0, "b": 0.0}
 
 
-def test_where_few_are_alike_the_last_counts_as_well() -> None:
+def test_with_few_similar_memories_the_last_one_scores() -> None:
     found = scaled(VECTOR, [Hit("a", 0.8), Hit("b", 0.5)], Arms(least_alike=0.2))
     assert found == {"a": 1.0, "b": pytest.approx(0.5)}
 
 
-def test_the_same_score_has_the_same_rank() -> None:
+def test_equal_scores_have_equal_ranks() -> None:
     assert ranks([Hit("a", 1.0), Hit("b", 2.0), Hit("c", 1.0)]) == {"b": 1, "a": 2, "c": 2}
 
 
@@ -106,14 +104,16 @@ def test_the_same_score_has_the_same_rank() -> None:
     st.lists(st.lists(st.floats(-1, 1), min_size=3, max_size=3), min_size=1, max_size=4),
     st.floats(0.1, 1.0),
 )
-def test_a_moved_question_has_unit_length(vectors: list[list[float]], weight: float) -> None:
+def test_a_shifted_question_vector_has_unit_length(
+    vectors: list[list[float]], weight: float
+) -> None:
     own, *others = vectors
     moved = towards(own, others, weight)
     assert tuple(own) == moved or not any(moved) or math.hypot(*moved) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("wrong", [{"depth": 0}, {"k": 0}, {"lexical": 0.0, "vector": 0.0}])
-def test_senseless_rules_are_refused(wrong: dict[str, float]) -> None:
+def test_invalid_rules_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="must"):
         Arms(**wrong)  # type: ignore[arg-type]
 
@@ -131,7 +131,7 @@ def order(text: str, *records: Record) -> list[str]:
     return sorted(scores, key=lambda id_: -scores[id_])
 
 
-def test_the_turns_of_whom_the_question_names_come_first() -> None:
+def test_turns_of_a_person_named_in_the_question_are_first() -> None:
     ada = turn("Ada: the red boots are mine", id="ada")
     ben = turn("Ben: the red boots are mine", id="ben")
     assert order("What did Ben say about boots?", ada, ben) == ["ben", "ada"]
@@ -148,12 +148,12 @@ def test_the_turns_of_whom_the_question_names_come_first() -> None:
         ("https://example.org/x", ""),
     ],
 )
-def test_a_speaker_is_the_name_before_the_words(content: str, name: str) -> None:
+def test_the_speaker_is_the_name_before_the_text(content: str, name: str) -> None:
     assert speaker_of(turn(content)) == name
     assert speaker_of(record(content)) == ""
 
 
-def test_i_and_you_are_the_person_and_the_assistant() -> None:
+def test_i_and_you_mean_the_person_and_the_assistant() -> None:
     said, told = turn("boots, size 42", id="said"), turn("boots, size 42", "assistant", id="told")
     assert order("What did I say about boots?", told, said) == ["said", "told"]
     assert order("What did you say about boots?", said, told) == ["told", "said"]
@@ -161,17 +161,17 @@ def test_i_and_you_are_the_person_and_the_assistant() -> None:
     assert order("What did I say about boots?", other, said) == ["said", "other"]
 
 
-def test_of_two_turns_the_newer_comes_first() -> None:
+def test_the_newer_of_two_turns_is_first() -> None:
     old = turn("the boots are red", id="old", at=AT - timedelta(days=60))
     assert order("Which boots are there?", old, turn("the boots are red", id="new"))[0] == "new"
 
 
-def test_what_was_learned_does_not_fade() -> None:
+def test_semantic_memories_do_not_lose_score_with_time() -> None:
     old, new = record(id="old", at=AT - timedelta(days=900)), record(id="new")
     assert order("What does she like to drink?", old, new) == ["old", "new"]
 
 
-def test_recency_is_a_third_at_most() -> None:
+def test_recency_is_at_most_a_third_of_the_score() -> None:
     ancient = turn("the boots are red", id="x", at=AT - timedelta(days=9_000))
     question = understood(Query("Which boots are there?", NOW))
     faded = weighed({"x": 1.0}, [ancient], question, access(), NOW, Weights())
@@ -179,14 +179,14 @@ def test_recency_is_a_third_at_most() -> None:
     assert faded["x"] / fresh["x"] == pytest.approx(0.7, abs=0.01)
 
 
-def test_a_day_that_is_asked_for_beats_the_newest() -> None:
+def test_a_requested_day_precedes_the_newest() -> None:
     then = turn("we talked about boots", id="then", at=AT.replace(month=5, day=4))
     assert order("What was it about boots on 4 May?", turn("we talked about boots"), then)[0] == (
         "then"
     )
 
 
-def test_the_persons_own_comes_before_the_projects_and_that_before_everybodys() -> None:
+def test_own_memories_precede_those_of_the_project_and_global_ones() -> None:
     own = record(id="own")
     project = record(id="project", scope=Scope.PROJECT, project="p")
     everybody = record(id="everybody", scope=Scope.GLOBAL)
@@ -194,14 +194,14 @@ def test_the_persons_own_comes_before_the_projects_and_that_before_everybodys() 
     assert found == ["own", "project", "everybody"]
 
 
-def test_short_turns_and_questions_count_less() -> None:
+def test_short_turns_and_questions_score_less() -> None:
     long = turn("the boots are red, and they stand in the cellar beside the bicycle", id="long")
     assert order("Which boots are there?", turn("boots, yes", id="short"), long)[0] == "long"
     asked = turn("are the boots red, and do they stand in the cellar with the bicycle?", id="asked")
     assert order("Which boots are there?", asked, long)[0] == "long"
 
 
-def test_what_holds_a_literal_comes_before_what_does_not() -> None:
+def test_memories_with_a_literal_precede_others() -> None:
     other, exact = record("ADR-0031 about boots", id="other"), record("see ADR-003", id="exact")
     found = literal_first({"other": 1.0, "exact": 0.01}, [other, exact], ["adr-003"])
     assert found["exact"] > found["other"]

@@ -45,9 +45,7 @@ def test_ten_turns_and_twenty_memories_at_most() -> None:
     tokens=st.integers(0, 2_000),
     limit=st.integers(1, 40),
 )
-def test_no_limit_is_ever_passed(
-    turns: int, facts: int, size: int, tokens: int, limit: int
-) -> None:
+def test_no_limit_is_exceeded(turns: int, facts: int, size: int, tokens: int, limit: int) -> None:
     limits = Limits(tokens=tokens)
     found, used, left = take(records(turns, facts, size), limits, limit)
     assert used == sum(rough_tokens(labelled_line(one)) for one in found) <= tokens
@@ -57,14 +55,14 @@ def test_no_limit_is_ever_passed(
     assert left + len(found) == turns + facts
 
 
-def test_what_is_too_long_is_passed_over_and_shorter_ones_still_come_in() -> None:
+def test_a_result_that_is_too_long_is_skipped_and_shorter_ones_are_included() -> None:
     kept = [record("long " * 500, id="long"), record("short", id="short")]
     found, _, left = take(kept, Limits(tokens=50))
     assert [one.id for one in found] == ["short"]
     assert left == 1
 
 
-def test_of_the_same_score_the_own_the_projects_everybodys() -> None:
+def test_with_equal_scores_own_memories_precede_project_and_global_ones() -> None:
     kept = [
         record(id="everybody", scope=Scope.GLOBAL),
         record(id="project", scope=Scope.PROJECT, project="p"),
@@ -75,7 +73,7 @@ def test_of_the_same_score_the_own_the_projects_everybodys() -> None:
     assert [one.id for one in best_first(scores, kept)] == ["own", "project", "everybody"]
 
 
-def test_credentials_do_not_leave() -> None:
+def test_results_contain_no_credentials() -> None:
     content = f"the key is {KEY} and the password: hunter22"
     clean = without_secrets(record(content, tags=(KEY,)))
     assert KEY not in repr(clean)
@@ -84,7 +82,7 @@ def test_credentials_do_not_leave() -> None:
 
 
 @given(before=st.text("ab \n", max_size=20), after=st.text("ab \n", max_size=20))
-def test_no_result_holds_a_credential_wherever_it_stands(before: str, after: str) -> None:
+def test_no_result_contains_a_credential_at_any_place(before: str, after: str) -> None:
     kept = [record(f"{before} {KEY} {after}", id="x")]
     found, _, _ = take(kept, Limits())
     assert KEY not in repr(found)
@@ -103,22 +101,20 @@ def test_no_result_holds_a_credential_wherever_it_stands(before: str, after: str
         (SourceType.AI_INFERENCE, Trust.LOW, "concluded by the assistant, may be inaccurate"),
     ],
 )
-def test_the_model_reads_how_far_a_memory_can_be_believed(
-    source: SourceType, trust: Trust, label: str
-) -> None:
+def test_each_result_states_its_trust(source: SourceType, trust: Trust, label: str) -> None:
     kept = replace(record("Tea\nis green"), provenance=Provenance(source, trust, ADA, AT))
     assert label_of(kept) == label
     assert labelled_line(kept) == (f"Tea is green [{label}]" if label else "Tea is green")
 
 
-def test_past_turns_are_told_as_such() -> None:
+def test_past_turns_are_labelled() -> None:
     assert labelled_line(turn("hello")) == "[past context] hello"
     said = turn("hello")
     outside = Provenance(said.provenance.source, Trust.HIGH, ADA, AT, external=True)
     assert label_of(replace(said, provenance=outside)) == ("past context, from external content")
 
 
-def test_tokens_are_rather_too_many() -> None:
+def test_tokens_are_estimated_high() -> None:
     assert rough_tokens("") == 0
     assert rough_tokens("word") == 2
     assert rough_tokens("会議") == 2

@@ -20,7 +20,7 @@ from tests.memory.stores.records import AT, record, store
 TABS = Draft("Prefers tabs over spaces", Kind.PREFERENCE)
 
 
-async def test_what_a_person_asks_to_keep_is_kept_whatever_it_begins_with() -> None:
+async def test_an_explicit_save_is_stored_whatever_it_begins_with() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         result = await ada.write.remember(Draft("I think Redis is what we use", Kind.FACT))
@@ -32,7 +32,7 @@ async def test_what_a_person_asks_to_keep_is_kept_whatever_it_begins_with() -> N
         assert rig.noted.actions() == ["memory_write"]
 
 
-async def test_what_the_model_concludes_waits_for_the_person() -> None:
+async def test_a_conclusion_of_the_model_waits_for_the_person() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", says="which editor is best?")
         result = await ada.write.infer(TABS)
@@ -44,7 +44,7 @@ async def test_what_the_model_concludes_waits_for_the_person() -> None:
         assert (found.record.confirmed, found.record.provenance.trust) == (True, Trust.HIGH)
 
 
-async def test_what_the_person_said_is_stored_at_once_when_it_is_quoted() -> None:
+async def test_a_quoted_statement_of_the_person_is_stored_immediately() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", says="please note I prefer tabs over spaces")
         draft = Draft(TABS.content, Kind.PREFERENCE, quote="I prefer tabs over spaces")
@@ -55,7 +55,7 @@ async def test_what_the_person_said_is_stored_at_once_when_it_is_quoted() -> Non
         assert record.provenance.source is SourceType.USER_MESSAGE
 
 
-async def test_speculation_is_not_kept() -> None:
+async def test_speculation_is_not_stored() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada", says="I think we should use Redis")
         quote = "I think we should use Redis"
@@ -63,7 +63,7 @@ async def test_speculation_is_not_kept() -> None:
         assert (result.outcome, result.code) == (Outcome.BLOCKED, "speculation")
 
 
-async def test_a_verified_citation_grounds_what_the_model_says() -> None:
+async def test_a_verified_citation_grounds_a_conclusion_of_the_model() -> None:
     async with memory_rig() as rig:
         rig.shelf.there.add("ADR-003")
         ada = await rig.handle("ada")
@@ -88,7 +88,7 @@ async def test_a_secret_is_redacted_and_the_person_is_told() -> None:
         assert "secret_redacted" in rig.noted.actions()
 
 
-async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() -> None:
+async def test_a_secret_stored_before_its_pattern_was_known_is_not_returned() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         told = f"the deploy key for staging is {KEY}"
@@ -112,14 +112,14 @@ async def test_what_was_stored_before_it_was_known_as_a_secret_does_not_leave() 
         assert [text for text in shown if "[SECRET_REDACTED]" not in text] == []
 
 
-async def test_with_fail_on_secret_it_is_refused_instead() -> None:
+async def test_with_fail_on_secret_the_memory_is_refused() -> None:
     async with memory_rig(rules=WriteRules(fail_on_secret=True)) as rig:
         ada = await rig.handle("ada")
         result = await ada.write.remember(Draft(f"The deploy key is {KEY}", Kind.FACT))
         assert (result.outcome, result.code) == (Outcome.REFUSED, "secret")
 
 
-async def test_a_repetition_is_no_second_memory() -> None:
+async def test_a_repetition_creates_no_second_memory() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         first = await ada.write.remember(TABS)
@@ -129,7 +129,7 @@ async def test_a_repetition_is_no_second_memory() -> None:
         assert again.validation.conflicting_id == first.memory_id
 
 
-async def test_what_replaces_a_memory_is_no_repetition_of_it() -> None:
+async def test_a_replacement_of_a_memory_is_not_its_duplicate() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         first = await ada.write.remember(TABS)
@@ -139,7 +139,7 @@ async def test_what_replaces_a_memory_is_no_repetition_of_it() -> None:
         assert [m.record.id for m in await ada.read.search(Filter())] == [second.memory_id]
 
 
-async def test_a_long_memory_is_shortened_and_says_so() -> None:
+async def test_a_long_memory_is_shortened_with_a_note() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         result = await ada.write.remember(Draft("The garden has roses. " * 80, Kind.FACT))
@@ -148,7 +148,7 @@ async def test_a_long_memory_is_shortened_and_says_so() -> None:
         assert any("1000" in notice for notice in result.notices)
 
 
-async def test_the_plans_refusal_is_the_sources() -> None:
+async def test_the_refusal_of_a_plan_is_the_specified_one() -> None:
     async with memory_rig(plans=Plans(default="free")) as rig:
         ada = await rig.handle("ada")
         for text in ("Has a dog", "Lives in Berlin", "Plays the violin"):
@@ -165,9 +165,7 @@ async def test_the_plans_refusal_is_the_sources() -> None:
         ).outcome is Outcome.STORED
 
 
-async def test_the_model_may_store_twenty_times_a_session_the_person_as_often_as_they_like() -> (
-    None
-):
+async def test_the_model_can_store_twenty_times_a_session_and_the_person_without_limit() -> None:
     async with memory_rig() as rig:
         for number in range(20):
             ada = await rig.handle("ada", says="hello")
@@ -182,7 +180,7 @@ async def test_the_model_may_store_twenty_times_a_session_the_person_as_often_as
         assert (await ada.write.infer(Draft("Owns a tent", Kind.FACT))).code != "session_limit"
 
 
-async def test_the_model_may_delete_five_times_a_session() -> None:
+async def test_the_model_can_delete_five_times_a_session() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         for number in range(6):
@@ -194,7 +192,7 @@ async def test_the_model_may_delete_five_times_a_session() -> None:
             await ada.privacy.delete_for_model(boats[5])
 
 
-async def test_nobody_sees_approves_or_deletes_what_is_somebody_elses() -> None:
+async def test_other_people_cannot_see_approve_or_delete_a_memory() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         stored = await ada.write.remember(TABS)
@@ -209,7 +207,7 @@ async def test_nobody_sees_approves_or_deletes_what_is_somebody_elses() -> None:
         assert await ada.read.get(stored.memory_id) is not None
 
 
-async def test_what_is_private_stays_out_of_rooms_until_the_person_allows_it() -> None:
+async def test_private_memory_is_excluded_from_rooms_until_the_person_allows_it() -> None:
     async with memory_rig() as rig:
         private = await rig.handle("ada", at=CLOSED)
         assert private.access.room
@@ -225,7 +223,7 @@ async def test_what_is_private_stays_out_of_rooms_until_the_person_allows_it() -
         assert len(await here.read.search(Filter(text="tabs"))) == 1
 
 
-async def test_what_everybody_reads_is_written_by_operators_only() -> None:
+async def test_global_memory_is_written_by_operators_only() -> None:
     async with memory_rig() as rig:
         draft = Draft("We deploy on Tuesdays", Kind.INSTRUCTION, scope=Scope.PROJECT)
         member = await rig.handle("bob", at=ROOM)
@@ -240,7 +238,7 @@ async def test_what_everybody_reads_is_written_by_operators_only() -> None:
         assert found.record.scope is Scope.PROJECT
 
 
-async def test_a_review_is_decided_once() -> None:
+async def test_a_pending_memory_is_decided_once() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         waiting = await ada.write.infer(TABS)
@@ -251,7 +249,7 @@ async def test_a_review_is_decided_once() -> None:
         assert len(await ada.read.search(Filter())) == 1
 
 
-async def test_forgetting_a_topic_leaves_the_rest_and_no_word_of_it_in_the_audit() -> None:
+async def test_forgetting_a_topic_keeps_the_rest_and_the_audit_has_no_word_of_it() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("Has a dog named Luna", Kind.FACT))
@@ -261,7 +259,7 @@ async def test_forgetting_a_topic_leaves_the_rest_and_no_word_of_it_in_the_audit
         assert "Luna" not in repr(rig.noted.entries)
 
 
-async def test_everything_is_given_out_although_the_end_of_a_page_is_deleted_meanwhile(
+async def test_an_export_is_complete_although_the_end_of_a_page_is_deleted_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for module in (read, privacy):
@@ -288,7 +286,7 @@ async def test_everything_is_given_out_although_the_end_of_a_page_is_deleted_mea
         assert len(learned) == 6, "the deleted one was listed before"
 
 
-async def test_clearing_deletes_a_tier_and_nothing_of_others() -> None:
+async def test_clear_deletes_a_tier_of_one_person_only() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         await ada.write.remember(TABS)
@@ -299,7 +297,7 @@ async def test_clearing_deletes_a_tier_and_nothing_of_others() -> None:
         assert len(await bob.read.search(Filter())) == 1
 
 
-async def test_clearing_a_tier_takes_along_what_waits_to_come_into_it() -> None:
+async def test_clear_deletes_pending_memories_of_the_tier_too() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         fact, passing = Draft("Lives in Rome", Kind.FACT), Draft("Packs today", Kind.CONTEXT)
@@ -311,7 +309,7 @@ async def test_clearing_a_tier_takes_along_what_waits_to_come_into_it() -> None:
         assert len(await bob.review.waiting()) == 1
 
 
-async def test_erasing_takes_everything_of_one_person() -> None:
+async def test_erase_deletes_all_data_of_one_person() -> None:
     async with memory_rig() as rig:
         ada, bob = await rig.handle("ada"), await rig.handle("bob")
         await ada.write.remember(TABS)
@@ -324,7 +322,7 @@ async def test_erasing_takes_everything_of_one_person() -> None:
 
 
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-async def test_whoever_is_killed_while_keeping_what_was_approved_finds_it_waiting(
+async def test_an_approval_interrupted_by_a_crash_is_pending_again(
     decision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with memory_rig() as rig:
@@ -345,7 +343,7 @@ async def test_whoever_is_killed_while_keeping_what_was_approved_finds_it_waitin
         assert kept == (["Lives in Rome"] if decision == "approve" else [])
 
 
-async def test_what_is_rejected_while_it_is_being_kept_is_not_kept(
+async def test_a_memory_rejected_during_its_approval_is_not_stored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with memory_rig() as rig:

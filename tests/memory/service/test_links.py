@@ -12,7 +12,7 @@ from tests.support.clock import FakeClock
 AT_HOME = Place("discord", "main", "dm", Audience.DIRECT)
 
 
-async def test_a_code_is_entered_as_it_is_spoken() -> None:
+async def test_a_code_is_accepted_with_spaces_and_in_any_case() -> None:
     async with memory_rig() as rig:
         code = await rig.links.offer(rig.caller())
         spoken = code.replace("-", " ").lower()
@@ -22,7 +22,7 @@ async def test_a_code_is_entered_as_it_is_spoken() -> None:
             await rig.links.redeem(rig.caller("eve", at=AT_HOME), code)
 
 
-async def test_a_code_is_good_for_ten_minutes() -> None:
+async def test_a_code_is_valid_for_ten_minutes() -> None:
     async with memory_rig() as rig:
         code = await rig.links.offer(rig.caller())
         await rig.clock.advance(LINK_VALID.total_seconds())
@@ -30,7 +30,7 @@ async def test_a_code_is_good_for_ten_minutes() -> None:
             await rig.links.redeem(rig.caller("ada2", at=AT_HOME), code)
 
 
-async def test_nobody_guesses_a_code() -> None:
+async def test_a_person_has_a_limited_number_of_wrong_codes() -> None:
     async with memory_rig() as rig:
         eve = rig.caller("eve", at=AT_HOME)
         for _ in range(LINK_TRIES):
@@ -44,7 +44,7 @@ async def test_nobody_guesses_a_code() -> None:
         assert (await rig.links.redeem(eve, fresh)).outcome == "redeemed"
 
 
-async def test_a_code_of_the_same_account_counts_as_a_guess() -> None:
+async def test_a_code_of_the_same_account_counts_as_a_wrong_one() -> None:
     async with memory_rig() as rig:
         for _ in range(LINK_TRIES):
             code = await rig.links.offer(rig.caller())
@@ -53,7 +53,7 @@ async def test_a_code_of_the_same_account_counts_as_a_guess() -> None:
             await rig.links.redeem(rig.caller("eve"), code)
 
 
-def test_all_together_guess_so_often_and_no_more() -> None:
+def test_all_people_together_have_a_limited_number_of_wrong_codes() -> None:
     clock, guesses = FakeClock(), Guesses()
     for number in range(ALL_TRIES):
         assert not guesses.exhausted("ada", clock.now())
@@ -62,7 +62,7 @@ def test_all_together_guess_so_often_and_no_more() -> None:
     assert not guesses.exhausted("ada", clock.now() + LINK_VALID)
 
 
-async def test_linked_identities_are_one_human_from_now_on() -> None:
+async def test_linked_identities_are_one_person_immediately() -> None:
     async with memory_rig() as rig:
         ada, away = rig.caller(), rig.caller("ada2", at=AT_HOME)
         who = [(caller.principal.tenant, caller.principal.person) for caller in (ada, away)]
@@ -77,7 +77,7 @@ async def test_linked_identities_are_one_human_from_now_on() -> None:
         assert await rig.links.human("another", who[1][1]) == apart[1]
 
 
-async def test_every_step_is_in_the_audit_without_names() -> None:
+async def test_every_step_is_audited_without_names() -> None:
     async with memory_rig() as rig:
         ada, bob = rig.caller("ada"), rig.caller("bob", at=AT_HOME)
         await rig.link(ada, bob)

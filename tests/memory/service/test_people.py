@@ -22,7 +22,7 @@ async def start_turn(rig: Rig, name: str = "ada", at: Place = DIRECT) -> Request
     return request
 
 
-async def test_in_a_room_the_project_is_the_room_s_and_in_private_none_is() -> None:
+async def test_the_project_of_a_room_is_the_room_and_in_private_there_is_none() -> None:
     async with memory_rig() as rig:
         assert (await start_turn(rig, at=ROOM)).project == PROJECT
         assert (await start_turn(rig, at=AT_HOME)).project == ""
@@ -41,7 +41,7 @@ async def test_a_session_ends_after_thirty_idle_minutes() -> None:
 
 
 @pytest.mark.parametrize("what", ["stores", "supersedes", "deletes"])
-async def test_a_session_has_a_share_that_is_used_up(what: str) -> None:
+async def test_a_session_has_a_limited_number_of_uses(what: str) -> None:
     async with memory_rig() as rig:
         _, arrival = await rig.people.start_turn(rig.caller())
         used = [await rig.people.use(arrival.session, what) for _ in range(25)]  # type: ignore[arg-type]
@@ -49,7 +49,7 @@ async def test_a_session_has_a_share_that_is_used_up(what: str) -> None:
         assert used == sorted(used, reverse=True)
 
 
-async def test_a_project_is_chosen_by_number_id_or_title_of_those_one_was_seen_in() -> None:
+async def test_a_project_is_chosen_by_number_id_or_title() -> None:
     async with memory_rig() as rig:
         home = await start_turn(rig, at=AT_HOME)
         with pytest.raises(BadInput, match="no project"):
@@ -79,7 +79,7 @@ async def at_home(rig: Rig, name: str = "ada") -> RequestScope:
     return home
 
 
-async def test_who_is_told_to_have_left_loses_the_project_and_is_told_once() -> None:
+async def test_a_departed_person_loses_the_project_and_is_told_once() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         await at_home(rig, "bob")
@@ -92,7 +92,7 @@ async def test_who_is_told_to_have_left_loses_the_project_and_is_told_once() -> 
         await at_home(rig)
 
 
-async def test_without_the_bot_nobody_is_in_the_project() -> None:
+async def test_without_the_bot_nobody_has_access_to_the_project() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         await at_home(rig, "bob")
@@ -102,14 +102,14 @@ async def test_without_the_bot_nobody_is_in_the_project() -> None:
         assert await rig.people.projects(await start_turn(rig, at=AT_HOME)) == []
 
 
-async def test_who_left_a_direct_message_left_no_project() -> None:
+async def test_leaving_a_direct_message_leaves_no_project() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         await rig.people.left(rig.tenant, AT_HOME, "discord:main:ada")
         assert (await start_turn(rig, at=AT_HOME)).project == PROJECT
 
 
-async def test_whom_the_platform_calls_gone_reaches_the_project_only_when_seen_again() -> None:
+async def test_a_person_reported_as_departed_regains_access_after_writing() -> None:
     async with memory_rig() as rig:
         home = await at_home(rig)
         rig.members.gone.add(("discord:main:ada", PROJECT))
@@ -122,7 +122,7 @@ async def test_whom_the_platform_calls_gone_reaches_the_project_only_when_seen_a
         await at_home(rig)
 
 
-async def test_a_platform_that_does_not_say_closes_the_project_and_keeps_the_choice() -> None:
+async def test_a_platform_without_an_answer_denies_access_and_keeps_the_choice() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         rig.members.silent.add(("discord:main:ada", PROJECT))
@@ -134,7 +134,7 @@ async def test_a_platform_that_does_not_say_closes_the_project_and_keeps_the_cho
         assert (await start_turn(rig, at=AT_HOME)).project == PROJECT
 
 
-async def test_thirty_days_after_they_were_last_seen_nobody_reaches_the_project() -> None:
+async def test_access_to_a_project_ends_thirty_days_after_the_last_visit() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         await rig.clock.advance(timedelta(days=20).total_seconds())
@@ -146,7 +146,7 @@ async def test_thirty_days_after_they_were_last_seen_nobody_reaches_the_project(
         assert await rig.people.projects(await start_turn(rig, at=AT_HOME)) == []
 
 
-async def test_no_document_of_a_lost_project_is_handed_out() -> None:
+async def test_no_document_of_a_lost_project_is_returned() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         root = await rig.handle("root", at=ROOM, role=Role.OPERATOR)
@@ -156,7 +156,7 @@ async def test_no_document_of_a_lost_project_is_handed_out() -> None:
         assert (await (await rig.handle(at=AT_HOME)).brain_parts()).bible == ""
 
 
-async def test_a_linked_identity_that_was_seen_there_opens_the_project() -> None:
+async def test_a_visit_of_a_linked_identity_gives_access_to_the_project() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         await rig.link(rig.caller("ada", at=AT_HOME), rig.caller("ada2"))
@@ -167,7 +167,7 @@ async def test_a_linked_identity_that_was_seen_there_opens_the_project() -> None
         assert (await start_turn(rig, "ada2")).project == ""
 
 
-async def test_an_author_from_outside_reaches_no_project_anywhere() -> None:
+async def test_an_outside_person_has_no_access_to_any_project() -> None:
     async with memory_rig() as rig:
         await at_home(rig)
         for place in (ROOM, AT_HOME):
@@ -180,7 +180,7 @@ async def test_an_author_from_outside_reaches_no_project_anywhere() -> None:
         assert await rig.people.projects(await start_turn(rig, "eve", AT_HOME)) == []
 
 
-async def test_before_people_from_outside_a_room_has_no_project_unless_it_is_configured() -> None:
+async def test_a_room_with_outside_people_has_no_project_unless_configured() -> None:
     async with memory_rig() as rig:
         shared = replace(ROOM, outsiders=True)
         assert (await start_turn(rig, at=shared)).project == ""

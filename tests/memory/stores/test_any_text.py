@@ -27,7 +27,7 @@ CONTROLLED = settings(
 @given(text=ANY_TEXT | SYNTAX)
 @example(text="partitions : x")
 @example(text='" OR "a')
-async def test_any_text_can_be_searched(memories: MemoryStore, text: str) -> None:
+async def test_any_text_can_be_searched_for(memories: MemoryStore, text: str) -> None:
     await memories.find(access(), Filter(text=text, tags=(text,), after_id=text))
     await memories.find(access(), Filter(text=text))
     await memories.get(access(text), text)
@@ -45,7 +45,7 @@ async def test_any_text_is_stored_and_found_by_its_words(memories: MemoryStore, 
 
 
 @given(text=ANY_TEXT | SYNTAX)
-def test_what_is_looked_for_is_never_syntax(text: str) -> None:
+def test_a_search_text_is_never_syntax(text: str) -> None:
     for word in [*index_terms(text).split(), *(term.text for term in query_terms(text))]:
         assert word[0] not in "-_./:@+#~="
         assert not set(word) & set("\"'*^(){}&|!<>\\ ")

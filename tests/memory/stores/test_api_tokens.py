@@ -19,7 +19,7 @@ def tokens(engine: Engine) -> TokenStore:
     return SqlApiTokens(engine)
 
 
-async def test_a_token_is_good_until_it_is_taken_back(tokens: TokenStore) -> None:
+async def test_a_token_is_valid_until_it_is_revoked(tokens: TokenStore) -> None:
     assert not await tokens.good("a1")
     assert await tokens.add(LAPTOP)
     assert await tokens.add(PHONE)
@@ -30,14 +30,14 @@ async def test_a_token_is_good_until_it_is_taken_back(tokens: TokenStore) -> Non
     assert await tokens.revoke("laptop") is None
 
 
-async def test_two_have_not_one_name(tokens: TokenStore) -> None:
+async def test_token_names_are_unique(tokens: TokenStore) -> None:
     assert await tokens.add(LAPTOP)
     assert not await tokens.add(replace(PHONE, name="laptop"))
     assert not await tokens.add(replace(PHONE, id="a1"))
     assert await tokens.listed(AT) == [LAPTOP]
 
 
-async def test_what_has_expired_is_not_listed_and_goes(tokens: TokenStore) -> None:
+async def test_expired_tokens_are_not_listed_and_deleted(tokens: TokenStore) -> None:
     for token in (LAPTOP, PHONE):
         await tokens.add(token)
     assert await tokens.listed(AT) == [PHONE, LAPTOP]

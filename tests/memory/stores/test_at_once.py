@@ -35,7 +35,7 @@ def url_of(engine: Engine) -> tuple[str, str]:
 @pytest.mark.parametrize(
     "writers", [2, pytest.param(8, marks=[pytest.mark.nightly, pytest.mark.timeout(300)])]
 )
-async def test_writers_of_several_processes_store_every_text_once(
+async def test_writers_in_several_processes_store_every_text_once(
     engine: Engine, memories: MemoryStore, writers: int
 ) -> None:
     for chain in range(CHAINS):

@@ -25,7 +25,7 @@ def entry(number: int) -> AuditEntry:
     return AuditEntry("memory_write", "default", f"p{number}", AT, (("size", number),))
 
 
-async def test_entries_are_chained_whoever_writes_at_the_same_time(log: SqlAuditLog) -> None:
+async def test_entries_of_concurrent_writers_are_chained(log: SqlAuditLog) -> None:
     await asyncio.gather(*(log.append(entry(number)) for number in range(40)))
     links = await log.links(0, 100)
     assert [link.number for link in links] == list(range(1, 41))
@@ -34,7 +34,7 @@ async def test_entries_are_chained_whoever_writes_at_the_same_time(log: SqlAudit
     assert first_broken(b"another key", links) == 1
 
 
-async def test_verifying_goes_page_by_page(log: SqlAuditLog) -> None:
+async def test_verification_reads_pages(log: SqlAuditLog) -> None:
     for number in range(5):
         await log.append(entry(number))
     first, second = await log.links(0, 3), await log.links(3, 3)
@@ -49,7 +49,7 @@ async def test_verifying_goes_page_by_page(log: SqlAuditLog) -> None:
         "DELETE FROM memory_audit WHERE number = 1",
     ],
 )
-async def test_what_stands_there_cannot_be_changed(
+async def test_existing_entries_cannot_be_changed(
     engine: Engine, log: SqlAuditLog, change: str
 ) -> None:
     await log.append(entry(1))
@@ -65,7 +65,7 @@ def links_of(count: int) -> list[Link]:
     return links
 
 
-def test_a_changed_a_missing_and_an_added_entry_are_found() -> None:
+def test_changed_missing_and_added_entries_are_detected() -> None:
     links = links_of(5)
     assert first_broken(KEY, links) == 0
     changed = list(links)
@@ -76,7 +76,7 @@ def test_a_changed_a_missing_and_an_added_entry_are_found() -> None:
     assert first_broken(KEY, [*links, forged]) == 6
 
 
-async def test_what_was_noted_is_read_again(log: SqlAuditLog) -> None:
+async def test_recorded_entries_are_read_back(log: SqlAuditLog) -> None:
     (link,) = links_of(1)
     await log.append(link.entry)
     assert await log.links(0, 10) == [link]

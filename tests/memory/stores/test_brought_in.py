@@ -6,7 +6,7 @@ from memory.ports.memories import Filter, MemoryStore
 from tests.memory.stores.records import AT, access, record, store, texts
 
 
-async def test_a_chain_comes_back_as_it_was(memories: MemoryStore) -> None:
+async def test_a_chain_of_replacements_is_imported_unchanged(memories: MemoryStore) -> None:
     newer = record("Works at Initrode now")
     older = record("Works at Initech", superseded_by=newer.id, superseded_at=AT)
     newer = replace(newer, supersedes=older.id)
@@ -19,7 +19,7 @@ async def test_a_chain_comes_back_as_it_was(memories: MemoryStore) -> None:
     assert await memories.count(access()) == 1
 
 
-async def test_what_was_replaced_already_fills_no_plan_and_repeats_nothing(
+async def test_imported_replaced_memories_use_no_plan_and_are_no_duplicates(
     memories: MemoryStore,
 ) -> None:
     newer = record("Works at Initech")
@@ -29,7 +29,7 @@ async def test_what_was_replaced_already_fills_no_plan_and_repeats_nothing(
     assert (await store(memories, record("Has a dog"), quota=1)).quota == (1, 1)
 
 
-async def test_taking_the_place_of_what_is_replaced_already_frees_no_place(
+async def test_superseding_a_replaced_memory_frees_no_place_in_the_plan(
     memories: MemoryStore,
 ) -> None:
     newer = record("Works at Initrode now")
@@ -40,7 +40,7 @@ async def test_taking_the_place_of_what_is_replaced_already_frees_no_place(
     assert (refused.stored, refused.quota) == (False, (1, 1))
 
 
-async def test_what_another_one_replaced_cannot_be_replaced_again(memories: MemoryStore) -> None:
+async def test_a_memory_replaced_by_another_cannot_be_replaced_again(memories: MemoryStore) -> None:
     older = record("Works at Initech", superseded_by=record().id, superseded_at=AT)
     await store(memories, older)
     refused = await store(memories, record("Works nowhere", supersedes=older.id))

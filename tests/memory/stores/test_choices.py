@@ -15,12 +15,12 @@ async def remembered(people: PeopleStore, person: str, *here: str) -> bool:
     return (await people.start_turn("t", person, "c", AT, None, here)).who.remembered
 
 
-async def test_without_a_choice_memory_is_on_and_nothing_waits(people: PeopleStore) -> None:
+async def test_without_a_choice_memory_is_on_and_no_note_waits(people: PeopleStore) -> None:
     ada = await known(people, "t", ADA)
     assert (ada.remembered, ada.notes, ada.waiting_notices) == (True, None, ())
 
 
-async def test_memory_that_is_off_for_one_identity_is_off_for_all_that_are_linked(
+async def test_memory_off_for_one_identity_applies_to_all_linked_identities(
     people: PeopleStore, links: LinkStore
 ) -> None:
     await people.turn_memory("t", BOB, False)
@@ -32,7 +32,7 @@ async def test_memory_that_is_off_for_one_identity_is_off_for_all_that_are_linke
     assert await remembered(people, BOB)
 
 
-async def test_where_memory_is_off_no_session_is_kept(people: PeopleStore) -> None:
+async def test_with_memory_off_no_session_is_stored(people: PeopleStore) -> None:
     assert (await people.start_turn("t", ADA, "before", AT)).session.id
     await people.turn_memory("t", ADA, False)
     for conversation in ("before", "after"):
@@ -42,7 +42,7 @@ async def test_where_memory_is_off_no_session_is_kept(people: PeopleStore) -> No
     assert (await people.start_turn("t", ADA, "after", AT)).session.id
 
 
-async def test_memory_is_off_for_one_person_in_one_conversation(people: PeopleStore) -> None:
+async def test_memory_can_be_off_for_one_person_in_one_conversation(people: PeopleStore) -> None:
     assert await people.turn_memory_in("t", ADA, "room", False, 2)
     assert await people.turn_memory_in("t", ADA, "room", False, 2), "it is off already"
     assert not await remembered(people, ADA, *HERE)
@@ -54,7 +54,7 @@ async def test_memory_is_off_for_one_person_in_one_conversation(people: PeopleSt
     assert await remembered(people, ADA, *HERE)
 
 
-async def test_memory_is_off_in_so_many_conversations_at_most(people: PeopleStore) -> None:
+async def test_the_number_of_conversations_with_memory_off_is_limited(people: PeopleStore) -> None:
     assert await people.turn_memory_in("t", ADA, "one", False, 2)
     assert await people.turn_memory_in("t", ADA, "two", False, 2)
     assert not await people.turn_memory_in("t", ADA, "three", False, 2)
@@ -64,7 +64,7 @@ async def test_memory_is_off_in_so_many_conversations_at_most(people: PeopleStor
     ]
 
 
-async def test_a_choice_about_notes_is_made_for_all_linked_identities(
+async def test_the_choice_about_notes_applies_to_all_linked_identities(
     people: PeopleStore, links: LinkStore
 ) -> None:
     await link(links, ADA, BOB)
@@ -74,7 +74,7 @@ async def test_a_choice_about_notes_is_made_for_all_linked_identities(
     assert (await known(people, "t", ADA)).notes is True
 
 
-async def test_what_waits_to_be_told_is_bounded_and_goes_when_it_was_told(
+async def test_waiting_notes_are_limited_and_removed_when_shown(
     people: PeopleStore,
 ) -> None:
     await people.add_notices("t", ADA, ["1", "2"], 3)
@@ -88,7 +88,7 @@ async def test_what_waits_to_be_told_is_bounded_and_goes_when_it_was_told(
     assert (await known(people, "t", BOB)).waiting_notices == ("6", "7", "8")
 
 
-async def test_what_waits_is_added_to_by_many_at_once_and_nothing_is_lost(
+async def test_concurrent_additions_to_waiting_notes_are_all_stored(
     people: PeopleStore,
 ) -> None:
     added = [f"entry {number}" for number in range(12)]

@@ -70,7 +70,7 @@ def pages(database: SqliteDatabase) -> bytes:
     return b"".join(file.read_bytes() for file in files).lower()
 
 
-async def test_no_word_of_a_deleted_memory_stays_in_the_file(
+async def test_the_database_file_contains_no_word_of_a_deleted_memory(
     database: SqliteDatabase, clock: FakeClock
 ) -> None:
     searches = searches_on(database)
@@ -92,7 +92,7 @@ async def test_no_word_of_a_deleted_memory_stays_in_the_file(
     assert len(await texts(memories, text="walk", limit=1_000)) == 600
 
 
-async def test_a_replaced_text_goes_as_well(database: SqliteDatabase, clock: FakeClock) -> None:
+async def test_a_replaced_text_is_removed_too(database: SqliteDatabase, clock: FakeClock) -> None:
     searches = searches_on(database)
     memories = SqlMemories(database, clock, searches)
     await store(memories, record(f"I play the {SECRET}", role="user", message_id="m1"))

@@ -19,7 +19,7 @@ from tests.support.clock import FakeClock
 DAY = timedelta(days=1)
 
 
-async def test_the_newest_come_first_page_by_page(memories: MemoryStore) -> None:
+async def test_the_newest_memories_come_first_in_pages(memories: MemoryStore) -> None:
     for number in range(7):
         await store(memories, record(f"number {number}", at=AT + timedelta(minutes=number // 2)))
     seen: list[str] = []
@@ -31,7 +31,7 @@ async def test_the_newest_come_first_page_by_page(memories: MemoryStore) -> None
     assert await memories.find(access(), Filter(after_id="mem-none")) == []
 
 
-async def test_the_memory_with_most_of_the_rare_words_is_best(memories: MemoryStore) -> None:
+async def test_the_memory_with_the_most_rare_words_is_best(memories: MemoryStore) -> None:
     for text in (
         "my dog is called Rex",
         "my dog likes my cat",
@@ -49,7 +49,7 @@ async def test_the_memory_with_most_of_the_rare_words_is_best(memories: MemorySt
     assert all(match.score < 0.35 for match in weak)
 
 
-async def test_searching_pages_through_everything_once(memories: MemoryStore) -> None:
+async def test_pages_of_a_search_contain_everything_once(memories: MemoryStore) -> None:
     for number in range(11):
         await store(memories, record(f"tea {'and biscuits ' * (number % 3)}number {number}"))
     seen: list[str] = []
@@ -79,12 +79,12 @@ async def test_words_are_found_in_other_forms(memories: MemoryStore, text: str, 
     assert await texts(memories, text=query) == [text]
 
 
-async def test_tags_are_searched_too(memories: MemoryStore) -> None:
+async def test_tags_are_searched(memories: MemoryStore) -> None:
     await store(memories, record("likes tea", tags=("drinks",)))
     assert await texts(memories, text="drink") == ["likes tea"]
 
 
-async def test_every_filter_narrows(memories: MemoryStore) -> None:
+async def test_every_filter_reduces_the_results(memories: MemoryStore) -> None:
     await store(memories, record("tea one", tags=("a", "b"), kind=Kind.PREFERENCE))
     await store(memories, record("tea two", tags=("b",), tier=Tier.EPISODIC))
     await store(memories, record("tea three", scope=Scope.GLOBAL), operator())
@@ -98,7 +98,9 @@ async def test_every_filter_narrows(memories: MemoryStore) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "tea"])
-async def test_what_is_not_true_at_that_time_is_left_out(memories: MemoryStore, text: str) -> None:
+async def test_memories_that_are_not_valid_at_that_time_are_excluded(
+    memories: MemoryStore, text: str
+) -> None:
     await store(memories, record("tea from", true_from=AT + DAY))
     await store(memories, record("tea until", true_until=AT + DAY))
     await store(memories, record("tea proof", evidence=Evidence("c", AT, 1, "", AT + DAY)))
@@ -108,7 +110,7 @@ async def test_what_is_not_true_at_that_time_is_left_out(memories: MemoryStore, 
 
 
 @pytest.mark.parametrize("text", ["", "tea"])
-async def test_what_expired_is_gone_before_anything_was_pruned(
+async def test_expired_memories_are_excluded_before_they_are_deleted(
     memories: MemoryStore, clock: FakeClock, text: str
 ) -> None:
     kept = record("tea", expires_at=AT + DAY)
@@ -120,12 +122,12 @@ async def test_what_expired_is_gone_before_anything_was_pruned(
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1_001])
-async def test_the_number_of_memories_is_bounded(memories: MemoryStore, limit: int) -> None:
+async def test_the_number_of_memories_is_limited(memories: MemoryStore, limit: int) -> None:
     with pytest.raises(BadInput, match="limit must be 1 to 1,000"):
         await memories.find(access(), Filter(limit=limit))
 
 
-async def test_what_a_session_was_told_is_looked_at_again(
+async def test_memories_shown_in_a_session_are_checked_again(
     memories: MemoryStore, clock: FakeClock
 ) -> None:
     """Check that a shown memory still exists, is still valid and is still visible."""

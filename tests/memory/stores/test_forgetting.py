@@ -25,7 +25,7 @@ from tests.support.clock import FakeClock
 DAY = timedelta(days=1)
 
 
-async def test_only_what_may_be_changed_is_deleted(memories: MemoryStore) -> None:
+async def test_only_changeable_memories_are_deleted(memories: MemoryStore) -> None:
     mine, theirs = record("mine"), record("theirs", person=BOB)
     shared = record("shared", scope=Scope.PROJECT, project="p")
     await store(memories, mine)
@@ -38,7 +38,7 @@ async def test_only_what_may_be_changed_is_deleted(memories: MemoryStore) -> Non
     assert await texts(memories, access(BOB)) == ["theirs"]
 
 
-async def test_clearing_takes_these_tiers_of_one_person(memories: MemoryStore) -> None:
+async def test_clear_deletes_the_given_tiers_of_one_person(memories: MemoryStore) -> None:
     await store(memories, record("one"))
     await store(memories, record("two", tier=Tier.EPISODIC))
     await store(memories, record("three", person=BOB, tier=Tier.EPISODIC))
@@ -47,7 +47,7 @@ async def test_clearing_takes_these_tiers_of_one_person(memories: MemoryStore) -
     assert await texts(memories, access(BOB)) == ["three"]
 
 
-async def test_a_deleted_message_takes_along_what_was_never_confirmed(
+async def test_a_deleted_message_deletes_unconfirmed_memories_derived_from_it(
     memories: MemoryStore,
 ) -> None:
     await store(memories, record("said", role="user", message_id="m1"))
@@ -64,7 +64,7 @@ async def test_a_deleted_message_takes_along_what_was_never_confirmed(
     assert set(await texts(memories)) == {"confirmed", "other"}
 
 
-async def test_an_edited_message_is_searched_by_its_new_words(memories: MemoryStore) -> None:
+async def test_an_edited_message_is_found_by_its_new_words(memories: MemoryStore) -> None:
     turn = record("I like tea", role="user", message_id="m1", tags=("drinks",))
     turn = replace(turn, embedding=Embedding("m", (1.0,)))
     await store(memories, turn)
@@ -81,7 +81,7 @@ async def test_an_edited_message_is_searched_by_its_new_words(memories: MemorySt
     assert kept.embedding is None
 
 
-async def test_pruning_takes_what_expired_or_was_replaced_long_ago(
+async def test_pruning_deletes_expired_and_long_replaced_memories(
     memories: MemoryStore, clock: FakeClock
 ) -> None:
     old, gone = record("old"), record("gone", expires_at=AT + DAY)

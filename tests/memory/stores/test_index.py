@@ -60,7 +60,7 @@ async def memories(pool: PostgresDatabase, clock: FakeClock, searches: Searches)
     return kept
 
 
-async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
+async def test_the_vector_index_is_created_on_demand_and_finds_memories(
     pool: PostgresDatabase,
     memories: SqlMemories,
     clock: FakeClock,
@@ -88,7 +88,7 @@ async def test_the_index_is_made_when_it_is_wanted_and_finds_what_fits(
 
 
 @pytest.mark.usefixtures("memories")
-async def test_an_index_that_was_broken_off_is_made_again(
+async def test_an_interrupted_index_is_created_again(
     pool: PostgresDatabase, table: VectorTable
 ) -> None:
     wanted = Indexed("m'1", 3)

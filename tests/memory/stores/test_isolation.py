@@ -83,7 +83,7 @@ async def recalled(recall: RecallStore, by: AccessScope, there: list[Record]) ->
 @pytest.mark.parametrize("text", ["", "tea"])
 @CONTROLLED
 @given(some=st.lists(records(), max_size=12), asking=st.lists(reaches(), min_size=1, max_size=4))
-async def test_nothing_else_is_found_than_what_may_be_seen(
+async def test_only_visible_memories_are_found(
     memories: MemoryStore,
     recall: RecallStore,
     text: str,
@@ -110,7 +110,7 @@ async def test_nothing_else_is_found_than_what_may_be_seen(
 
 @CONTROLLED
 @given(some=st.lists(records(), max_size=12), by=reaches())
-async def test_nothing_else_is_deleted_than_what_may_be_changed(
+async def test_only_changeable_memories_are_deleted(
     memories: MemoryStore, some: list[Record], by: AccessScope
 ) -> None:
     example = str(next(NUMBERS))
@@ -125,7 +125,7 @@ async def test_nothing_else_is_deleted_than_what_may_be_changed(
 
 @CONTROLLED
 @given(some=st.lists(records(), max_size=6), by=reaches())
-async def test_nothing_else_is_superseded_than_what_is_seen_and_may_be_changed(
+async def test_only_visible_and_changeable_memories_are_superseded(
     memories: MemoryStore, some: list[Record], by: AccessScope
 ) -> None:
     example = str(next(NUMBERS))

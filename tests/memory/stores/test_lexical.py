@@ -37,7 +37,7 @@ async def recall(database: SqliteDatabase, clock: FakeClock) -> SqlRecall:
     return SqlRecall(database, clock, searches)
 
 
-async def test_both_ways_find_the_same_with_the_same_scores(
+async def test_both_search_methods_find_the_same_with_the_same_scores(
     recall: SqlRecall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(2)
@@ -54,7 +54,7 @@ async def test_both_ways_find_the_same_with_the_same_scores(
     assert sum(map(bool, found[0])) > 60
 
 
-async def test_only_of_whoever_has_little_everything_is_read(
+async def test_all_memories_are_read_only_for_people_with_few(
     recall: SqlRecall, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[str] = []

@@ -43,7 +43,9 @@ async def test_a_code_alone_links_nobody(links: LinkStore, people: PeopleStore) 
     assert await linked(people, BOB) == (BOB,)
 
 
-async def test_when_both_have_confirmed_they_are_one(links: LinkStore, people: PeopleStore) -> None:
+async def test_after_both_confirmations_the_accounts_are_linked(
+    links: LinkStore, people: PeopleStore
+) -> None:
     await links.offer("t", LinkSide(ADA, "Ada", PLACE), "code", LATER)
     await redeem(links, BOB)
     await confirm(links, BOB)
@@ -55,7 +57,7 @@ async def test_when_both_have_confirmed_they_are_one(links: LinkStore, people: P
     assert await links.expire(LATER) == []
 
 
-async def test_the_maker_cannot_confirm_before_the_redeemer(
+async def test_the_account_that_created_the_code_cannot_confirm_first(
     links: LinkStore, people: PeopleStore
 ) -> None:
     await links.offer("t", LinkSide(ADA), "code", LATER)
@@ -64,7 +66,7 @@ async def test_the_maker_cannot_confirm_before_the_redeemer(
     assert await linked(people, ADA) == (ADA,)
 
 
-async def test_nobody_else_confirms_or_cancels(links: LinkStore, people: PeopleStore) -> None:
+async def test_other_people_cannot_confirm_or_cancel(links: LinkStore, people: PeopleStore) -> None:
     await links.offer("t", LinkSide(ADA), "code", LATER)
     await redeem(links, BOB)
     assert await confirm(links, EVE) == "unknown"
@@ -77,7 +79,7 @@ async def test_nobody_else_confirms_or_cancels(links: LinkStore, people: PeopleS
     assert await linked(people, ADA) == (ADA,)
 
 
-async def test_a_confirmation_is_good_for_its_own_request_once(
+async def test_a_confirmation_is_valid_once_for_its_request(
     links: LinkStore, people: PeopleStore
 ) -> None:
     assert await link(links, ADA, BOB) == "linked"
@@ -92,7 +94,7 @@ async def test_a_confirmation_is_good_for_its_own_request_once(
     assert await confirm(links, BOB, id_="r2") == "agreed"
 
 
-async def test_the_same_work_done_again_has_the_same_outcome(links: LinkStore) -> None:
+async def test_the_same_step_repeated_has_the_same_result(links: LinkStore) -> None:
     await links.offer("t", LinkSide(ADA), "code", LATER)
     assert (await redeem(links, BOB)).outcome == "redeemed"
     again = await redeem(links, BOB, id_="another")
@@ -103,7 +105,7 @@ async def test_the_same_work_done_again_has_the_same_outcome(links: LinkStore) -
     assert await confirm(links, ADA, "e3") == "unknown"
 
 
-async def test_a_code_is_good_for_others_of_the_tenant_until_its_time_is_over(
+async def test_a_code_is_valid_for_others_of_the_tenant_until_it_expires(
     links: LinkStore,
 ) -> None:
     await links.offer("t", LinkSide(ADA), "first", LATER)
@@ -117,7 +119,7 @@ async def test_a_code_is_good_for_others_of_the_tenant_until_its_time_is_over(
     assert (await redeem(links, EVE)).outcome == "unknown"
 
 
-async def test_confirmations_come_within_their_time(links: LinkStore, people: PeopleStore) -> None:
+async def test_confirmations_have_a_time_limit(links: LinkStore, people: PeopleStore) -> None:
     await links.offer("t", LinkSide(ADA), "code", LATER)
     await redeem(links, BOB)
     assert (await links.confirm("t", BOB, "r1", "e", LATER)).outcome == "unknown"
@@ -127,14 +129,16 @@ async def test_confirmations_come_within_their_time(links: LinkStore, people: Pe
     assert await linked(people, ADA) == (ADA,)
 
 
-async def test_of_many_who_enter_a_code_at_once_one_may_confirm(links: LinkStore) -> None:
+async def test_of_several_accounts_that_enter_a_code_at_once_one_can_confirm(
+    links: LinkStore,
+) -> None:
     await links.offer("t", LinkSide(ADA), "code", LATER)
     others = [f"p{number}:main:x" for number in range(8)]
     steps = await asyncio.gather(*(redeem(links, one, id_=one) for one in others))
     assert sorted(step.outcome for step in steps) == ["redeemed"] + ["unknown"] * 7
 
 
-async def test_a_person_takes_part_in_one_request_at_a_time(links: LinkStore) -> None:
+async def test_a_person_is_in_one_request_at_a_time(links: LinkStore) -> None:
     for maker in (ADA, EVE):
         await links.offer("t", LinkSide(maker), f"of {maker}", LATER)
     assert (await redeem(links, BOB, f"of {ADA}")).outcome == "redeemed"
@@ -146,7 +150,7 @@ async def test_a_person_takes_part_in_one_request_at_a_time(links: LinkStore) ->
     assert await links.active("t", EVE, AT) is None
 
 
-async def test_either_side_ends_a_request(links: LinkStore) -> None:
+async def test_either_side_can_end_a_request(links: LinkStore) -> None:
     for who in (ADA, BOB):
         await links.offer("t", LinkSide(ADA), "code", LATER)
         await redeem(links, BOB)
@@ -159,7 +163,7 @@ async def test_either_side_ends_a_request(links: LinkStore) -> None:
         assert await confirm(links, ADA) == "unknown"
 
 
-async def test_a_code_is_taken_back(links: LinkStore) -> None:
+async def test_a_code_can_be_withdrawn(links: LinkStore) -> None:
     await links.offer("t", LinkSide(ADA), "code", LATER)
     ended = await links.cancel("t", ADA, AT)
     assert ended is not None
@@ -167,7 +171,7 @@ async def test_a_code_is_taken_back(links: LinkStore) -> None:
     assert (await redeem(links, BOB)).outcome == "unknown"
 
 
-async def test_two_identities_of_one_account_are_never_linked(
+async def test_two_identities_of_one_bot_are_never_linked(
     links: LinkStore, people: PeopleStore
 ) -> None:
     neighbour = "test:main:neighbour"
@@ -180,7 +184,7 @@ async def test_two_identities_of_one_account_are_never_linked(
     assert await linked(people, ADA) == (ADA, BOB)
 
 
-async def test_what_was_linked_meanwhile_counts_when_the_last_one_confirms(
+async def test_a_link_created_meanwhile_counts_at_the_last_confirmation(
     engine: Engine, links: LinkStore, people: PeopleStore
 ) -> None:
     neighbour = "test:main:neighbour"
@@ -206,7 +210,7 @@ async def force(engine: Engine, links: LinkStore, one: str, other: str) -> int:
     return len(await links.linked("t", other))
 
 
-async def test_ten_identities_are_the_most(links: LinkStore, people: PeopleStore) -> None:
+async def test_at_most_ten_identities_are_linked(links: LinkStore, people: PeopleStore) -> None:
     names = [f"p{number}:main:x" for number in range(11)]
     for one, other in pairwise(names[:10]):
         assert await link(links, one, other) == "linked"
@@ -216,7 +220,7 @@ async def test_ten_identities_are_the_most(links: LinkStore, people: PeopleStore
     assert await link(links, names[3], names[7]) == "already"
 
 
-async def test_an_identity_that_leaves_is_alone_again(
+async def test_an_identity_that_leaves_is_single_again(
     links: LinkStore, people: PeopleStore
 ) -> None:
     await link(links, ADA, BOB)
@@ -229,7 +233,7 @@ async def test_an_identity_that_leaves_is_alone_again(
     assert await links.linked("u", BOB) == []
 
 
-async def test_requests_end_with_their_time_once(links: LinkStore) -> None:
+async def test_requests_expire_once(links: LinkStore) -> None:
     await links.offer("t", LinkSide(ADA, "Ada", PLACE), "code", LATER)
     await redeem(links, BOB)
     await links.offer("t", LinkSide(EVE), "another", LATER)
@@ -243,7 +247,7 @@ async def test_requests_end_with_their_time_once(links: LinkStore) -> None:
     assert await links.expire(LATER + timedelta(seconds=1)) == []
 
 
-def test_a_place_is_kept_whole() -> None:
+def test_a_place_is_stored_completely() -> None:
     place = Place("a", "b", "c", Audience.PRIVATE_ROOM, "w", "t", True)
     assert STORED_PLACE.validate_json(STORED_PLACE.dump_json(place)) == place
 
@@ -258,13 +262,13 @@ def test_a_place_is_kept_whole() -> None:
         ({f"p{n}:main:1" for n in range(10)}, None),
     ],
 )
-def test_an_account_has_one_of_its_identities_in_a_link(
+def test_a_link_contains_one_identity_of_each_account(
     persons: set[str], reason: str | None
 ) -> None:
     assert obstacle(persons) == reason
 
 
-async def test_a_confirmation_does_not_hold_for_who_joined_the_other_side_afterwards(
+async def test_a_confirmation_does_not_cover_accounts_that_joined_the_other_side_later(
     links: LinkStore, people: PeopleStore
 ) -> None:
     bobs_other, mallory = "other:main:bob", "fourth:main:mallory"

@@ -33,7 +33,7 @@ async def some(memories: MemoryStore) -> None:
     await memories.keep_turns(access(BOB), [bobs])
 
 
-async def test_what_was_learned_and_what_was_said_are_two_lists(memories: MemoryStore) -> None:
+async def test_memories_and_chat_messages_are_separate_lists(memories: MemoryStore) -> None:
     await some(memories)
     learned = await texts(memories, own_only=True, turns=False)
     assert sorted(learned) == ["has a dog", "plays chess", "prefers tabs"]
@@ -58,7 +58,7 @@ async def test_what_was_learned_and_what_was_said_are_two_lists(memories: Memory
     ],
 )
 @pytest.mark.parametrize("said", [True, False, None])
-async def test_as_many_are_counted_as_are_found(
+async def test_the_count_equals_the_number_of_results(
     memories: MemoryStore, by: AccessScope, said: bool | None
 ) -> None:
     await some(memories)
@@ -68,7 +68,7 @@ async def test_as_many_are_counted_as_are_found(
     assert await memories.tally(by, wanted) == {kind: kinds.count(kind) for kind in set(kinds)}
 
 
-async def test_only_what_is_there_and_ones_own_is_counted(
+async def test_only_existing_own_memories_are_counted(
     memories: MemoryStore, clock: FakeClock
 ) -> None:
     soon = clock.now() + timedelta(minutes=1)

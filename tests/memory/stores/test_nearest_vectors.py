@@ -30,7 +30,7 @@ def cosine(one: tuple[int, int], other: tuple[int, int]) -> float:
     parts=st.integers(1, 5),
     first=st.integers(1, 60),
 )
-def test_everything_that_is_there_comes_once_the_nearest_first(
+def test_every_vector_is_returned_once_the_nearest_first(
     vectors: list[tuple[int, int]],
     gone: set[int],
     query: tuple[int, int],
@@ -51,7 +51,7 @@ def test_everything_that_is_there_comes_once_the_nearest_first(
         assert abs(score - cosine(vectors[number - 1], query)) < 1e-5
 
 
-def test_where_there_is_no_room_the_oldest_go() -> None:
+def test_the_oldest_vectors_are_removed_when_the_cache_is_full() -> None:
     matrix = Matrix(2, 100)
     for number in range(1, 1_001):
         matrix.add([(number, packed((1.0, number / 1_000)))])
@@ -63,7 +63,7 @@ def test_where_there_is_no_room_the_oldest_go() -> None:
     assert matrix.size <= 100 * (2 * 4 + 8)
 
 
-def test_what_is_gone_takes_no_room_for_long() -> None:
+def test_deleted_vectors_release_memory() -> None:
     matrix = Matrix(2, 10_000)
     matrix.add([(number, packed((1.0, 0.0))) for number in range(1, 1_001)])
     before = matrix.size

@@ -21,11 +21,11 @@ EVE = "other:main:eve"
 NEVER = datetime.fromtimestamp(0, UTC)
 
 
-async def test_nobody_is_known_by_themselves(people: PeopleStore) -> None:
+async def test_a_new_person_is_unknown(people: PeopleStore) -> None:
     assert await known(people, "t", ADA) == PersonChoices((ADA,))
 
 
-async def test_a_choice_is_made_for_all_linked_identities(
+async def test_a_choice_applies_to_all_linked_identities(
     people: PeopleStore, links: LinkStore
 ) -> None:
     await people.show_private("t", ADA, True)
@@ -42,7 +42,7 @@ async def test_a_choice_is_made_for_all_linked_identities(
     assert not (await known(people, "u", BOB)).shows_private
 
 
-async def test_the_latest_hundred_projects_are_remembered(
+async def test_the_latest_hundred_projects_are_stored(
     people: PeopleStore, clock: FakeClock
 ) -> None:
     for number in range(103):
@@ -58,7 +58,7 @@ async def test_the_latest_hundred_projects_are_remembered(
     assert await people.projects("u", (ADA,), NEVER) == []
 
 
-async def test_of_each_identity_it_is_known_when_it_was_seen_in_the_project_that_is_meant(
+async def test_the_last_visit_of_each_identity_to_the_chosen_project_is_known(
     people: PeopleStore, links: LinkStore, clock: FakeClock
 ) -> None:
     await link(links, ADA, BOB)
@@ -79,7 +79,9 @@ async def test_of_each_identity_it_is_known_when_it_was_seen_in_the_project_that
     assert (await people.start_turn("t", ADA, "a conversation", AT, "")).who.seen == ()
 
 
-async def test_who_left_was_not_seen_and_without_the_bot_nobody_was(people: PeopleStore) -> None:
+async def test_departed_people_and_rooms_without_the_bot_have_no_visits(
+    people: PeopleStore,
+) -> None:
     for person in (ADA, BOB):
         for project in ("p", "q"):
             await people.note_seen("t", person, project, project)
@@ -94,7 +96,7 @@ async def test_who_left_was_not_seen_and_without_the_bot_nobody_was(people: Peop
     assert await people.projects("u", (ADA,), NEVER) == [("p", "p")]
 
 
-async def test_what_was_seen_long_ago_counts_no_more_and_is_forgotten(
+async def test_old_visits_do_not_count_and_are_deleted(
     people: PeopleStore, clock: FakeClock
 ) -> None:
     await people.note_seen("t", ADA, "p", "P")
@@ -108,7 +110,7 @@ async def test_what_was_seen_long_ago_counts_no_more_and_is_forgotten(
     assert await people.projects("t", (ADA,), NEVER) == [("q", "Q")]
 
 
-async def test_a_session_lasts_until_half_an_hour_idle(people: PeopleStore) -> None:
+async def test_a_session_ends_after_half_an_hour_without_messages(people: PeopleStore) -> None:
     first = await session(people, "t", ADA, "c", AT)
     assert await people.use(first.id, "stores", 20)
     soon, late = AT + timedelta(minutes=29), AT + timedelta(minutes=59)
@@ -126,7 +128,7 @@ async def test_a_session_lasts_until_half_an_hour_idle(people: PeopleStore) -> N
 
 
 @pytest.mark.parametrize("what", ["stores", "supersedes", "deletes"])
-async def test_uses_at_once_never_pass_the_limit(people: PeopleStore, what: str) -> None:
+async def test_concurrent_uses_never_exceed_the_limit(people: PeopleStore, what: str) -> None:
     one = await session(people, "t", ADA, "c", AT)
     used = await asyncio.gather(*(people.use(one.id, what, 5) for _ in range(12)))  # type: ignore[arg-type]
     assert sum(used) == 5
@@ -134,7 +136,7 @@ async def test_uses_at_once_never_pass_the_limit(people: PeopleStore, what: str)
     assert not await people.use(one.id, what, 6)  # type: ignore[arg-type]
 
 
-async def test_a_session_keeps_of_when_its_brief_is_and_the_first_one_decides(
+async def test_the_first_brief_of_a_session_is_kept_with_its_time(
     people: PeopleStore,
 ) -> None:
     first = await session(people, "t", ADA, "c", AT)
@@ -149,14 +151,14 @@ async def test_a_session_keeps_of_when_its_brief_is_and_the_first_one_decides(
     assert await people.freeze_brief("ses-none", AT, None) == AT
 
 
-async def test_sessions_are_forgotten(people: PeopleStore) -> None:
+async def test_old_sessions_are_deleted(people: PeopleStore) -> None:
     await session(people, "t", ADA, "c", AT)
     assert await people.prune(AT) == 0
     assert await people.prune(AT + timedelta(hours=1)) == 1
     assert await people.prune(AT + timedelta(hours=1)) == 0
 
 
-async def test_somebody_arrives_to_their_soul_and_the_chosen_projects_documents(
+async def test_a_turn_starts_with_the_soul_and_the_documents_of_the_chosen_project(
     people: PeopleStore, brain: BrainStore, links: LinkStore
 ) -> None:
     await link(links, ADA, BOB)
@@ -172,7 +174,7 @@ async def test_somebody_arrives_to_their_soul_and_the_chosen_projects_documents(
     assert await told(people, None) == {"soul": "a newer soul"} | both
 
 
-async def test_in_a_room_the_soul_is_read_only_where_all_linked_identities_allow_it(
+async def test_in_a_room_the_soul_is_read_only_if_all_linked_identities_allow_it(
     people: PeopleStore, brain: BrainStore, links: LinkStore
 ) -> None:
     await brain.write(access(ADA, project="p"), "soul", "Ada's", ADA, AT)
@@ -191,7 +193,7 @@ async def told(people: PeopleStore, project: str | None) -> dict[Document, str]:
     return {name: version.content for name, version in arrival.documents.items()}
 
 
-async def test_a_session_that_is_used_goes_on_and_is_not_written_every_time(
+async def test_an_active_session_continues_and_is_not_written_every_time(
     people: PeopleStore,
 ) -> None:
     first = await session(people, "t", ADA, "c", AT)
@@ -200,7 +202,7 @@ async def test_a_session_that_is_used_goes_on_and_is_not_written_every_time(
     assert (await session(people, "t", ADA, "c", AT + timedelta(minutes=109))).id != first.id
 
 
-async def test_where_nothing_is_remembered_nobody_looks(
+async def test_without_memory_nothing_is_read(
     people: PeopleStore, memories: MemoryStore, engine: Engine, links: LinkStore
 ) -> None:
     async def remembers(person: str = ADA, project: str | None = None) -> bool:

@@ -58,7 +58,7 @@ def _other(own: Record) -> Record:
 
 
 @pytest.mark.usefixtures("filled")
-async def test_everything_is_given_out_and_can_be_written_as_json(
+async def test_all_data_is_exported_and_can_be_written_as_json(
     personal: PersonalDataStore,
 ) -> None:
     rows = await personal.export("t", (ADA, EVE))
@@ -82,7 +82,7 @@ async def test_everything_is_given_out_and_can_be_written_as_json(
 
 
 @pytest.mark.usefixtures("filled")
-async def test_nothing_of_a_person_is_left(
+async def test_no_data_of_an_erased_person_remains(
     personal: PersonalDataStore, memories: MemoryStore, people: PeopleStore, brain: BrainStore
 ) -> None:
     assert await personal.erase("u", (ADA, EVE)) == 0
@@ -97,7 +97,7 @@ async def test_nothing_of_a_person_is_left(
 
 
 @pytest.mark.usefixtures("filled")
-async def test_what_was_written_for_a_project_stays_without_its_author(
+async def test_memories_for_a_project_remain_without_their_author(
     personal: PersonalDataStore, memories: MemoryStore, brain: BrainStore
 ) -> None:
     await personal.erase("t", (ADA,))
@@ -130,7 +130,7 @@ async def test_a_project_memory_names_no_message_of_an_erased_author(
 
 
 @pytest.mark.usefixtures("filled")
-async def test_one_of_three_linked_leaves_two_behind(
+async def test_erasing_one_of_three_linked_accounts_leaves_two(
     personal: PersonalDataStore, people: PeopleStore, links: LinkStore
 ) -> None:
     assert await link(links, ADA, BOB) == "linked"

@@ -21,7 +21,7 @@ def census(engine: Engine) -> SqlMemoryCounts:
     return SqlMemoryCounts(engine)
 
 
-async def test_everybody_of_whom_something_is_kept_is_counted_in_order_of_the_ids(
+async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
     census: SqlMemoryCounts,
     memories: MemoryStore,
     reviews: ReviewStore,

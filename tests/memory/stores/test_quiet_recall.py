@@ -96,7 +96,7 @@ def _said(one: Record, role: str) -> Record:
 
 
 @pytest.mark.parametrize(("question", "answer"), UNKNOWN, ids=range(len(UNKNOWN)))
-async def test_a_repeated_question_about_something_unknown_recalls_nothing(
+async def test_a_repeated_question_without_an_answer_recalls_nothing(
     memories: MemoryStore, recall: RecallStore, question: str, answer: str
 ) -> None:
     await keep(memories, *chat(question, answer))

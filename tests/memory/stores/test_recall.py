@@ -68,7 +68,7 @@ async def kept(memories: MemoryStore, *some: Record, by: AccessScope | None = No
         ("the ﬁrst ＡＢＣ", "first abc"),
     ],
 )
-async def test_what_is_written_is_found_as_it_is_written(
+async def test_a_memory_is_found_by_its_exact_words(
     memories: MemoryStore, recall: RecallStore, text: str, query: str
 ) -> None:
     there = record(text)
@@ -76,7 +76,7 @@ async def test_what_is_written_is_found_as_it_is_written(
     assert (await by_words(recall, query))[0] == there.id
 
 
-async def test_the_best_has_the_rarer_words_more_often_in_a_shorter_text(
+async def test_rare_frequent_words_in_a_short_text_score_highest(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     often = record("kayak kayak trip")
@@ -90,7 +90,7 @@ async def test_the_best_has_the_rarer_words_more_often_in_a_shorter_text(
     assert [hit.id for hit in await recall.lexical(access(), "kayak trip", ANY, 1)] == [often.id]
 
 
-async def test_what_others_have_changes_no_score(
+async def test_memories_of_other_people_do_not_change_scores(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     await kept(memories, record("the kayak is blue"), record("the boat is red"))
@@ -100,7 +100,7 @@ async def test_what_others_have_changes_no_score(
     assert await recall.lexical(access(), "blue kayak or red boat", ANY, 50) == before
 
 
-async def test_a_question_of_common_words_only_still_finds_them(
+async def test_a_question_of_common_words_only_finds_them(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     there = record("to be or not to be")
@@ -115,7 +115,7 @@ async def test_a_question_of_common_words_only_still_finds_them(
     [("kub", True), ("kubernet", True), ("kubernetes clu", True), ("clusters kube", True),
      ("runnin", True), ("v1.3", True), ("kubernetes x", False), ("kube dog", False)],
 )  # fmt: skip
-async def test_what_is_being_typed_finds_what_it_may_become(
+async def test_an_unfinished_word_finds_its_completions(
     memories: MemoryStore, recall: RecallStore, typed: str, found: bool
 ) -> None:
     there = record("running kubernetes v1.31 on three clusters")
@@ -129,7 +129,7 @@ async def test_what_is_being_typed_finds_what_it_may_become(
     ["ERR-4", "err-42.", "ledger_77", "ERR_LEDGER_7", "read-ah", "v1.3", "v1.", "wiki.ex",
      "C+", "the ERR-", "build-c"],
 )  # fmt: skip
-async def test_what_is_typed_of_an_identifier_finds_it_from_any_of_its_parts_on(
+async def test_an_unfinished_identifier_is_found_from_any_of_its_parts(
     memories: MemoryStore, recall: RecallStore, typed: str
 ) -> None:
     there = record(
@@ -144,7 +144,7 @@ async def test_what_is_typed_of_an_identifier_finds_it_from_any_of_its_parts_on(
 # --- by meaning -----------------------------------------------------------------------------------
 
 
-async def test_the_nearest_come_first_with_their_cosine(
+async def test_the_nearest_vectors_come_first_with_their_cosine(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     near = record("near", embedding=vector(2.0, 0.2))
@@ -157,7 +157,7 @@ async def test_the_nearest_come_first_with_their_cosine(
     assert [hit.id for hit in await recall.nearest(access(), vector(0.0, 1.0), ANY, 1)] == [far.id]
 
 
-async def test_vectors_of_another_model_or_length_are_never_compared(
+async def test_vectors_of_another_model_or_length_are_not_compared(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     one = record("one", embedding=vector(1.0, 0.0))
@@ -169,7 +169,7 @@ async def test_vectors_of_another_model_or_length_are_never_compared(
     assert await by_meaning(recall, vector(1.0, 0.0, model="n")) == [one.id]
 
 
-async def test_a_new_and_a_changed_vector_count_at_once(
+async def test_a_new_or_changed_vector_counts_immediately(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     one, two = record("one", embedding=vector(1.0, 0.0)), record("two")
@@ -184,7 +184,9 @@ async def test_a_new_and_a_changed_vector_count_at_once(
     assert await by_meaning(recall, vector(1.0, 0.0)) == [two.id, one.id]
 
 
-async def test_many_are_found_and_each_once(memories: MemoryStore, recall: RecallStore) -> None:
+async def test_many_memories_are_found_and_each_once(
+    memories: MemoryStore, recall: RecallStore
+) -> None:
     some = [
         record(f"number {number}", room=ROOM, embedding=vector(1.0, number / 700))
         for number in range(700)
@@ -243,7 +245,7 @@ async def test_every_filter_is_in_the_query(memories: MemoryStore, recall: Recal
     ]
 
 
-async def test_only_what_may_be_seen_is_found(memories: MemoryStore, recall: RecallStore) -> None:
+async def test_only_visible_memories_are_found(memories: MemoryStore, recall: RecallStore) -> None:
     private, heard = tea("private"), tea("heard", room=ROOM)
     turn = tea("turn", person=BOB, room=ROOM, role="user")
     theirs = tea("theirs", person=BOB, room=ROOM)
@@ -263,7 +265,7 @@ async def test_only_what_may_be_seen_is_found(memories: MemoryStore, recall: Rec
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
-async def test_what_is_gone_is_not_found_by_the_very_next_query(
+async def test_a_deleted_memory_is_not_found_by_the_next_query(
     memories: MemoryStore,
     again: tuple[MemoryStore, RecallStore],
     recall: RecallStore,
@@ -293,9 +295,7 @@ async def test_what_is_gone_is_not_found_by_the_very_next_query(
     assert await both(again[1]) == {new.id}
 
 
-async def test_many_who_look_at_once_find_the_same(
-    memories: MemoryStore, recall: RecallStore
-) -> None:
+async def test_concurrent_queries_find_the_same(memories: MemoryStore, recall: RecallStore) -> None:
     await kept(memories, *(tea(f"number {number} {'y' * number}") for number in range(20)))
     found = await asyncio.gather(*(both(recall) for _ in range(10)))
     assert all(one == found[0] for one in found)
@@ -315,7 +315,7 @@ def contents(found: Sequence[Record]) -> list[str]:
     return [one.content for one in found]
 
 
-async def test_around_a_turn_are_the_turns_before_and_after_it(
+async def test_the_turns_before_and_after_a_turn_are_its_neighbours(
     memories: MemoryStore, recall: RecallStore
 ) -> None:
     turns = [said(number) for number in range(8)]
@@ -337,7 +337,7 @@ async def test_around_a_turn_are_the_turns_before_and_after_it(
     ]  # fmt: skip
 
 
-async def test_around_a_turn_is_only_what_may_be_seen(
+async def test_neighbours_are_visible_turns_only(
     memories: MemoryStore, recall: RecallStore, clock: FakeClock
 ) -> None:
     in_room = access(room=ROOM, private=False)

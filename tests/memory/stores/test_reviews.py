@@ -31,7 +31,7 @@ def pending(number: int = 0, kept: Record | None = None, target: str = "") -> Re
     )
 
 
-async def test_the_owner_sees_what_waits_oldest_first(reviews: ReviewStore) -> None:
+async def test_the_owner_sees_pending_memories_oldest_first(reviews: ReviewStore) -> None:
     for number in range(3):
         assert await reviews.add(access(), pending(number))
     assert await reviews.add(access(), pending(1))
@@ -39,14 +39,14 @@ async def test_the_owner_sees_what_waits_oldest_first(reviews: ReviewStore) -> N
     assert await reviews.get(access(BOB, ADA), "r2") == pending(2)
 
 
-async def test_no_text_is_too_strange_to_wait(reviews: ReviewStore) -> None:
+async def test_any_text_can_be_pending(reviews: ReviewStore) -> None:
     strange = pending(kept=record("nul \0 and half \ud800 of a pair"))
     await reviews.add(access(), replace(strange, reason="\0 \ud800"))
     found = (await reviews.waiting(access(), 1))[0]
     assert found.record.content == "nul \ufffd and half \ufffd of a pair"
 
 
-async def test_nobody_else_sees_or_decides(reviews: ReviewStore) -> None:
+async def test_other_people_neither_see_nor_decide(reviews: ReviewStore) -> None:
     await reviews.add(access(), pending())
     for other in (access(BOB), access(tenant="u"), operator(), access(private=False, room=ROOM)):
         assert await reviews.waiting(other, 10) == []
@@ -55,12 +55,12 @@ async def test_nobody_else_sees_or_decides(reviews: ReviewStore) -> None:
     assert await reviews.waiting(access(private=False, room=ROOM), 10) == []
 
 
-async def test_in_the_room_where_it_was_said_it_can_be_decided(reviews: ReviewStore) -> None:
+async def test_a_pending_memory_can_be_decided_in_its_own_room(reviews: ReviewStore) -> None:
     await reviews.add(access(), pending(kept=record(room=ROOM)))
     assert len(await reviews.waiting(access(private=False, room=ROOM), 10)) == 1
 
 
-async def test_what_is_proposed_for_all_waits_for_operators(reviews: ReviewStore) -> None:
+async def test_global_proposals_are_decided_by_operators(reviews: ReviewStore) -> None:
     project = record(scope=Scope.PROJECT, project="p")
     await reviews.add(access(), pending(1, project))
     await reviews.add(access(), pending(2, record(project="p"), "bible"))
@@ -71,13 +71,13 @@ async def test_what_is_proposed_for_all_waits_for_operators(reviews: ReviewStore
     assert [one.id for one in await reviews.waiting(operator(project="q"), 10)] == ["r3"]
 
 
-async def test_nothing_is_submitted_for_others(reviews: ReviewStore) -> None:
+async def test_memories_cannot_be_submitted_for_other_people(reviews: ReviewStore) -> None:
     for kept in (record(person=BOB), record(tenant="u")):
         with pytest.raises(BadInput, match="own statements"):
             await reviews.add(access(), pending(kept=kept))
 
 
-async def test_of_many_who_decide_at_once_one_does(reviews: ReviewStore) -> None:
+async def test_one_of_several_concurrent_decisions_takes_effect(reviews: ReviewStore) -> None:
     await reviews.add(access(), pending())
     taken = await asyncio.gather(
         *(reviews.take(access(), "r0", "approved", "ok", AT) for _ in range(8))
@@ -88,7 +88,7 @@ async def test_of_many_who_decide_at_once_one_does(reviews: ReviewStore) -> None
     assert await reviews.history(access(), 10) == [replace(decided, record=settled(decided.record))]
 
 
-async def test_of_what_is_decided_no_word_stays(
+async def test_the_text_of_a_decided_memory_is_deleted(
     reviews: ReviewStore, personal: PersonalDataStore
 ) -> None:
     kept = record("a word of it", tags=("telling",))
@@ -115,7 +115,7 @@ async def test_of_what_is_decided_no_word_stays(
         ("👍", []),
     ],
 )
-async def test_what_waits_about_a_topic_is_the_owners_alone(
+async def test_a_topic_finds_the_owners_pending_memories_only(
     reviews: ReviewStore, topic: str, about: list[str]
 ) -> None:
     await reviews.add(access(), pending(1, record("maybe a boat 🙂", id="mem-1")))
@@ -130,7 +130,7 @@ async def test_what_waits_about_a_topic_is_the_owners_alone(
     assert items_about(for_operators, topic) == []
 
 
-async def test_what_could_not_be_stored_waits_again(reviews: ReviewStore) -> None:
+async def test_a_memory_that_could_not_be_stored_is_pending_again(reviews: ReviewStore) -> None:
     await reviews.add(access(), pending())
     await reviews.take(access(), "r0", "approved", "", AT)
     await reviews.put_back(access(BOB), pending())
@@ -142,7 +142,7 @@ async def test_what_could_not_be_stored_waits_again(reviews: ReviewStore) -> Non
     assert await reviews.waiting(access(), 10) == []
 
 
-async def test_a_person_s_queue_is_full_at_a_hundred_also_for_many_at_once(
+async def test_the_queue_of_a_person_holds_a_hundred_also_under_concurrency(
     reviews: ReviewStore,
 ) -> None:
     added = await asyncio.gather(*(reviews.add(access(), pending(n)) for n in range(110)))
@@ -152,7 +152,7 @@ async def test_a_person_s_queue_is_full_at_a_hundred_also_for_many_at_once(
     assert not await reviews.add(access(BOB, ADA), pending(201, record(person=BOB)))
 
 
-async def test_the_whole_queue_and_its_history_are_bounded(
+async def test_the_whole_queue_and_its_history_are_limited(
     reviews: ReviewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memory.stores.reviews.MAX_WAITING_IN_ALL", 2)
@@ -169,7 +169,7 @@ async def test_the_whole_queue_and_its_history_are_bounded(
     assert kept == [0, 0, 1, 1]
 
 
-async def test_operators_learn_where_proposals_wait(reviews: ReviewStore) -> None:
+async def test_operators_learn_which_projects_have_proposals(reviews: ReviewStore) -> None:
     for number, kept in enumerate(
         (
             record(scope=Scope.PROJECT, project="p"),

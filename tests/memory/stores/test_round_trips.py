@@ -85,7 +85,7 @@ MOST: dict[Callable[[Rig, int], Awaitable[None]], int] = {
 }
 
 
-async def test_nothing_waits_for_the_server_more_often_than_it_has_to(rig: Rig) -> None:
+async def test_each_operation_has_the_minimum_of_round_trips(rig: Rig) -> None:
     for number in range(3):
         await rig.insert(number)
         await rig.turns(number)

@@ -35,7 +35,7 @@ from tests.support.clock import FakeClock
 DAY = timedelta(days=1)
 
 
-async def test_every_field_comes_back_as_it_was_stored(memories: MemoryStore) -> None:
+async def test_every_field_is_stored(memories: MemoryStore) -> None:
     said = Provenance(
         *(SourceType.TOOL_OUTPUT, Trust.MEDIUM, ADA, AT + timedelta(microseconds=1)),
         session="s1",
@@ -74,7 +74,7 @@ async def test_the_same_id_again_replaces_nothing(memories: MemoryStore) -> None
     assert await texts(memories) == ["likes tea"]
 
 
-async def test_the_same_words_are_stored_once_and_the_other_is_named(
+async def test_the_same_words_are_stored_once_and_the_existing_memory_is_named(
     memories: MemoryStore,
 ) -> None:
     first = record("I always drink green tea in the morning")
@@ -96,7 +96,7 @@ async def test_the_same_words_are_stored_once_and_the_other_is_named(
         record("I do not like tea"),
     ],
 )
-async def test_what_belongs_to_others_or_is_otherwise_is_no_duplicate(
+async def test_memories_of_others_or_with_other_attributes_are_not_duplicates(
     memories: MemoryStore, other: object
 ) -> None:
     await store(memories, record("I like tea"))
@@ -105,7 +105,7 @@ async def test_what_belongs_to_others_or_is_otherwise_is_no_duplicate(
     assert (await store(memories, other, by)).stored
 
 
-async def test_what_differs_in_a_number_is_not_even_compared(
+async def test_a_different_number_is_never_a_duplicate(
     memories: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(30):
@@ -146,7 +146,7 @@ async def test_a_linked_person_s_memory_is_a_duplicate(memories: MemoryStore) ->
     assert (await store(memories, record("I like tea"))).stored
 
 
-async def test_what_is_gone_or_replaced_is_no_duplicate(
+async def test_deleted_and_replaced_memories_are_not_duplicates(
     memories: MemoryStore, clock: FakeClock
 ) -> None:
     first = record("I like tea", expires_at=AT + DAY)
@@ -159,7 +159,7 @@ async def test_what_is_gone_or_replaced_is_no_duplicate(
     assert (await store(memories, record("I like tea"))).stored
 
 
-async def test_what_would_be_a_duplicate_can_be_asked_before(memories: MemoryStore) -> None:
+async def test_duplicates_can_be_checked_before_storing(memories: MemoryStore) -> None:
     kept = record("I like tea")
     await store(memories, kept)
     found = await memories.like(access(), record("I like TEA"), threshold=0.92)
@@ -171,7 +171,7 @@ async def test_what_would_be_a_duplicate_can_be_asked_before(memories: MemorySto
     assert await memories.like(access(BOB), other, threshold=0.92) is None
 
 
-async def test_turns_are_kept_unchecked_and_replaced_by_the_same_turn(
+async def test_turns_are_stored_unchecked_and_replaced_by_the_same_turn(
     memories: MemoryStore,
 ) -> None:
     vector = Embedding("m", (1.0,))
@@ -191,7 +191,7 @@ async def test_turns_are_kept_unchecked_and_replaced_by_the_same_turn(
             await memories.keep_turns(access(), [wrong])
 
 
-async def test_a_rewording_of_what_it_supersedes_is_stored(memories: MemoryStore) -> None:
+async def test_a_rewording_of_the_superseded_memory_is_stored(memories: MemoryStore) -> None:
     old = record("the meeting is on Monday at noon")
     await store(memories, old)
     new = record("The meeting is on Monday, at noon!", supersedes=old.id)
@@ -203,7 +203,7 @@ async def test_a_rewording_of_what_it_supersedes_is_stored(memories: MemoryStore
     assert (replaced.superseded_by, replaced.superseded_at) == (new.id, AT)
 
 
-async def test_only_what_is_there_and_changeable_and_current_can_be_superseded(
+async def test_only_existing_changeable_current_memories_can_be_superseded(
     memories: MemoryStore,
 ) -> None:
     theirs, project = record("b", person=BOB), record("p", scope=Scope.PROJECT, project="p")
@@ -217,7 +217,7 @@ async def test_only_what_is_there_and_changeable_and_current_can_be_superseded(
         assert (result.stored, result.missing) == (False, target)
 
 
-async def test_a_plan_bounds_what_is_current_and_a_replacement_always_fits(
+async def test_a_plan_limits_current_memories_and_a_replacement_always_fits(
     memories: MemoryStore, clock: FakeClock
 ) -> None:
     first = record("one")
@@ -243,7 +243,9 @@ async def test_a_plan_bounds_what_is_current_and_a_replacement_always_fits(
         (record(scope=Scope.PROJECT, project="p"), operator(project="q")),
     ],
 )
-async def test_nobody_writes_for_others(memories: MemoryStore, kept: object, by: object) -> None:
+async def test_memories_of_other_people_cannot_be_written(
+    memories: MemoryStore, kept: object, by: object
+) -> None:
     with pytest.raises(BadInput, match="cannot be written from here"):
         await memories.insert(by, kept, threshold=0.92, quota=None)  # type: ignore[arg-type]
 
@@ -252,7 +254,7 @@ async def unembedded(memories: MemoryStore, model: str) -> list[tuple[str, str]]
     return [(one.id, one.text) for one in await memories.unembedded(model, 10)]
 
 
-async def test_vectors_are_set_where_the_memory_still_exists(memories: MemoryStore) -> None:
+async def test_vectors_are_stored_for_existing_memories_only(memories: MemoryStore) -> None:
     one, two = record("one"), record("two")
     await store(memories, one)
     await store(memories, two)
@@ -281,7 +283,7 @@ async def test_vectors_are_set_where_the_memory_still_exists(memories: MemorySto
     assert await unembedded(memories, "other") == [(two.id, "two")]
 
 
-async def test_the_vector_of_a_text_that_was_edited_meanwhile_is_not_set(
+async def test_the_vector_of_a_text_edited_meanwhile_is_not_stored(
     memories: MemoryStore,
 ) -> None:
     said = replace(record("I play chess", derived_from=("m1",)), role="user")
@@ -293,7 +295,7 @@ async def test_the_vector_of_a_text_that_was_edited_meanwhile_is_not_set(
     assert await unembedded(memories, "m") == [(said.id, "I play nothing")]
 
 
-async def test_of_many_at_once_one_stores_and_the_quota_holds(memories: MemoryStore) -> None:
+async def test_of_concurrent_writers_one_stores_and_the_quota_holds(memories: MemoryStore) -> None:
     for number in range(20):
         tries = [record(f"word{number} tea") for _ in range(8)]
         results = await asyncio.gather(*(store(memories, one) for one in tries))
@@ -304,7 +306,7 @@ async def test_of_many_at_once_one_stores_and_the_quota_holds(memories: MemorySt
     assert sum(result.stored for result in results) == 5
 
 
-async def test_linked_persons_at_once_store_it_once(memories: MemoryStore) -> None:
+async def test_concurrent_linked_accounts_store_a_memory_once(memories: MemoryStore) -> None:
     for number in range(20):
         tries = [
             store(memories, record(f"word{number} tea", person=one), access(one, *(ADA, BOB)))
@@ -313,7 +315,7 @@ async def test_linked_persons_at_once_store_it_once(memories: MemoryStore) -> No
         assert sum(result.stored for result in await asyncio.gather(*tries)) == 1
 
 
-async def test_of_many_at_once_one_supersedes_and_the_others_are_told(
+async def test_of_concurrent_writers_one_supersedes_and_the_others_are_told(
     memories: MemoryStore,
 ) -> None:
     head = record("version 0")

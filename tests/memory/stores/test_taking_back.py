@@ -16,7 +16,7 @@ async def current(memories: MemoryStore, person: str = ADA) -> list[str]:
     return sorted(match.record.content for match in found)
 
 
-async def test_what_it_superseded_is_current_again(memories: MemoryStore) -> None:
+async def test_undo_makes_the_superseded_memory_current(memories: MemoryStore) -> None:
     old = await keep(memories, "I prefer tabs over spaces")
     new = await keep(memories, "spaces from now on", old.id)
     await keep(memories, "something else entirely")
@@ -28,7 +28,7 @@ async def test_what_it_superseded_is_current_again(memories: MemoryStore) -> Non
     assert await memories.take_back(access(ADA), [new.id]) == []
 
 
-async def test_in_the_middle_of_a_chain_the_ends_are_joined(memories: MemoryStore) -> None:
+async def test_undo_in_the_middle_of_a_chain_joins_its_ends(memories: MemoryStore) -> None:
     first = await keep(memories, "the first of them")
     second = await keep(memories, "number two", first.id)
     third = await keep(memories, "a third follows", second.id)
@@ -38,7 +38,7 @@ async def test_in_the_middle_of_a_chain_the_ends_are_joined(memories: MemoryStor
     assert await current(memories) == ["the first of them"]
 
 
-async def test_several_are_taken_back_in_whatever_order(memories: MemoryStore) -> None:
+async def test_several_memories_are_undone_in_any_order(memories: MemoryStore) -> None:
     first = await keep(memories, "the first of them")
     second = await keep(memories, "number two", first.id)
     third = await keep(memories, "a third follows", second.id)
@@ -47,7 +47,7 @@ async def test_several_are_taken_back_in_whatever_order(memories: MemoryStore) -
     assert await current(memories) == ["the first of them"]
 
 
-async def test_nobody_takes_back_what_is_not_theirs(memories: MemoryStore) -> None:
+async def test_memories_of_other_people_cannot_be_undone(memories: MemoryStore) -> None:
     old = await keep(memories, "I prefer tabs over spaces")
     new = await keep(memories, "spaces from now on", old.id)
     assert await memories.take_back(access(BOB), [new.id, old.id]) == []

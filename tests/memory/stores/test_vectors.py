@@ -29,12 +29,12 @@ def plain_url(postgres: PostgresServer) -> str:
     return url.replace("postgres@", f"{plain}@")
 
 
-async def test_the_doctor_can_tell(postgres: PostgresServer, plain_url: str) -> None:
+async def test_doctor_can_report_the_extension(postgres: PostgresServer, plain_url: str) -> None:
     assert (await standing(postgres.url, SCHEMAS)).vectors
     assert not (await standing(plain_url, SCHEMAS)).vectors
 
 
-async def test_memories_are_kept_and_found_without_the_extension(
+async def test_memories_are_stored_and_found_without_the_extension(
     plain_url: str, clock: FakeClock
 ) -> None:
     pool = postgres_database(plain_url, PATIENT)

@@ -55,7 +55,7 @@ def ids(turns: Sequence[WaitingTurn]) -> list[str]:
     return [one.id for one in turns]
 
 
-async def test_the_oldest_come_first_and_come_back_as_they_were(
+async def test_the_oldest_turns_are_first_and_returned_unchanged(
     waiting: WaitingTurns, engine: Engine
 ) -> None:
     first, second, third = turn(1), turn(2, BOB, "r"), turn(3)
@@ -64,7 +64,7 @@ async def test_the_oldest_come_first_and_come_back_as_they_were(
     assert await waiting.count() == 3
 
 
-async def test_the_row_holds_nothing_of_what_the_person_wrote_but_the_message(
+async def test_the_row_contains_text_of_the_person_only_in_the_message(
     engine: Engine,
 ) -> None:
     request = RequestScope(
@@ -84,19 +84,19 @@ async def test_the_row_holds_nothing_of_what_the_person_wrote_but_the_message(
         assert value in columns
 
 
-def test_only_the_words_and_the_notice_of_a_request_are_not_stored() -> None:
+def test_the_text_and_the_notice_of_a_request_are_not_stored() -> None:
     left_out = {field.name for field in fields(RequestScope)}
     assert left_out - {field.name for field in fields(StoredRequest)} == {"words", "notice"}
     assert {field.name for field in fields(StoredRequest)} < left_out
 
 
-async def test_the_same_turn_waits_once(waiting: WaitingTurns, engine: Engine) -> None:
+async def test_the_same_turn_is_stored_once(waiting: WaitingTurns, engine: Engine) -> None:
     await put(engine, turn(1), replace(turn(1), body='"again"'))
     (only,) = await waiting.oldest(9)
     assert only.body == '"again"'
 
 
-async def test_a_reach_finds_its_persons_and_its_rooms(
+async def test_turns_are_found_by_their_people_and_rooms(
     waiting: WaitingTurns, engine: Engine
 ) -> None:
     await put(
@@ -114,7 +114,7 @@ async def test_a_reach_finds_its_persons_and_its_rooms(
     assert await waiting.within(access("x"), 9) == []
 
 
-async def test_a_message_finds_its_turn_within_its_channel(
+async def test_a_message_finds_its_turn_in_its_channel_only(
     waiting: WaitingTurns, engine: Engine
 ) -> None:
     await put(engine, turn(1), turn(2))
@@ -124,7 +124,7 @@ async def test_a_message_finds_its_turn_within_its_channel(
     assert await waiting.saying("t", CHANNEL, [], 9) == []
 
 
-async def test_what_is_taken_up_waits_no_more_and_is_kept(
+async def test_a_consolidated_turn_is_a_memory_and_no_longer_waits(
     waiting: WaitingTurns, memories: MemoryStore, engine: Engine
 ) -> None:
     await put(engine, turn(1), turn(2))
@@ -139,7 +139,7 @@ async def test_what_is_taken_up_waits_no_more_and_is_kept(
     assert await texts(memories) == ["hello"]
 
 
-async def test_what_waits_no_more_or_says_something_else_is_not_kept(
+async def test_a_turn_that_was_removed_or_changed_is_not_stored(
     waiting: WaitingTurns, memories: MemoryStore, engine: Engine
 ) -> None:
     await put(engine, replace(turn(2), body='"said again"'))
@@ -149,9 +149,7 @@ async def test_what_waits_no_more_or_says_something_else_is_not_kept(
     assert await waiting.count() == 1
 
 
-async def test_nothing_is_kept_on_behalf_of_somebody_else(
-    waiting: WaitingTurns, engine: Engine
-) -> None:
+async def test_turns_of_other_people_are_not_stored(waiting: WaitingTurns, engine: Engine) -> None:
     await put(engine, turn(1))
     with pytest.raises(BadInput):
         await waiting.take_up([ConsolidatedTurn(turn(1), access(BOB), (said("hello"),))])
@@ -163,7 +161,7 @@ def quarantine(engine: Engine) -> QuarantineStore:
     return SqlQuarantine(engine)
 
 
-async def test_what_is_quarantined_waits_for_an_operator(
+async def test_a_quarantined_turn_waits_for_an_operator(
     waiting: WaitingTurns, engine: Engine, quarantine: QuarantineStore
 ) -> None:
     turns = [turn(1), turn(2), turn(3)]
@@ -182,7 +180,7 @@ async def test_what_is_quarantined_waits_for_an_operator(
     assert await waiting.count() == 2
 
 
-async def test_a_quarantined_turn_goes_with_its_message_its_age_and_its_person(
+async def test_a_quarantined_turn_is_deleted_with_its_message_by_age_and_with_its_person(
     waiting: WaitingTurns, engine: Engine, quarantine: QuarantineStore
 ) -> None:
     turns = [turn(1), turn(2), turn(3), turn(4, BOB)]

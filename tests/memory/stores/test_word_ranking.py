@@ -9,7 +9,7 @@ COUNTS = st.lists(st.integers(0, 5_000), min_size=1, max_size=10)
 
 
 @given(counts=COUNTS, data=st.data())
-def test_scores_are_shares_and_more_words_are_never_worse(
+def test_scores_are_from_0_to_1_and_more_words_never_lower_them(
     counts: list[int], data: st.DataObject
 ) -> None:
     masks = data.draw(st.lists(st.integers(1, 2 ** len(counts) - 1), max_size=20))
@@ -25,7 +25,7 @@ def test_scores_are_shares_and_more_words_are_never_worse(
 
 
 @given(counts=COUNTS)
-def test_candidates_are_taken_from_the_rarest_words(counts: list[int]) -> None:
+def test_candidates_are_found_by_the_rarest_words(counts: list[int]) -> None:
     words = chosen(counts)
     assert bool(words) == any(counts)
     if words:
@@ -34,7 +34,7 @@ def test_candidates_are_taken_from_the_rarest_words(counts: list[int]) -> None:
 
 
 @given(total=st.integers(0, 350), after=st.none() | st.integers(-1, 350))
-def test_pages_go_on_behind_the_last_one(total: int, after: int | None) -> None:
+def test_a_page_continues_after_the_previous_one(total: int, after: int | None) -> None:
     found = [(number, 1.0) for number in range(total)]
     rest = [hit for some in chunks(found, after) for hit in some]
     assert all(len(some) <= CHUNK for some in chunks(found, after))

@@ -34,9 +34,7 @@ THRESHOLDS = st.sampled_from([0.8, 0.85, 0.9, 0.92, 0.95, 1.0])
         ("Cafe\u0301 at noon", "café at noon"),
     ],
 )
-def test_case_spacing_and_the_punctuation_of_sentences_make_no_difference(
-    one: str, other: str
-) -> None:
+def test_case_spaces_and_punctuation_of_sentences_are_ignored(one: str, other: str) -> None:
     assert words(one) == words(other)
 
 
@@ -44,16 +42,16 @@ def test_case_spacing_and_the_punctuation_of_sentences_make_no_difference(
     ("one", "other"),
     [("v1.2", "v12"), ("C++", "C"), ("C#", "C"), ("-5", "5"), ("load < 5", "load > 5")],
 )
-def test_symbols_and_punctuation_within_a_word_do(one: str, other: str) -> None:
+def test_symbols_and_punctuation_within_words_count(one: str, other: str) -> None:
     assert words(one) != words(other)
 
 
-def test_every_character_is_a_word_where_there_are_no_spaces() -> None:
+def test_every_character_is_a_word_in_scripts_without_spaces() -> None:
     assert words("我喜欢茶。") == {"我", "喜", "欢", "茶"}
 
 
 @pytest.mark.parametrize("text", ["", "   ", "...", "!?"])
-def test_a_text_without_words_is_like_nothing(text: str) -> None:
+def test_a_text_without_words_is_similar_to_nothing(text: str) -> None:
     assert words(text) == frozenset()
     assert jaccard(words(text), words(text)) == 0
     assert lookup_keys(words(text)) == ()
@@ -66,32 +64,32 @@ def test_a_repetition_with_a_small_change_is_a_duplicate() -> None:
     assert (found.id, found.similarity) == ("mem-1", 24 / 25)
 
 
-def test_the_most_similar_one_is_named() -> None:
+def test_the_most_similar_memory_is_named() -> None:
     found = duplicate_of(words(LONG), [("near", words(f"{LONG} x")), ("same", words(LONG))])
     assert found is not None
     assert found.id == "same"
 
 
 @pytest.mark.parametrize("change", ["not", "8081", "isn't", "v2", "nicht"])
-def test_another_number_or_a_negation_is_a_change_and_no_duplicate(change: str) -> None:
+def test_another_number_or_a_negation_is_not_a_duplicate(change: str) -> None:
     one, other = words(LONG), words(f"{LONG} {change}")
     assert jaccard(one, other) > 0.92
     assert says_otherwise(one, other)
     assert duplicate_of(one, [("mem-1", other)]) is None
 
 
-def test_just_below_the_threshold_is_none() -> None:
+def test_a_similarity_below_the_threshold_is_not_a_duplicate() -> None:
     assert (
         duplicate_of(words("a b c d e f g h i j k"), [("m", words("a b c d e f g h i j"))]) is None
     )
 
 
-def test_the_threshold_is_meant_exactly() -> None:
+def test_the_threshold_is_exact() -> None:
     """23 of 25 words is 0.92; in binary fractions 0.92 x 25 is more than 23."""
     assert size_bounds(25, 0.92) == (23, 27)
 
 
-def test_a_threshold_below_what_memories_are_filed_for_is_refused() -> None:
+def test_a_threshold_below_the_index_is_refused() -> None:
     with pytest.raises(ValueError, match=r"0\.8"):
         lookup_keys(words(LONG), 0.5)
 
@@ -104,7 +102,7 @@ def test_a_duplicate_is_always_among_the_candidates(
 
 
 @given(one=SETS, extra=st.frozensets(VOCABULARY, max_size=2), threshold=THRESHOLDS)
-def test_so_is_a_text_that_was_changed_a_little(
+def test_a_slightly_changed_text_is_among_the_candidates(
     one: frozenset[str], extra: frozenset[str], threshold: float
 ) -> None:
     assert_not_missed(one, one | extra, threshold)
@@ -120,7 +118,7 @@ def assert_not_missed(one: frozenset[str], other: frozenset[str], threshold: flo
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_fully_like_itself(text: str) -> None:
+def test_any_text_is_identical_to_itself(text: str) -> None:
     found = words(text)
     assert jaccard(found, found) == (1.0 if found else 0.0)
 
@@ -129,13 +127,13 @@ def meaning(text: str, *vector: float, model: str = "small") -> Meaning:
     return Meaning(Embedding(model, vector), words(text), in_order(text))
 
 
-def test_the_very_same_words_in_another_order_are_no_repetition() -> None:
+def test_the_same_words_in_another_order_are_not_a_duplicate() -> None:
     old = ("old", meaning("ada owes bob", 1.0, 0.0))
     assert same_meaning(meaning("bob owes ada", 1.0, 0.0), [old]) is None
     assert same_meaning(meaning("ada owes bob!", 1.0, 0.0), [old]) is not None
 
 
-def test_the_same_in_other_words_is_found_by_its_vector() -> None:
+def test_a_duplicate_in_other_words_is_found_by_its_vector() -> None:
     new = meaning("we store it in postgres", 1.0, 0.1)
     existing = [
         ("far", meaning("tea is hot", 0.0, 1.0)),
@@ -158,7 +156,7 @@ def test_the_same_in_other_words_is_found_by_its_vector() -> None:
         meaning("the light is on", -1.0, 0.0),
     ],
 )
-def test_a_negation_a_number_or_another_model_is_not_the_same(other: Meaning) -> None:
+def test_a_negation_a_number_or_another_model_is_not_a_duplicate(other: Meaning) -> None:
     assert same_meaning(meaning("the light is on", 1.0, 0.0), [("mem-1", other)]) is None
 
 

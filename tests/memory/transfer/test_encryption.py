@@ -30,7 +30,7 @@ def opened(data: bytes, key: str = KEY) -> bytes:
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 7])
-def test_what_is_sealed_comes_out_again(size: int) -> None:
+def test_an_encrypted_text_is_decrypted_unchanged(size: int) -> None:
     text = bytes(i % 251 for i in range(size))
     data = sealed(text)
     assert opened(data) == text
@@ -38,26 +38,26 @@ def test_what_is_sealed_comes_out_again(size: int) -> None:
     assert len(data) == HEADER + size + chunks * TAG
 
 
-def test_it_can_be_read_line_by_line_while_it_is_opened() -> None:
+def test_lines_are_readable_during_decryption() -> None:
     lines = [b"%d " % number + b"x" * (number % 500) + b"\n" for number in range(2_000)]
     with io.BufferedReader(Opener(io.BytesIO(sealed(b"".join(lines))), KEY)) as reader:
         assert list(reader) == lines
 
 
-def test_two_files_of_the_same_text_and_key_have_nothing_in_common() -> None:
+def test_two_encryptions_of_one_text_have_nothing_in_common() -> None:
     one, other = sealed(b"the same" * 100), sealed(b"the same" * 100)
     assert one[HEADER:] != other[HEADER:]
     assert b"the same" not in one
 
 
-def test_the_usual_cost_opens_as_well() -> None:
+def test_the_default_cost_works() -> None:
     target = io.BytesIO()
     with Sealer(target, KEY) as sealer:
         sealer.write(b"text")
     assert opened(target.getvalue()) == b"text"
 
 
-def test_another_key_is_told_apart_from_a_damaged_file() -> None:
+def test_a_wrong_key_is_distinguished_from_a_damaged_file() -> None:
     data = sealed(b"text")
     with pytest.raises(BadInput, match="does not decrypt the file"):
         opened(data, "another long key")
@@ -67,7 +67,7 @@ def test_another_key_is_told_apart_from_a_damaged_file() -> None:
 
 @settings(deadline=None, max_examples=150)
 @given(st.data())
-def test_a_changed_cut_or_rearranged_file_never_opens_as_something_else(
+def test_a_changed_truncated_or_reordered_file_is_refused(
     data: st.DataObject,
 ) -> None:
     text = bytes(range(256)) * (3 * CHUNK // 256)
@@ -99,13 +99,13 @@ SEALED: dict[bytes, bytes] = {}
 
 @settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=200))
-def test_anything_else_is_refused(data: bytes) -> None:
+def test_other_files_are_refused(data: bytes) -> None:
     for given_bytes in (data, MAGIC + data):
         with pytest.raises(BadInput):
             opened(given_bytes)
 
 
-def test_a_file_cannot_ask_for_more_memory_than_ours_do() -> None:
+def test_a_file_cannot_request_more_memory_than_the_default() -> None:
     data = bytearray(sealed(b"text"))
     data[len(MAGIC) + 1] = 30
     with pytest.raises(BadInput) as refused:
@@ -114,16 +114,16 @@ def test_a_file_cannot_ask_for_more_memory_than_ours_do() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "too short", "x" * 1_001])
-def test_a_key_has_a_length(key: str) -> None:
+def test_a_key_has_a_minimum_length(key: str) -> None:
     with pytest.raises(BadInput, match="12 to 1000 characters"):
         check_key(key)
 
 
-def test_the_end_of_the_line_of_a_key_file_is_no_part_of_it() -> None:
+def test_the_line_break_of_a_key_file_is_not_part_of_the_key() -> None:
     assert check_key(KEY + "\r\n") == KEY
 
 
-def test_a_file_takes_its_name_whole_and_is_readable_to_its_owner_only(tmp_path: Path) -> None:
+def test_a_file_appears_complete_and_is_private(tmp_path: Path) -> None:
     target = tmp_path / "out"
     with written(target) as file:
         file.write(b"text")

@@ -67,7 +67,7 @@ async def told_of(data: bytes, tmp_path: Path) -> list[LineReport]:
     deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.data())
-async def test_a_mutated_file_gives_an_answer_for_every_line(
+async def test_a_mutated_file_gives_a_result_for_every_line(
     tmp_path: Path, data: st.DataObject
 ) -> None:
     mutated = bytearray(WHOLE)
@@ -115,7 +115,7 @@ def test_any_bytes_are_a_line_or_have_a_reason(data: bytes) -> None:
     assert "line 1" in problem
 
 
-def test_what_is_said_is_not_in_the_reason() -> None:
+def test_the_reason_does_not_contain_the_text() -> None:
     read = line_from(
         json.dumps({"content": ["hunter2"], "kind": "hunter2", "role": "hunter2"}).encode()
     )
@@ -124,7 +124,7 @@ def test_what_is_said_is_not_in_the_reason() -> None:
     assert "content" in read.reason
 
 
-async def test_a_line_that_is_too_long_is_passed_over_and_the_rest_is_taken(tmp_path: Path) -> None:
+async def test_a_line_that_is_too_long_is_skipped_and_the_rest_is_imported(tmp_path: Path) -> None:
     good = WHOLE.splitlines(keepends=True)[1]
     for size in (MAX_LINE + 1, 3 * MAX_LINE, 3 * MAX_LINE + 1):
         data = HEADER + b"x" * size + b"\n" + good + b"not json\n" + b"x" * size

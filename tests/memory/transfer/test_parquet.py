@@ -14,7 +14,7 @@ from memory.transfer.parquet import ParquetWriter
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_missing_package_is_named_with_a_command_that_installs_it(
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The package `parley` of the public index is another project."""

@@ -80,7 +80,7 @@ async def taken_in(
 
 @pytest.mark.parametrize("key", ["", KEY], ids=["open", "sealed"])
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
-async def test_exported_erased_and_imported_it_is_all_there_again(
+async def test_exported_and_erased_data_is_complete_after_an_import(
     rig: Rig, tmp_path: Path, form: Form, key: str
 ) -> None:
     ada, file = await filled(rig), tmp_path / "ada"
@@ -101,7 +101,7 @@ async def test_exported_erased_and_imported_it_is_all_there_again(
     assert await everything(ada) == before
 
 
-async def test_what_was_replaced_is_not_revived_where_its_successor_is_gone(
+async def test_a_replaced_memory_without_its_replacement_is_not_restored(
     rig: Rig, tmp_path: Path
 ) -> None:
     ada, file = await filled(rig), tmp_path / "ada.jsonl"
@@ -114,9 +114,7 @@ async def test_what_was_replaced_is_not_revived_where_its_successor_is_gone(
     assert "Works at Initech" not in [m.record.content for m in await ada.read.search(Filter())]
 
 
-async def test_into_an_account_of_somebody_else_it_comes_under_new_ids(
-    rig: Rig, tmp_path: Path
-) -> None:
+async def test_an_import_into_another_account_uses_new_ids(rig: Rig, tmp_path: Path) -> None:
     ada, file = await filled(rig), tmp_path / "ada.jsonl"
     await export(ada, ExportOptions(file))
     before = await everything(ada)
@@ -138,7 +136,7 @@ async def test_into_an_account_of_somebody_else_it_comes_under_new_ids(
     assert await everything(await rig.handle("ada")) == before
 
 
-async def test_vectors_are_given_out_only_when_they_are_wanted(rig: Rig, tmp_path: Path) -> None:
+async def test_vectors_are_exported_on_request_only(rig: Rig, tmp_path: Path) -> None:
     ada = await filled(rig)
     (first, *_) = await everything(ada)
     await rig.stores.memories.embed(
@@ -156,7 +154,7 @@ async def test_vectors_are_given_out_only_when_they_are_wanted(rig: Rig, tmp_pat
         ] * 6
 
 
-async def test_more_than_a_page_comes_in_order(rig: Rig, tmp_path: Path) -> None:
+async def test_an_export_of_several_pages_is_in_order(rig: Rig, tmp_path: Path) -> None:
     ada, file = await rig.handle("ada"), tmp_path / "many.jsonl"
     lines = [line(content=f"The number {n} is dear", kind="fact") for n in range(1_100)]
     write(file, *lines)
@@ -181,7 +179,7 @@ def write(file: Path, *lines: str, header: str | None = None) -> Path:
     return file
 
 
-async def test_a_file_written_by_hand_needs_little(rig: Rig, tmp_path: Path) -> None:
+async def test_a_handwritten_file_needs_few_fields(rig: Rig, tmp_path: Path) -> None:
     lines = line(kind="fact"), "", line(kind="fact", tags=["x"])
     ada, file = await rig.handle("ada"), write(tmp_path / "f", *lines)
     told = await taken_in(ada, file)
@@ -191,9 +189,7 @@ async def test_a_file_written_by_hand_needs_little(rig: Rig, tmp_path: Path) -> 
     assert (said.source, said.trust, said.external) == (SourceType.IMPORT, Trust.LOW, True)
 
 
-async def test_no_line_says_of_itself_where_it_comes_from_or_whom_it_is_for(
-    rig: Rig, tmp_path: Path
-) -> None:
+async def test_a_line_cannot_state_its_own_origin_or_person(rig: Rig, tmp_path: Path) -> None:
     claims = {"trust": "high", "source": "user_message", "person": "telegram:main:bob",
               "room": "discord:main:guild:general", "tenant": "other", "confirmed": True,
               "session": "ses-1", "channel": "telegram:main:x"}  # fmt: skip
@@ -254,7 +250,9 @@ async def test_the_write_path_applies_to_every_line(tmp_path: Path) -> None:
         assert not [t for t in again.values() if t.fate is LineOutcome.STORED]
 
 
-async def test_conversations_stay_out_where_they_are_not_kept(rig: Rig, tmp_path: Path) -> None:
+async def test_conversations_are_not_imported_if_episodic_memory_is_off(
+    rig: Rig, tmp_path: Path
+) -> None:
     ada = await filled(rig)
     await export(ada, ExportOptions(tmp_path / "f"))
     bob = await rig.handle("bob")
@@ -273,7 +271,7 @@ async def test_conversations_stay_out_where_they_are_not_kept(rig: Rig, tmp_path
         ('{"format":"other","version":1}', "not an export of Parley"),
     ],
 )
-async def test_another_file_is_refused_before_anything_is_stored(
+async def test_an_invalid_file_is_refused_before_anything_is_stored(
     rig: Rig, tmp_path: Path, first: str, problem: str
 ) -> None:
     ada, file = await rig.handle("ada"), tmp_path / "f"
@@ -283,7 +281,7 @@ async def test_another_file_is_refused_before_anything_is_stored(
     assert await everything(ada) == []
 
 
-async def test_a_sealed_file_that_is_cut_off_brings_nothing_in(rig: Rig, tmp_path: Path) -> None:
+async def test_a_truncated_encrypted_file_imports_nothing(rig: Rig, tmp_path: Path) -> None:
     ada, file = await filled(rig), tmp_path / "f"
     await export(ada, ExportOptions(file, "jsonl", KEY))
     file.write_bytes(file.read_bytes()[:-5])
@@ -297,7 +295,7 @@ async def test_a_sealed_file_that_is_cut_off_brings_nothing_in(rig: Rig, tmp_pat
     assert await everything(bob) == []
 
 
-async def test_without_pyarrow_it_says_what_to_install(
+async def test_a_missing_pyarrow_is_reported_with_the_command_that_installs_it(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sys  # noqa: PLC0415 - loaded only where it is needed
@@ -309,7 +307,7 @@ async def test_without_pyarrow_it_says_what_to_install(
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_giving_out_and_taking_in_are_audited(rig: Rig, tmp_path: Path) -> None:
+async def test_exports_and_imports_are_audited(rig: Rig, tmp_path: Path) -> None:
     ada = await filled(rig)
     await export(ada, ExportOptions(tmp_path / "f"))
     await taken_in(ada, tmp_path / "f")

@@ -48,7 +48,7 @@ async def store(turn: TurnMemory, content: str = EVIL, quote: str = EVIL) -> dic
         ("advert", FROM_WEB),
     ],
 )
-async def test_what_is_shown_waits_for_the_persons_word_and_says_where_it_is_from(
+async def test_external_text_waits_for_the_person_and_states_its_origin(
     rig: Rig, authorship: Authorship, derived: tuple[SourceType, Trust]
 ) -> None:
     turn = await rig.remembrance.turn(rig.caller(says="what is this?"))
@@ -73,7 +73,7 @@ async def test_what_is_shown_waits_for_the_persons_word_and_says_where_it_is_fro
         ("your_answer", InputKind.ASSISTANT),
     ],
 )
-def test_every_way_in_is_reached_by_what_it_is_named_for(
+def test_every_kind_of_input_is_recognised_by_its_origin(
     authorship: Authorship, way: InputKind
 ) -> None:
     assert (
@@ -92,7 +92,7 @@ def test_every_way_in_is_reached_by_what_it_is_named_for(
         (SourceType.EXPLICIT_SAVE, Trust.HIGH, InputKind.OTHERS_WORDS),
     ],
 )
-def test_what_is_recalled_from_outside_gains_no_trust(
+def test_recalled_external_text_gains_no_trust(
     source: SourceType, trust: Trust, way: InputKind
 ) -> None:
     kept = record(EVIL)
@@ -101,7 +101,7 @@ def test_what_is_recalled_from_outside_gains_no_trust(
     assert ExternalText(pieces).kind_of_input(EVIL, "") is way
 
 
-async def test_a_forwarded_instruction_is_never_said_by_who_forwards_it(rig: Rig) -> None:
+async def test_a_forwarded_instruction_is_never_attributed_to_the_forwarder(rig: Rig) -> None:
     turn = await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))
     assert (await store(turn))["status"] == "waiting_for_the_person"
     after = await turn.finish("Noted.", ["memory_store"])
@@ -115,7 +115,7 @@ async def test_a_forwarded_instruction_is_never_said_by_who_forwards_it(rig: Rig
     assert sides["assistant"].provenance.external
 
 
-async def test_own_words_beside_a_forward_are_own(rig: Rig) -> None:
+async def test_own_text_beside_a_forward_is_own_text(rig: Rig) -> None:
     caller = rig.caller(says="I prefer tabs over spaces", shows=(FORWARD,))
     turn = await rig.remembrance.turn(caller)
     own = await store(turn, "Prefers tabs over spaces", "I prefer tabs over spaces")
@@ -128,7 +128,7 @@ async def test_own_words_beside_a_forward_are_own(rig: Rig) -> None:
     )
 
 
-async def test_what_is_approved_still_says_that_it_came_from_outside(rig: Rig) -> None:
+async def test_an_approved_memory_still_states_its_external_origin(rig: Rig) -> None:
     turn = await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))
     answer = await store(turn)
     assert answer["success"] is False
@@ -139,14 +139,14 @@ async def test_what_is_approved_still_says_that_it_came_from_outside(rig: Rig) -
     assert "kept with the person's approval" in brief
 
 
-async def test_what_was_shown_is_recalled_as_somebody_elses(rig: Rig) -> None:
+async def test_external_text_is_recalled_as_text_of_somebody_else(rig: Rig) -> None:
     await (await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))).finish("Fine.", [])
     found = await (await rig.handle()).read.recall(Query("where do invoices go?", rig.clock.now()))
     told = {one.record.role: one.label for one in found.results}
     assert told["other"] == "said by somebody else"
 
 
-async def test_what_is_recalled_from_outside_is_outside(rig: Rig) -> None:
+async def test_recalled_external_text_is_external_text(rig: Rig) -> None:
     rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
     await (await rig.remembrance.turn(rig.caller(shows=(FORWARD,)))).finish("Fine.", [])
     await (await rig.handle()).read.search(Filter())  # comes after what waits
@@ -158,14 +158,14 @@ async def test_what_is_recalled_from_outside_is_outside(rig: Rig) -> None:
     assert waiting.record.provenance.external
 
 
-async def test_a_deleted_message_takes_along_what_it_showed(rig: Rig) -> None:
+async def test_a_deleted_message_deletes_its_external_text(rig: Rig) -> None:
     caller = rig.caller(says="look", shows=(FORWARD,), message="m1")
     await (await rig.remembrance.turn(caller)).finish("Fine.", [])
     await rig.remembrance.deleted("default", caller.place, ["m1"])
     assert await (await rig.handle()).read.search(Filter()) == []
 
 
-async def test_what_was_shown_in_a_room_is_the_rooms(rig: Rig) -> None:
+async def test_external_text_of_a_room_is_visible_in_that_room_only(rig: Rig) -> None:
     caller = rig.caller("ada", at=ROOM, says="look", shows=(FORWARD,))
     await (await rig.remembrance.turn(caller)).finish("Fine.", [])
     wanted = Filter(text="invoices")
@@ -174,7 +174,7 @@ async def test_what_was_shown_in_a_room_is_the_rooms(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("target", ["soul", "bible"])
-async def test_no_document_is_rewritten_from_what_is_shown(rig: Rig, target: str) -> None:
+async def test_external_text_changes_no_document(rig: Rig, target: str) -> None:
     at, role = (DIRECT, Role.MEMBER) if target == "soul" else (ROOM, Role.OPERATOR)
     turn = await rig.remembrance.turn(rig.caller(at=at, role=role, shows=(FORWARD,)))
     call = {"target": target, "content": EVIL}
@@ -184,7 +184,7 @@ async def test_no_document_is_rewritten_from_what_is_shown(rig: Rig, target: str
     assert json.loads(await own.tools.call("update_customer_brain", call))["success"] is True
 
 
-async def test_the_assistants_own_quoted_answer_is_not_from_outside(rig: Rig) -> None:
+async def test_a_quoted_answer_of_the_assistant_is_not_external_text(rig: Rig) -> None:
     turn = await rig.remembrance.turn(rig.caller(says="keep that"))
     turn.reads([Material("your_answer", EVIL)])
     await store(turn)
@@ -194,9 +194,7 @@ async def test_the_assistants_own_quoted_answer_is_not_from_outside(rig: Rig) ->
 
 @pytest.mark.parametrize("policy", list(WritePolicy))
 @pytest.mark.parametrize("synthesis", [False, True])
-async def test_no_policy_approves_what_comes_from_outside(
-    policy: WritePolicy, synthesis: bool
-) -> None:
+async def test_no_write_policy_approves_external_text(policy: WritePolicy, synthesis: bool) -> None:
     shelf = Shelf({"ADR-007"})
     grounding = Grounding(shelf, policy, auto_approve_ai_synthesis=synthesis)
     async with memory_rig(grounding=grounding) as rig:
@@ -205,7 +203,7 @@ async def test_no_policy_approves_what_comes_from_outside(
         assert answer["status"] == "waiting_for_the_person"
 
 
-async def test_remember_keeps_what_was_typed_and_nothing_that_is_shown() -> None:
+async def test_remember_stores_the_typed_text_without_external_text() -> None:
     async with memory_rig() as rig:
         caller = rig.caller(says="my dog is Rex", shows=(FORWARD,))
         await rig.commands.run("remember", "my dog is Rex", caller)

@@ -31,7 +31,7 @@ async def update(of: TurnMemory, target: str, content: str) -> dict[str, Any]:
     return answer
 
 
-async def test_it_writes_the_person_s_soul(rig: Rig) -> None:
+async def test_the_tool_writes_the_soul_of_the_person(rig: Rig) -> None:
     assert await update(await turn(rig), "soul", "Ada wants short answers.") == {
         "success": True,
         "version": 1,
@@ -39,18 +39,18 @@ async def test_it_writes_the_person_s_soul(rig: Rig) -> None:
     assert "Ada wants short answers." in await prompt_of(await turn(rig))
 
 
-async def test_it_is_told_that_a_soul_is_not_written_before_others(rig: Rig) -> None:
+async def test_the_tool_refuses_a_soul_in_a_room(rig: Rig) -> None:
     answer = await update(await turn(rig, at=ROOM), "soul", "Ada wants short answers.")
     assert answer["success"] is False
     assert "direct message" in answer["error"]
 
 
-async def test_it_writes_the_bible_for_an_operator(rig: Rig) -> None:
+async def test_the_tool_writes_the_bible_for_an_operator(rig: Rig) -> None:
     root = await turn(rig, "root", ROOM, Role.OPERATOR)
     assert (await update(root, "bible", "We sell tea."))["success"] is True
 
 
-async def test_for_a_member_it_proposes_and_the_person_is_told(rig: Rig) -> None:
+async def test_for_a_member_the_tool_proposes_and_the_person_is_told(rig: Rig) -> None:
     ada = await turn(rig, at=ROOM)
     answer = await update(ada, "bible", "We sell coffee.")
     assert (answer["success"], answer["status"]) == (False, "waiting_for_review")
@@ -65,7 +65,7 @@ async def test_an_injection_waits_and_the_person_is_told(rig: Rig) -> None:
     assert INJECTION not in await prompt_of(await turn(rig))
 
 
-async def test_it_cannot_overwrite_what_it_was_not_shown(rig: Rig) -> None:
+async def test_the_tool_cannot_overwrite_a_version_that_it_did_not_read(rig: Rig) -> None:
     first = await turn(rig, "root", ROOM, Role.OPERATOR)
     second = await turn(rig, "boss", ROOM, Role.OPERATOR)
     assert (await update(second, "bible", "We sell tea."))["success"] is True
@@ -76,7 +76,7 @@ async def test_it_cannot_overwrite_what_it_was_not_shown(rig: Rig) -> None:
     assert (await update(first, "bible", "We sell tea, coffee, milk."))["success"] is True
 
 
-async def test_a_secret_in_it_goes_and_the_person_is_told(rig: Rig) -> None:
+async def test_a_secret_is_removed_and_the_person_is_told(rig: Rig) -> None:
     token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
     ada = await turn(rig)
     await update(ada, "soul", f"Uses {token}.")
@@ -84,7 +84,7 @@ async def test_a_secret_in_it_goes_and_the_person_is_told(rig: Rig) -> None:
     assert token not in await prompt_of(await turn(rig))
 
 
-async def test_a_memory_goes_the_way_of_all_memories(rig: Rig) -> None:
+async def test_the_tool_stores_a_memory_through_the_write_path(rig: Rig) -> None:
     ada = await turn(rig)
     answer = await update(ada, "memory", "Lives in Rome.")
     assert answer["status"] == "waiting_for_the_person"
@@ -104,12 +104,12 @@ async def test_a_memory_goes_the_way_of_all_memories(rig: Rig) -> None:
         {},
     ],
 )
-async def test_other_arguments_are_refused(rig: Rig, arguments: dict[str, object]) -> None:
+async def test_invalid_arguments_are_refused(rig: Rig, arguments: dict[str, object]) -> None:
     with pytest.raises(ToolError):
         await (await turn(rig, at=ROOM, role=Role.OWNER)).tools.call(UPDATE.name, arguments)
 
 
-def test_its_schema_offers_no_heartbeat() -> None:
+def test_the_schema_does_not_offer_the_heartbeat() -> None:
     properties = UPDATE.schema["properties"]
     assert isinstance(properties, dict)
     assert properties["target"] == {"enum": ["soul", "bible", "memory"]}

@@ -29,9 +29,7 @@ async def under_a_direct_answer(rig: Rig, name: str = "ada") -> str:
 
 
 @pytest.mark.parametrize("without", [(), (REDACTION_NOTICE,)])
-async def test_a_footer_leaves_out_what_is_said_otherwise(
-    rig: Rig, without: tuple[str, ...]
-) -> None:
+async def test_a_footer_omits_the_named_notices(rig: Rig, without: tuple[str, ...]) -> None:
     turn = await rig.remembrance.turn(rig.caller("ada", at=DIRECT, says=SECRET))
     stored = {"type": "fact", "content": SECRET, "quote": SECRET}
     await turn.tools.call("memory_store", stored)
@@ -39,7 +37,7 @@ async def test_a_footer_leaves_out_what_is_said_otherwise(
     assert (REDACTION_NOTICE in note) == (not without)
 
 
-async def test_it_waits_for_that_person_and_is_said_once(rig: Rig) -> None:
+async def test_a_deferred_note_is_shown_to_its_person_once(rig: Rig) -> None:
     await writes_a_secret(rig)
     await writes_a_secret(rig)
     assert SENTENCE not in await under_a_direct_answer(rig, "bob")
@@ -49,7 +47,7 @@ async def test_it_waits_for_that_person_and_is_said_once(rig: Rig) -> None:
     assert await under_a_direct_answer(rig) == ""
 
 
-async def test_repeated_it_leaves_room_for_what_else_waits(rig: Rig) -> None:
+async def test_a_repeated_note_leaves_space_for_others(rig: Rig) -> None:
     for _ in range(20):
         turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
         await turn.tell_later(SENTENCE)
@@ -61,13 +59,13 @@ async def test_repeated_it_leaves_room_for_what_else_waits(rig: Rig) -> None:
     assert SENTENCE in await under_a_direct_answer(rig), "the later one still waits"
 
 
-async def test_a_command_in_private_says_it_too(rig: Rig) -> None:
+async def test_a_private_command_shows_deferred_notes(rig: Rig) -> None:
     await writes_a_secret(rig)
     said = await rig.commands.run("memories", "", rig.caller())
     assert SENTENCE in said.markdown
 
 
-async def test_after_a_week_it_is_said_no_more(rig: Rig) -> None:
+async def test_deferred_notes_expire_after_a_week(rig: Rig) -> None:
     turn = await rig.remembrance.turn(replace(rig.caller(at=GROUP), alone=False))
     await turn.tell_later(SENTENCE)
     await rig.clock.advance(WEEK + 1)

@@ -45,7 +45,7 @@ async def current(rig: Rig, name: str = "ada") -> list[str]:
     return sorted(match.record.content for match in found)
 
 
-async def test_brief_and_knowledge_tell_an_id_that_names_the_memory() -> None:
+async def test_brief_and_knowledge_contain_usable_ids() -> None:
     async with memory_rig() as rig:
         rig.remembrance.retriever = Retriever(rig.stores.recall, rig.stores.memories)
         kept = await (await rig.handle("ada")).write.remember(
@@ -60,7 +60,7 @@ async def test_brief_and_knowledge_tell_an_id_that_names_the_memory() -> None:
 
 @pytest.mark.parametrize("tool", ["memory_store", "update_customer_brain"])
 @pytest.mark.parametrize(("old", "new"), CONFLICTS)
-async def test_a_contradiction_that_names_the_old_memory_replaces_it(
+async def test_a_contradiction_with_the_id_of_a_memory_replaces_it(
     tool: str, old: str, new: str
 ) -> None:
     async with memory_rig() as rig:
@@ -81,7 +81,7 @@ async def test_a_contradiction_that_names_the_old_memory_replaces_it(
 @pytest.mark.parametrize(
     ("old", "new"), [pair for pair in CONFLICTS if pair[0] != "I live in Basel"]
 )
-async def test_a_contradiction_replaces_or_asks_without_a_name_too(old: str, new: str) -> None:
+async def test_a_contradiction_without_an_id_replaces_or_asks(old: str, new: str) -> None:
     async with memory_rig() as rig:
         await (await rig.handle("ada")).write.remember(Draft(old, Kind.PREFERENCE))
         turn = await turn_of(rig, new)
@@ -92,7 +92,7 @@ async def test_a_contradiction_replaces_or_asks_without_a_name_too(old: str, new
         assert await current(rig) == [new]
 
 
-async def test_a_memory_about_something_else_is_not_replaced_because_it_is_named() -> None:
+async def test_a_memory_about_another_subject_is_not_replaced_by_its_id() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         kept = await ada.write.remember(Draft("I am allergic to penicillin", Kind.FACT))
@@ -107,7 +107,7 @@ async def test_a_memory_about_something_else_is_not_replaced_because_it_is_named
 
 
 @pytest.mark.parametrize("tool", ["memory_store", "update_customer_brain"])
-async def test_what_the_turn_did_not_show_cannot_be_named(tool: str) -> None:
+async def test_an_id_that_the_turn_did_not_show_is_unknown(tool: str) -> None:
     async with memory_rig() as rig:
         said = "I prefer spaces now, not tabs"
         mine = await (await rig.handle("ada")).write.remember(
@@ -134,7 +134,7 @@ async def test_what_the_turn_did_not_show_cannot_be_named(tool: str) -> None:
         assert await current(rig, "bob") == ["I prefer tabs"]
 
 
-async def test_what_was_replaced_already_is_not_replaced_again() -> None:
+async def test_a_replaced_memory_is_not_replaced_again() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         first = await ada.write.remember(Draft("I prefer tabs", Kind.PREFERENCE))
@@ -149,7 +149,7 @@ async def test_what_was_replaced_already_is_not_replaced_again() -> None:
         assert await current(rig) == ["I prefer spaces"]
 
 
-async def test_a_turn_of_the_conversation_is_not_replaced() -> None:
+async def test_a_conversation_turn_is_not_replaced() -> None:
     async with memory_rig() as rig:
         caller = rig.caller("ada", says="I prefer tabs")
         await (await rig.remembrance.turn(caller)).finish("Fine.", [])
@@ -161,7 +161,7 @@ async def test_a_turn_of_the_conversation_is_not_replaced() -> None:
         assert answer["success"] is False
 
 
-async def test_in_a_turn_with_text_from_outside_a_name_replaces_nothing() -> None:
+async def test_in_a_turn_with_external_text_an_id_replaces_nothing() -> None:
     async with memory_rig() as rig:
         kept = await (await rig.handle("ada")).write.remember(
             Draft("I prefer tabs", Kind.PREFERENCE)
@@ -173,7 +173,7 @@ async def test_in_a_turn_with_text_from_outside_a_name_replaces_nothing() -> Non
         assert "I prefer tabs" in await current(rig)
 
 
-async def test_in_a_room_nothing_private_is_told_or_named() -> None:
+async def test_in_a_room_private_memories_are_neither_shown_nor_accepted_by_id() -> None:
     async with memory_rig() as rig:
         kept = await (await rig.handle("ada")).write.remember(
             Draft("I prefer tabs", Kind.PREFERENCE)
@@ -186,7 +186,7 @@ async def test_in_a_room_nothing_private_is_told_or_named() -> None:
             assert "tabs" not in str(answer)
 
 
-async def test_the_model_deletes_by_the_id_it_was_shown() -> None:
+async def test_the_model_deletes_by_a_shown_id() -> None:
     async with memory_rig() as rig:
         kept = await (await rig.handle("ada")).write.remember(
             Draft("I prefer tabs", Kind.PREFERENCE)
@@ -202,7 +202,7 @@ async def test_the_model_deletes_by_the_id_it_was_shown() -> None:
         assert await current(rig, "bob") == ["I prefer tea"]
 
 
-def test_two_of_the_same_beginning_mean_neither() -> None:
+def test_an_ambiguous_short_id_is_unknown() -> None:
     shown = ShownIds()
     one = "mem-1a2b3c4d-0000-4000-8000-000000000001"
     other = "mem-1a2b3c4d-0000-4000-8000-000000000002"

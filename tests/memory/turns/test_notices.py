@@ -59,7 +59,7 @@ async def soul(rig: Rig) -> str:
     return version.content if version is not None else ""
 
 
-async def test_one_line_names_all_that_was_noted_and_one_button_undoes_it() -> None:
+async def test_one_line_names_all_stored_memories_and_one_button_undoes_them() -> None:
     async with memory_rig() as rig:
         await after(rig, "I keep bees")
         told = await after(rig, TABS, "I live in Bern", "I play chess", "I own a boat")
@@ -74,7 +74,7 @@ async def test_one_line_names_all_that_was_noted_and_one_button_undoes_it() -> N
         assert await current(rig) == ["I keep bees"]
 
 
-async def test_the_line_is_short_and_formats_nothing() -> None:
+async def test_the_line_is_short_and_contains_no_formatting() -> None:
     async with memory_rig() as rig:
         told = await after(
             rig, f"I like [this](https://evil.example) `and` {'that ' * 60}very much"
@@ -83,7 +83,7 @@ async def test_the_line_is_short_and_formats_nothing() -> None:
         assert "\\[this\\](https://evil.example) \\`and\\`" in told.note
 
 
-async def test_the_typed_form_names_exactly_what_the_line_names() -> None:
+async def test_the_typed_command_names_the_same_memories() -> None:
     async with memory_rig() as rig:
         first = await after(rig, TABS)
         await after(rig, "I live in Bern")
@@ -93,7 +93,7 @@ async def test_the_typed_form_names_exactly_what_the_line_names() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "mem-", "mem-unknown", "soul-7", "bible-1", "%", "mem-%"])
-async def test_another_person_undoes_nothing(name: str) -> None:
+async def test_another_person_cannot_undo(name: str) -> None:
     async with memory_rig() as rig:
         await after(rig, TABS, soul="Call me Ada.")
         with suppress(BadInput):
@@ -104,7 +104,7 @@ async def test_another_person_undoes_nothing(name: str) -> None:
         assert (await current(rig), await soul(rig)) == ([TABS], "Call me Ada.")
 
 
-async def test_a_linked_account_undoes_what_is_the_same_person_s() -> None:
+async def test_a_linked_account_can_undo() -> None:
     async with memory_rig() as rig:
         ada, elsewhere = (
             rig.caller("ada"),
@@ -115,7 +115,7 @@ async def test_a_linked_account_undoes_what_is_the_same_person_s() -> None:
         assert TABS in (await rig.commands.run("undo", "", elsewhere)).markdown
 
 
-async def test_after_a_day_it_is_not_undone_any_more() -> None:
+async def test_after_a_day_undo_is_refused() -> None:
     async with memory_rig() as rig:
         told = await after(rig, TABS)
         await rig.clock.advance(DAY + 1)
@@ -126,7 +126,7 @@ async def test_after_a_day_it_is_not_undone_any_more() -> None:
         assert await current(rig) == [TABS]
 
 
-async def test_what_was_replaced_counts_again_and_only_that() -> None:
+async def test_undo_restores_exactly_the_replaced_memories() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS)
         told = await after(rig, "I prefer spaces now, not tabs")
@@ -136,7 +136,7 @@ async def test_what_was_replaced_counts_again_and_only_that() -> None:
         assert await current(rig) == [TABS]
 
 
-async def test_what_was_confirmed_is_not_undone() -> None:
+async def test_a_confirmed_memory_is_not_undone() -> None:
     async with memory_rig() as rig:
         await after(rig, HEDGED)
         asked = await (await rig.handle()).review.waiting()
@@ -146,7 +146,7 @@ async def test_what_was_confirmed_is_not_undone() -> None:
         assert await current(rig) == [HEDGED]
 
 
-async def test_a_soul_that_was_rewritten_is_what_it_was_before() -> None:
+async def test_undo_restores_the_earlier_soul() -> None:
     async with memory_rig() as rig:
         first = await after(rig, soul="Call me Ada.")
         assert "I rewrote your preferences" in first.note
@@ -162,7 +162,7 @@ async def test_a_soul_that_was_rewritten_is_what_it_was_before() -> None:
         assert await soul(rig) == ""
 
 
-async def test_in_a_group_what_was_noted_waits_for_a_direct_message() -> None:
+async def test_in_a_group_a_note_waits_for_a_direct_message() -> None:
     async with memory_rig() as rig:
         for at, text in ((ROOM, TABS), (CLOSED, "I keep bees")):
             told = await after(rig, text, at=at, alone=False)
@@ -177,7 +177,7 @@ async def test_in_a_group_what_was_noted_waits_for_a_direct_message() -> None:
         assert (await after(rig, at=here)).note == ""
 
 
-async def test_what_waits_is_bounded_expires_and_goes_with_what_it_names() -> None:
+async def test_waiting_notes_are_limited_expire_and_are_removed_with_their_memories() -> None:
     async with memory_rig() as rig:
         here = replace(DIRECT, platform=ROOM.platform, account=ROOM.account)
         for number in range(MAX_WAITING_NOTICES + 3):
@@ -192,7 +192,7 @@ async def test_what_waits_is_bounded_expires_and_goes_with_what_it_names() -> No
         assert (await after(rig, at=here)).note == ""
 
 
-async def test_what_waits_is_no_text_in_the_store() -> None:
+async def test_waiting_notes_are_stored_without_text() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS, at=ROOM, alone=False)
         caller = rig.caller(at=ROOM)
@@ -202,7 +202,7 @@ async def test_what_waits_is_no_text_in_the_store() -> None:
         assert "tabs" not in entry
 
 
-async def test_with_memory_off_the_model_has_no_tools_and_reads_nothing() -> None:
+async def test_with_memory_off_the_model_has_no_tools_and_no_memories() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS, soul="Call me Ada.")
         for place, told in ((DIRECT, "memory off here"), (DIRECT, "memory off")):
@@ -216,7 +216,7 @@ async def test_with_memory_off_the_model_has_no_tools_and_reads_nothing() -> Non
             assert await rig.remembrance.suggested(rig.caller(), "tabs") == ()
 
 
-async def test_with_memory_off_nothing_is_stored_by_anybody_and_everything_can_be_deleted() -> None:
+async def test_with_memory_off_nothing_is_stored_and_everything_can_be_deleted() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS)
         waiting = await rig.handle()
@@ -235,13 +235,13 @@ async def test_with_memory_off_nothing_is_stored_by_anybody_and_everything_can_b
 @pytest.mark.parametrize(
     "written", ["memory", "memory maybe", "notes off here", "rooms on here", "off", "memory off x"]
 )
-async def test_what_is_no_choice_is_answered_with_those_there_are(written: str) -> None:
+async def test_an_invalid_choice_is_answered_with_the_valid_ones(written: str) -> None:
     async with memory_rig() as rig:
         with pytest.raises(Exception, match="/privacy memory off"):
             await rig.commands.run("privacy", written, rig.caller())
 
 
-async def test_privacy_says_what_is_chosen() -> None:
+async def test_privacy_lists_the_choices() -> None:
     async with memory_rig() as rig:
 
         async def shown() -> str:
@@ -259,7 +259,7 @@ async def test_privacy_says_what_is_chosen() -> None:
         assert "still off" in still
 
 
-async def test_choices_and_what_waits_go_with_everything_else_of_a_person() -> None:
+async def test_choices_and_waiting_notes_are_erased_with_the_person() -> None:
     async with memory_rig() as rig:
         await after(rig, TABS, at=ROOM, alone=False)
         await rig.commands.run("privacy", "notes off", rig.caller(at=ROOM))

@@ -28,7 +28,7 @@ async def contents(handle: MemoryHandle) -> list[str]:
     return [match.record.content for match in await handle.read.search(Filter())]
 
 
-async def test_a_turn_waits_until_there_is_time_and_keeps_its_own_time() -> None:
+async def test_a_turn_waits_for_the_background_work_and_keeps_its_time() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "The key hangs behind the clock", "Noted.")
@@ -42,7 +42,7 @@ async def test_a_turn_waits_until_there_is_time_and_keeps_its_own_time() -> None
         assert [match.record.role for match in found] == ["assistant", "user"]
 
 
-async def test_whoever_looks_comes_after_what_they_said() -> None:
+async def test_a_search_of_a_person_waits_for_their_pending_turns() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         for number in range(3 * AT_ONCE):
@@ -51,7 +51,7 @@ async def test_whoever_looks_comes_after_what_they_said() -> None:
         assert await rig.stores.waiting.count() == 0
 
 
-async def test_whoever_looks_in_a_room_comes_after_what_others_said_there() -> None:
+async def test_a_search_in_a_room_waits_for_its_pending_turns() -> None:
     async with memory_rig() as rig:
         await rig.said(await rig.handle("bob", at=ROOM), "t1", "The demo is on Friday", "")
         await rig.said(await rig.handle("bob"), "t2", "I do not like the demo", "")
@@ -59,7 +59,7 @@ async def test_whoever_looks_in_a_room_comes_after_what_others_said_there() -> N
         assert await rig.stores.waiting.count() == 1
 
 
-async def test_what_was_said_is_prepared_like_everything_that_is_stored() -> None:
+async def test_a_turn_is_prepared_like_every_stored_text() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", f"the key is {SECRET}", "so it is " * MAX_DOCUMENT)
@@ -70,7 +70,7 @@ async def test_what_was_said_is_prepared_like_everything_that_is_stored() -> Non
         assert rig.noted.actions().count("secret_redacted") == 1
 
 
-async def test_the_same_turn_again_is_kept_once() -> None:
+async def test_the_same_turn_is_stored_once() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         for _ in range(2):
@@ -79,7 +79,7 @@ async def test_the_same_turn_again_is_kept_once() -> None:
         assert await contents(ada) == ["hi there", "hello"]
 
 
-async def test_a_message_that_is_deleted_or_edited_while_its_turn_waits() -> None:
+async def test_an_edit_or_a_deletion_applies_to_a_waiting_turn() -> None:
     async with memory_rig() as rig:
         gone, changed = rig.caller(message="m1"), rig.caller(message="m2")
         for caller, words in ((gone, "a regretted remark"), (changed, "The demo is on Friday")):
@@ -91,14 +91,14 @@ async def test_a_message_that_is_deleted_or_edited_while_its_turn_waits() -> Non
         assert await contents(await rig.handle()) == ["The demo is on Monday"]
 
 
-async def test_a_message_whose_turn_waits_is_known() -> None:
+async def test_the_message_of_a_waiting_turn_is_known() -> None:
     async with memory_rig() as rig:
         caller = rig.caller(message="m1")
         await rig.said(await rig.memory.for_principal(caller), caller.id, "hello", "")
         assert await rig.remembrance.knows("default", caller.place, ["m1"])
 
 
-async def test_everything_of_a_person_includes_what_waits() -> None:
+async def test_all_data_of_a_person_includes_waiting_turns() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "hi there")
@@ -114,7 +114,7 @@ async def test_everything_of_a_person_includes_what_waits() -> None:
         assert await contents(ada) == []
 
 
-async def test_what_is_cleared_is_not_kept_afterwards() -> None:
+async def test_a_cleared_turn_is_not_stored_afterwards() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "hi there")
@@ -123,7 +123,7 @@ async def test_what_is_cleared_is_not_kept_afterwards() -> None:
         assert await contents(ada) == []
 
 
-async def test_what_is_erased_while_it_is_taken_up_stays_erased() -> None:
+async def test_a_turn_erased_during_consolidation_stays_erased() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "hi there")
@@ -133,7 +133,7 @@ async def test_what_is_erased_while_it_is_taken_up_stays_erased() -> None:
         assert "memory_write" not in rig.noted.actions()
 
 
-async def test_a_turn_that_cannot_be_read_keeps_nobody_waiting() -> None:
+async def test_an_unreadable_turn_does_not_block_others() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         turn = waiting_turn("x", TurnText(ada.request, "hello", "", external=False), ada.access)
@@ -149,7 +149,7 @@ async def test_a_turn_that_cannot_be_read_keeps_nobody_waiting() -> None:
         assert await rig.stores.waiting.count() == 2 * AT_ONCE
 
 
-async def test_surrogates_and_zeros_are_kept_as_what_can_be_stored() -> None:
+async def test_surrogates_and_null_characters_are_replaced() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle(at=DIRECT)
         await rig.said(ada, "t1", "broken \ud83d and \0 text", "fine")
@@ -188,7 +188,7 @@ class Erasing:
         return await self.waiting.count()
 
 
-async def test_a_turn_that_processes_died_of_is_quarantined_with_its_person() -> None:
+async def test_a_crashing_turn_is_quarantined_with_its_person() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         for number in range(3 * AT_ONCE):
@@ -203,7 +203,7 @@ async def test_a_turn_that_processes_died_of_is_quarantined_with_its_person() ->
         await rig.stores.waiting.discard_quarantined("x", ("a", "b", "c"), ("m",))
 
 
-async def test_a_turn_that_was_there_at_a_death_comes_last_and_alone() -> None:
+async def test_a_turn_present_at_a_crash_is_processed_last_and_alone() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         for number in range(4):
@@ -217,7 +217,7 @@ async def test_a_turn_that_was_there_at_a_death_comes_last_and_alone() -> None:
         assert await rig.stores.waiting.count() == 0
 
 
-async def test_a_message_that_is_deleted_takes_its_quarantined_turn_along() -> None:
+async def test_a_deleted_message_deletes_its_quarantined_turn() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle()
         await rig.said(ada, "t1", "hello", "")

@@ -11,7 +11,7 @@ from memory.write.imports import IMPORTS, WITHIN, ImportRateLimit
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-def test_ten_an_hour_and_then_one_as_each_is_an_hour_old() -> None:
+def test_ten_imports_an_hour_are_allowed_in_a_sliding_window() -> None:
     taken = ImportRateLimit()
     for minute in range(IMPORTS):
         taken.take("ada", NOW + timedelta(minutes=minute))
@@ -23,7 +23,7 @@ def test_ten_an_hour_and_then_one_as_each_is_an_hour_old() -> None:
         taken.take("ada", NOW + WITHIN)
 
 
-def test_it_remembers_a_bounded_number_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_remembered_people_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "MAX_PEOPLE", 3)
     taken = ImportRateLimit()
     for number in range(10):

@@ -22,7 +22,9 @@ from tests.memory.stores.records import record
         ("今は紅茶が好きです", "コーヒーが好きです"),
     ],
 )
-def test_a_change_replaces_the_memory_about_the_same(text: str, old: str) -> None:
+def test_an_announced_change_replaces_the_memory_about_the_same_subject(
+    text: str, old: str
+) -> None:
     other = record("My sister lives in Rome")
     assert announces_change(text)
     found = replaced_by(text, [record(old), other])
@@ -30,20 +32,20 @@ def test_a_change_replaces_the_memory_about_the_same(text: str, old: str) -> Non
     assert (found.record.content, found.certain) == (old, True)
 
 
-def test_one_shared_word_is_a_reason_to_ask() -> None:
+def test_one_common_word_leads_to_a_question() -> None:
     found = replaced_by("I live in Bern now", [record("I live in Basel")])
     assert found is not None
     assert not found.certain
 
 
-def test_two_memories_that_share_as_much_are_a_reason_to_ask() -> None:
+def test_two_equally_similar_memories_lead_to_a_question() -> None:
     old = [record("I drink black coffee"), record("I drink black beer")]
     found = replaced_by("I drink black tea now", old)
     assert found is not None
     assert not found.certain
 
 
-def test_a_preference_beside_another_one_replaces_nothing() -> None:
+def test_an_additional_preference_replaces_nothing() -> None:
     assert not announces_change("I prefer tea in the morning")
     assert replaced_by("I moved to Bern now", [record("My dog is called Rex")]) is None
 
@@ -62,7 +64,7 @@ async def test_the_old_preference_is_superseded_and_the_person_is_told() -> None
         assert [match.record.content for match in await ada.read.search(Filter())] == [said]
 
 
-async def test_what_waits_replaces_nothing_yet_and_says_what_it_would_replace() -> None:
+async def test_a_pending_memory_replaces_nothing_and_names_what_it_would_replace() -> None:
     async with memory_rig(grounding=Grounding(Shelf(), WritePolicy.CONFIRM)) as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
@@ -80,13 +82,13 @@ async def test_what_waits_replaces_nothing_yet_and_says_what_it_would_replace() 
         assert "It would replace" in note.note
 
 
-def test_a_notice_with_underscores_stays_one_line_in_italics() -> None:
+def test_a_note_with_underscores_stays_one_italic_line() -> None:
     result = WriteResult(Outcome.STORED, "stored", "Stored.", notices=("It replaces “a_b *c*”.",))
     assert footer_of((result,)).note == "_It replaces “a\\_b \\*c\\*”._"
 
 
 @pytest.mark.parametrize("both", [True, False])
-async def test_where_it_is_not_certain_one_tap_decides(both: bool) -> None:
+async def test_an_uncertain_replacement_is_decided_by_a_button(both: bool) -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("I live in Basel", Kind.FACT))
@@ -100,7 +102,7 @@ async def test_where_it_is_not_certain_one_tap_decides(both: bool) -> None:
         assert kept == {"I live in Bern now", *(["I live in Basel"] if both else [])}
 
 
-async def test_the_memory_of_somebody_else_is_never_replaced() -> None:
+async def test_memories_of_others_are_never_replaced() -> None:
     async with memory_rig() as rig:
         bob = await rig.handle("bob")
         await bob.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))

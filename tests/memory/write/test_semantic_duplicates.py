@@ -55,7 +55,7 @@ def fact(text: str, **rest: object) -> Draft:
     return replace(Draft(text, Kind.PREFERENCE), **rest)  # type: ignore[arg-type]
 
 
-async def test_the_same_in_other_words_is_stored_once(rig: Rig, model: Model) -> None:
+async def test_the_same_statement_in_other_words_is_stored_once(rig: Rig, model: Model) -> None:
     ada = await rig.handle()
     first = await ada.write.remember(fact("I like tea"))
     again = await ada.write.remember(fact("tea is what I enjoy"))
@@ -70,13 +70,13 @@ async def test_the_same_in_other_words_is_stored_once(rig: Rig, model: Model) ->
 
 
 @pytest.mark.parametrize("text", ["I do not like tea", "I like 2 cups of tea", "the moon is far"])
-async def test_a_not_or_another_number_is_something_else(rig: Rig, text: str) -> None:
+async def test_a_negation_or_another_number_is_not_a_duplicate(rig: Rig, text: str) -> None:
     ada = await rig.handle()
     await ada.write.remember(fact("I like tea"))
     assert (await ada.write.remember(fact(text))).outcome is Outcome.STORED
 
 
-async def test_what_it_replaces_is_no_repetition_and_what_is_others_neither(rig: Rig) -> None:
+async def test_the_replaced_memory_and_memories_of_others_are_not_duplicates(rig: Rig) -> None:
     ada, bob = await rig.handle(), await rig.handle("bob")
     first = await ada.write.remember(fact("I like tea"))
     assert (await bob.write.remember(fact("tea is what I enjoy"))).outcome is Outcome.STORED
@@ -86,7 +86,7 @@ async def test_what_it_replaces_is_no_repetition_and_what_is_others_neither(rig:
     assert (await ada.write.remember(everybody)).outcome is Outcome.REVIEW
 
 
-async def test_a_repetition_of_something_private_is_found_in_a_room_and_not_shown(
+async def test_a_duplicate_of_a_private_memory_is_found_in_a_room_and_not_shown(
     rig: Rig,
 ) -> None:
     private = await rig.handle()
@@ -98,7 +98,7 @@ async def test_a_repetition_of_something_private_is_found_in_a_room_and_not_show
 
 
 @pytest.mark.parametrize("error", [ModelUnavailable("busy"), StoreUnavailable("locked")])
-async def test_a_check_that_fails_sends_to_review(rig: Rig, model: Model, error: Exception) -> None:
+async def test_a_failing_check_sends_to_review(rig: Rig, model: Model, error: Exception) -> None:
     ada = await rig.handle(says="the moon is far")
     model.error = error
     result = await ada.write.infer(fact("the moon is far", quote="the moon is far"))

@@ -35,7 +35,7 @@ from tests.support.for_each import for_each
         ("cafe con leche", "Me encanta el café con leche.", "Me encanta el café con leche."),
     ],
 )  # fmt: skip
-def test_a_quote_is_widened_to_its_sentence(quote: str, message: str, statement: str) -> None:
+def test_a_quote_is_extended_to_its_sentence(quote: str, message: str, statement: str) -> None:
     assert find_statement(quote, ["hello", message]) == statement
 
 
@@ -61,21 +61,21 @@ def test_a_quote_is_widened_to_its_sentence(quote: str, message: str, statement:
         ("I hate tabs", "Look at this file:\n```\nI hate tabs\n```"),
     ],
 )
-def test_what_states_nothing_by_itself_is_no_statement(quote: str, message: str) -> None:
+def test_an_incomplete_sentence_is_not_a_statement(quote: str, message: str) -> None:
     assert find_statement(quote, [message]) is None
 
 
-def test_words_of_two_messages_are_no_quote() -> None:
+def test_words_of_two_messages_are_not_a_quote() -> None:
     assert find_statement("I prefer tabs", ["I prefer", "tabs"]) is None
 
 
-def test_a_sentence_that_would_have_to_be_cut_is_no_statement() -> None:
+def test_a_sentence_beyond_the_maximum_length_is_not_a_statement() -> None:
     long = f"I am allergic to {'very ' * 200}small nuts"
     assert len(long) > MAX_MEMORY
     assert find_statement("allergic to very very", [long]) is None
 
 
-def test_the_first_place_that_states_something_counts() -> None:
+def test_the_first_occurrence_that_is_a_statement_counts() -> None:
     said = "Do I like tabs?\nNo idea.\n\nWell yes, I like tabs very much."
     assert find_statement("I like tabs", [said]) == "Well yes, I like tabs very much."
 
@@ -127,7 +127,7 @@ PAIRS = (
 
 
 @for_each(("said", "quote", "altered", "honest"), PAIRS)
-def test_what_is_stored_does_not_depend_on_the_wording_of_the_model(
+def test_the_stored_text_does_not_depend_on_the_wording_of_the_model(
     said: str, quote: str, altered: str, honest: str
 ) -> None:
     """Neither proposal is stored: the statement that both rest on is."""
@@ -139,7 +139,7 @@ def test_what_is_stored_does_not_depend_on_the_wording_of_the_model(
 @given(
     st.lists(st.text(max_size=60), max_size=6).map("\n".join), st.integers(0), st.integers(1, 40)
 )
-def test_a_statement_always_stands_in_the_message(message: str, start: int, length: int) -> None:
+def test_a_statement_is_always_part_of_the_message(message: str, start: int, length: int) -> None:
     begin = start % (len(message) + 1)
     statement = find_statement(message[begin : begin + length], [message])
     assert statement is None or (statement in message and len(statement) <= MAX_MEMORY)
@@ -169,7 +169,7 @@ def test_long_messages_are_searched_once(pump: str) -> None:
         "I do not say\n- I hate Bob's cooking\n- or that of Ann",
     ],
 )
-def test_what_others_say_or_what_is_denied_is_not_cut_out_of_its_surroundings(message: str) -> None:
+def test_attributions_and_denials_are_not_cut_off(message: str) -> None:
     stated = find_statement("I hate Bob's cooking", [message])
     assert stated is not None
     assert len(stated) > len("I hate Bob's cooking and more")
@@ -187,10 +187,10 @@ def test_what_others_say_or_what_is_denied_is_not_cut_out_of_its_surroundings(me
         ["hello @Eve-I-hate-Bob-s-cooking-very-much"],
     ],
 )
-def test_what_is_led_in_taken_back_cited_or_a_name_is_asked_about(messages: list[str]) -> None:
+def test_introductions_retractions_citations_and_names_are_asked_about(messages: list[str]) -> None:
     assert find_statement("I hate Bob's cooking", messages) is None
 
 
-def test_a_mention_within_the_own_sentence_may_be_quoted() -> None:
+def test_a_mention_within_an_own_sentence_can_be_quoted() -> None:
     assert find_statement("Ada-Bell works in Bern", ["@Ada-Bell works in Bern"])
     assert find_statement("I work with @Ada-Bell", ["I work with @Ada-Bell in Bern"])

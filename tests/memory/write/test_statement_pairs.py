@@ -191,7 +191,7 @@ def test_the_sentence_of_the_person_is_found_by_the_quote(
         assert find_statement(proposal, [said]) in (None, said)
 
 
-async def test_nothing_altered_is_presented_as_said_and_nothing_honest_is_refused() -> None:
+async def test_changed_quotes_are_refused_and_correct_ones_are_accepted() -> None:
     """The whole table through the whole way in: altered and honest wording with the true quote, and
     altered wording as a quote of its own."""
     async with memory_rig() as rig:
@@ -255,7 +255,7 @@ ASKED = (
 
 
 @for_each(("said", "quote"), ASKED)
-def test_what_asks_takes_back_cites_or_stands_elsewhere_is_asked_about(
+def test_questions_retractions_citations_and_distant_quotes_are_asked_about(
     said: str, quote: str
 ) -> None:
     assert find_statement(quote, [said]) is None
@@ -281,7 +281,7 @@ WHOLE = (
 
 
 @for_each(("said", "quote", "beside"), WHOLE)
-def test_what_denies_a_sentence_or_says_whose_it_is_stays_with_it(
+def test_denials_and_attributions_stay_with_their_sentence(
     said: str, quote: str, beside: str
 ) -> None:
     stated = find_statement(quote, [said])
@@ -308,7 +308,7 @@ def test_what_denies_a_sentence_or_says_whose_it_is_stays_with_it(
         "Is mise Siobhán agus is dochtúir mé.",
     ],
 )
-def test_a_statement_that_begins_as_questions_do_is_none(said: str) -> None:
+def test_a_statement_that_begins_like_a_question_is_a_statement(said: str) -> None:
     assert find_statement(said, [said]) == said
 
 
@@ -324,6 +324,6 @@ def test_a_statement_that_begins_as_questions_do_is_none(said: str) -> None:
         ("Wir essen z. B. Brot mit Käse. Und du?", "Wir essen z. B. Brot mit Käse."),
     ],
 )
-def test_where_a_full_stop_ends_a_sentence(said: str, stated: str) -> None:
+def test_sentence_ends_at_a_full_stop_are_recognised(said: str, stated: str) -> None:
     quote = stated.split()[:4]
     assert find_statement(" ".join(quote), [said]) == stated

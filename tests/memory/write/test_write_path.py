@@ -12,7 +12,7 @@ from memory.stores.limits import MAX_WAITING
 from tests.memory.rig import ROOM, memory_rig
 
 
-async def test_what_came_from_outside_waits_even_when_it_cites_something() -> None:
+async def test_external_text_waits_even_with_a_citation() -> None:
     async with memory_rig() as rig:
         rig.shelf.there.add("ADR-003")
         ada = await rig.handle("ada")
@@ -25,7 +25,7 @@ async def test_what_came_from_outside_waits_even_when_it_cites_something() -> No
         assert inside.outcome is Outcome.STORED
 
 
-async def test_what_may_be_a_secret_is_asked_about() -> None:
+async def test_a_possible_secret_is_asked_about() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         digits = "3f9a7c1e5b2d8046" + "a1c3e5f7092b4d6880ff12ab"
@@ -36,7 +36,7 @@ async def test_what_may_be_a_secret_is_asked_about() -> None:
         )
 
 
-async def test_a_full_queue_takes_no_more() -> None:
+async def test_a_full_queue_refuses_memories() -> None:
     async with memory_rig() as rig:
         ada = await rig.handle("ada")
         for number in range(MAX_WAITING + 1):
@@ -46,7 +46,7 @@ async def test_a_full_queue_takes_no_more() -> None:
         assert len(await ada.review.waiting(1_000)) == MAX_WAITING
 
 
-async def test_what_everybody_reads_counts_towards_nobodys_plan() -> None:
+async def test_global_memories_count_towards_no_plan() -> None:
     async with memory_rig(plans=Plans(default="free")) as rig:
         ada = await rig.handle("ada", at=ROOM, role=Role.OPERATOR)
         for number in range(5):
@@ -64,7 +64,7 @@ async def test_a_project_has_to_be_chosen_first() -> None:
         assert (result.outcome, result.code) == (Outcome.REFUSED, "no_project")
 
 
-async def test_where_duplicates_cannot_be_looked_for_the_person_is_asked() -> None:
+async def test_the_person_is_asked_if_duplicates_cannot_be_checked() -> None:
     class Deaf:
         """A store that cannot say what is alike."""
 

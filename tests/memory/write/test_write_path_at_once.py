@@ -75,7 +75,7 @@ ALL = pytest.param(1_000, 500, id="all", marks=[pytest.mark.nightly, pytest.mark
 
 
 @pytest.mark.parametrize(("writes", "distinct"), [SOME, ALL])
-async def test_in_sqlite_each_text_is_stored_once(
+async def test_concurrent_writers_store_each_text_once_in_sqlite(
     tmp_path: Path, writes: int, distinct: int
 ) -> None:
     async with sqlite(tmp_path) as opened:
@@ -84,7 +84,7 @@ async def test_in_sqlite_each_text_is_stored_once(
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize(("writes", "distinct"), [SOME, ALL])
-async def test_in_postgres_each_text_is_stored_once(
+async def test_concurrent_writers_store_each_text_once_in_postgres(
     postgres: PostgresServer, writes: int, distinct: int
 ) -> None:
     async with postgres_pools(postgres) as opened:

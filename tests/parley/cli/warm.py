@@ -26,8 +26,7 @@ from tests.support.patience import LAUNCH
 
 """Importing everything takes two seconds of a processor, of which a busy machine gives a share."""
 COMMANDS: Final = "parley.cli.main"
-DEMO: Final = "parley.demo.__main__"
-"""Modules whose `main` is a program."""
+"""The module whose `main` is the program."""
 READY: Final = b"ready"
 LONGEST: Final = 100_000
 """Bytes of a request: arguments, folder and environment."""
@@ -112,10 +111,9 @@ class Warm:
         *,
         cwd: Path,
         env: Mapping[str, str],
-        program: str = COMMANDS,
     ) -> AsyncIterator[asyncio.subprocess.Process]:
         """A command that runs; killed at the end if it still does."""
-        request = _request(arguments, cwd, env, program)
+        request = _request(arguments, cwd, env)
         told, tells = socket.socketpair()
         pipes = [os.pipe() for _ in range(3)]
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1], tells.fileno()]
@@ -155,7 +153,7 @@ def serve() -> None:
     for package in ("parley.cli", "parley.http", "adapters", "memory"):
         _import_all(package)
     importlib.import_module("parley.app")
-    importlib.import_module(DEMO)
+    importlib.import_module("parley.demo.session")
     importlib.import_module("anthropic")  # slow, and imported by the program when it needs it
     assert threading.active_count() == 1, "a thread would be lost in a fork"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -207,17 +205,15 @@ def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
     sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", closefd=False, errors="backslashreplace", buffering=1)  # noqa: SIM115
     sys.argv = ["-c", *arguments]
-    sys.exit(importlib.import_module(str(request["program"])).main())
+    sys.exit(importlib.import_module(COMMANDS).main())
 
 
 def _opened(descriptor: int, mode: str) -> IO[bytes]:
     return os.fdopen(descriptor, mode, 0)
 
 
-def _request(
-    arguments: Sequence[str], cwd: Path, env: Mapping[str, str], program: str = COMMANDS
-) -> bytes:
-    values = {"arguments": arguments, "cwd": str(cwd), "env": dict(env), "program": program}
+def _request(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
+    values = {"arguments": arguments, "cwd": str(cwd), "env": dict(env)}
     request = json.dumps(values).encode()
     assert len(request) < LONGEST
     return request

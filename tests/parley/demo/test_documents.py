@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from parley.demo.__main__ import main
 from parley.demo.story import STORY, USER_PER_MINUTE
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -34,17 +33,12 @@ def test_the_test_kit_has_examples() -> None:
     assert [name for name, _ in examples()] == ["test_echo", "test_button"]
 
 
-def test_the_demo_page_describes_the_story(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_page_describes_the_story() -> None:
     text = (DOCS / "demo.md").read_text("utf-8")
     rows = re.findall(r"^\| (?:Telegram|Discord|Slack|WhatsApp), ", text, re.MULTILINE)
     assert len(rows) == len(STORY)
     assert USER_PER_MINUTE == 6
     assert "six times a minute" in text
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    told = capsys.readouterr().out
-    assert "--once" in told
-    assert "--port" in told
 
 
 def test_pictures_are_small() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from parley.demo.__main__ import free_port, main
-from tests.parley.cli.kit import ROOT
-from tests.parley.cli.warm import DEMO, warm
+from parley.demo.session import free_port
+from tests.parley.cli.kit import ROOT, parley
+from tests.parley.cli.warm import warm
 from tests.support.patience import PATIENCE
 
 
@@ -23,7 +23,7 @@ async def forked(*arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
     imported = await asyncio.to_thread(warm, os.environ["PATH"], str(ROOT))
     kept = {name: value for name, value in os.environ.items() if "API_KEY" not in name}
     env = {**kept, "COLUMNS": "100"}
-    async with imported.running(arguments, cwd=ROOT, env=env, program=DEMO) as process:
+    async with imported.running(("demo", *arguments), cwd=ROOT, env=env) as process:
         yield process
 
 
@@ -128,8 +128,18 @@ def test_the_next_free_port_is_used() -> None:
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http", "8 0"])
-def test_a_port_must_be_a_number(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([f"--port={port}"])
-    assert ended.value.code == 2
-    assert "a port is a number" in capsys.readouterr().err
+async def test_a_port_must_be_a_number(port: str, tmp_path: Path) -> None:
+    ended = await parley("demo", f"--port={port}", cwd=tmp_path)
+    assert (ended.status, ended.out) == (2, "")
+    assert "Invalid value for '--port'" in ended.err
+
+
+async def test_the_module_is_the_same_program_as_the_command(tmp_path: Path) -> None:
+    command = await parley("demo", "--help", cwd=tmp_path)
+    module = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "parley.demo", "--help", stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await module.communicate()
+    assert (module.returncode, output.decode()) == (0, command.out)
+    assert "--once" in command.out
+    assert "--port" in command.out

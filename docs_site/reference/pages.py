@@ -1,0 +1,23 @@
+"""The pages of the documentation that the program makes itself."""
+
+from pathlib import Path
+from typing import Final
+
+from docs_site.reference.command_line import command_line
+from docs_site.reference.http_api import http_api
+from docs_site.reference.metrics import metrics
+from parley.config.reference_page import own_platforms, with_reference
+
+ROOT: Final = Path(__file__).parents[2]
+_CONFIGURATION: Final = "docs/configuration.md"
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by its path in the repository."""
+    configuration = (ROOT / _CONFIGURATION).read_text("utf-8")
+    return {
+        _CONFIGURATION: with_reference(configuration, own_platforms()),
+        "docs/reference/command-line.md": command_line(),
+        "docs/reference/http-api.md": http_api(),
+        "docs/reference/metrics.md": metrics(),
+    }
