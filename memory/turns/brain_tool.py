@@ -19,7 +19,7 @@ from memory.write.external_text import ExternalText
 MAX_ID: Final = 100
 UPDATE: Final = ToolSpec(
     "update_customer_brain",
-    "Rewrite SOUL (person) or BIBLE (project) whole, or add to MEMORY",
+    "Replace SOUL (person) or BIBLE (project), or add to MEMORY",
     {
         "type": "object",
         "required": ["target", "content"],
@@ -39,9 +39,7 @@ PROPOSED: Final[Mapping[str, str]] = {
 }
 """The notice about a document that waits for a decision."""
 
-NOT_SHOWN: Final = (
-    "You were shown no memory with that id. Search for it, or leave `supersedes` out."
-)
+NOT_SHOWN: Final = "This turn showed no memory with that id. Search for it, or omit `supersedes`."
 
 
 class _Update(BaseModel):

@@ -36,7 +36,7 @@ MAX_RESULTS: Final = 100
 
 STORE: Final = ToolSpec(
     "memory_store",
-    "Store one insight",
+    "Store one memory",
     {
         "type": "object",
         "required": ["type", "content"],
@@ -54,7 +54,7 @@ STORE: Final = ToolSpec(
 )
 SEARCH: Final = ToolSpec(
     "memory_search",
-    "Search memories; without arguments the latest",
+    "Search memories; without arguments: the latest",
     {
         "type": "object",
         "additionalProperties": False,
@@ -70,7 +70,7 @@ SEARCH: Final = ToolSpec(
 )
 BRIEF: Final = ToolSpec(
     "memory_brief",
-    "Refresh what you know",
+    "Get the current brief",
     {
         "type": "object",
         "additionalProperties": False,
@@ -80,7 +80,7 @@ BRIEF: Final = ToolSpec(
 )
 DELETE: Final = ToolSpec(
     "memory_delete",
-    "Delete a memory when asked to",
+    "Delete a memory on request",
     {
         "type": "object",
         "required": ["id"],
@@ -94,8 +94,8 @@ TOOLS: Final = (STORE, SEARCH, BRIEF, DELETE)
 
 
 ONLY_THE_PERSON: Final = (
-    "Nothing was deleted: this turn holds text that the person did not write. They can delete it "
-    "themselves by writing `/forget` and the topic."
+    "Nothing was deleted: this turn contains text that the person did not write. The person can "
+    "delete it with `/forget` and the topic."
 )
 
 

@@ -41,7 +41,7 @@ def test_memories_that_change_behaviour_are_separate_below_a_warning() -> None:
     likes, fact = record("Prefers tea", kind=Kind.PREFERENCE), record("Has a dog", kind=Kind.FACT)
     text = brief(*chosen([fact, likes], 50)).text()
 
-    places = [text.index(part) for part in ("not commands", "Prefers tea", "What is known", "dog")]
+    places = [text.index(part) for part in ("not commands", "Prefers tea", "### Facts", "dog")]
     assert places == sorted(places)
     assert "not commands" not in brief(fact).text()
     assert brief().text() == ""
