@@ -7,6 +7,7 @@ its place, or overwrite its files.
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterable
 from importlib.metadata import packages_distributions, requires
 from importlib.util import find_spec
@@ -19,6 +20,8 @@ PACKAGES: Final = ("adapters", "db", "gateway", "memory", "safety", "simulators"
 """The top-level packages that the wheel installs beside `parley`."""
 RANGE: Final = re.compile(r"[\[<>=!~ ]")
 """Ends the name of a library in a requirement."""
+CACHED: Final = frozenset({"archive-v0", "environments-v2"})
+"""Folders of uv's cache in which `uvx` makes its environments."""
 ADVICE: Final = (
     "Install Parley in an environment of its own, for example with `pipx install` or `uv tool"
     " install`."
@@ -64,11 +67,20 @@ def install_command(name: str) -> str:
     """Return the command that adds a library, or those of an extra, to this environment.
 
     It names the libraries, not Parley, so that it changes nothing else: pipx for an environment of
-    pipx, pip where the environment has it, otherwise uv.
+    pipx, uv for its tools (`uvx` for one of a single run), pip where the environment has it,
+    otherwise uv.
     """
-    libraries = shlex.join(_libraries(name, requires(DISTRIBUTION) or ()))
-    if (Path(sys.prefix) / "pipx_metadata.json").is_file():
+    packages = _libraries(name, requires(DISTRIBUTION) or ())
+    libraries, prefix = shlex.join(packages), Path(sys.prefix)
+    if (prefix / "pipx_metadata.json").is_file():
         return f"pipx inject {DISTRIBUTION} {libraries}"
+    if (prefix / "uv-receipt.toml").is_file():
+        source, others = _receipt(prefix / "uv-receipt.toml")
+        options = [word for each in (*others, *packages) for word in ("--with", each)]
+        return shlex.join(["uv", "tool", "install", *options, source])
+    if CACHED & set(prefix.parts):
+        options = [word for each in packages for word in ("--with", each)]
+        return shlex.join(["uvx", *options, "--from", DISTRIBUTION, "parley"])
     python = shlex.quote(sys.executable)
     if find_spec("pip") is not None:
         return f"{python} -m pip install {libraries}"
@@ -84,3 +96,23 @@ def _libraries(name: str, requirements: Iterable[str]) -> list[str]:
         if marker.replace("'", '"').strip() == f'extra == "{name}"'
         or (not marker and RANGE.split(library)[0] == name)
     ]
+
+
+def _receipt(path: Path) -> tuple[str, list[str]]:
+    """The source of a tool of uv, and the packages that were installed with it, from the receipt
+    that uv wrote; the distribution's name where it cannot be read."""
+    try:
+        listed = tomllib.loads(path.read_text("utf-8"))["tool"]["requirements"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return DISTRIBUTION, []
+    source, others = DISTRIBUTION, []
+    for entry in listed if isinstance(listed, list) else ():
+        if not isinstance(entry, dict):
+            continue
+        named = f"{entry.get('name', '')}{entry.get('specifier', '')}"
+        if entry.get("name") != DISTRIBUTION:
+            others.append(named)
+            continue
+        places = (entry.get(key) for key in ("path", "directory", "url", "git"))
+        source = str(next((place for place in places if place), named))
+    return source, others

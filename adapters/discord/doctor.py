@@ -18,7 +18,7 @@ from adapters.shared.json_readers import (
     objects,
     text,
 )
-from gateway.ports import Check, CommandSpec
+from gateway.ports import Check, CheckCause, CommandSpec
 
 DOCTOR_SECONDS: Final = 30.0
 READS_MESSAGES: Final = 1 << 18 | 1 << 19
@@ -46,12 +46,19 @@ async def diagnose(settings: DiscordSettings, commands: tuple[CommandSpec, ...])
             checks.append(_servers(application_id, await http.get_guilds(200)))
             checks.append(await _commands(http, application_id, settings, commands))
     except _TROUBLE as error:
-        failure = start_error(error)
-        name = "connection" if checks else "token"
-        checks.append(Check(name, False, failure.problem, failure.advice))
+        checks.append(_failed(error, first=not checks))
     finally:
         await http.close()
     return checks
+
+
+def _failed(error: Exception, *, first: bool) -> Check:
+    failure = start_error(error)
+    if isinstance(error, discord.LoginFailure):
+        return Check("token", False, failure.problem, failure.advice, "credential")
+    cause: CheckCause = "" if isinstance(error, discord.HTTPException) else "unreachable"
+    name = "token" if first and not cause else "connection"
+    return Check(name, False, failure.problem, failure.advice, cause)
 
 
 def _application(settings: DiscordSettings, application: JsonObject) -> Check:
@@ -60,21 +67,24 @@ def _application(settings: DiscordSettings, application: JsonObject) -> Check:
     if expected in ("", actual):
         return Check("application", True, f"the token belongs to {name} ({actual})")
     advice = "Correct platforms.discord.application_id, or use the token of that application."
-    return Check("application", False, f"the token belongs to {actual}, not to {expected}", advice)
+    detail = f"the token belongs to {actual}, not to {expected}"
+    return Check("application", False, detail, advice, "wrong_app")
 
 
 def _intent(application: JsonObject) -> Check:
     if (integer(application, "flags") or 0) & READS_MESSAGES:
         return Check("message content intent", True, "the bot may read messages")
     advice = f"Switch on Message Content Intent at {PORTAL}, page Bot."
-    return Check("message content intent", False, "the bot may not read messages", advice)
+    detail = "the bot may not read messages"
+    return Check("message content intent", False, detail, advice, "permission")
 
 
 def _members(application: JsonObject) -> Check:
     if (integer(application, "flags") or 0) & SEES_MEMBERS:
         return Check("server members intent", True, "Discord reports who leaves")
     advice = f"Switch on Server Members Intent at {PORTAL}, page Bot, or remove members_intent."
-    return Check("server members intent", False, "the bot may not see who leaves", advice)
+    detail = "the bot may not see who leaves"
+    return Check("server members intent", False, detail, advice, "permission")
 
 
 def _servers(application_id: str, guilds: object) -> Check:
@@ -82,9 +92,8 @@ def _servers(application_id: str, guilds: object) -> Check:
     if names:
         return Check("servers", True, f"the bot is in {len(names)}: {', '.join(names[:5])}")
     advice = f"Invite it: {invite(application_id)}"
-    return Check(
-        "servers", False, "the bot is in no server; direct messages need a common server", advice
-    )
+    detail = "the bot is in no server; direct messages need a common server"
+    return Check("servers", False, detail, advice, "permission")
 
 
 def invite(application_id: str) -> str:
@@ -109,7 +118,8 @@ async def _commands(
         advice = (
             "Check platforms.discord.guild_id; the bot must be invited with applications.commands."
         )
-        return Check("commands", False, f"Discord refuses them {where} ({error.code})", advice)
+        detail = f"Discord refuses them {where} ({error.code})"
+        return Check("commands", False, detail, advice, "permission")
     if same(commands_now, definitions(commands, everywhere=not settings.guild_id)):
         return Check("commands", True, f"{len(commands)} registered {where}")
     advice = "No action is needed: `parley run` registers them when it starts."

@@ -6,14 +6,15 @@ from typing import Final
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.shared.json_readers import as_mapping, text
+from adapters.shared.json_readers import as_mapping, mapping, text
 from adapters.slack.app_manifest import SCOPES
 from adapters.slack.client import open_client
-from adapters.slack.errors import UNREACHABLE, code_of
+from adapters.slack.errors import CREDENTIAL_ERRORS, UNREACHABLE, code_of
 from adapters.slack.manifest import SlackSettings
-from gateway.ports import Check
+from gateway.ports import Check, CheckCause
 
 _APPS: Final = "https://api.slack.com/apps"
+_PERMISSION: Final = {"missing_scope", "no_permission", "team_access_not_granted"}
 _SECRET: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -24,7 +25,10 @@ async def diagnose(settings: SlackSettings) -> list[Check]:
     try:
         checks = await _bot(client.web, token)
         if settings.mode == "socket":
-            checks.append(await _app_token(client.web, settings.app_token.get_secret_value()))
+            app_token = settings.app_token.get_secret_value()
+            checks.append(await _app_token(client.web, app_token))
+            if all(check.ok for check in checks):
+                checks += await _same_app(client.web, app_token)
         else:
             checks.append(_signing_secret(settings.signing_secret.get_secret_value()))
     finally:
@@ -39,7 +43,7 @@ async def _bot(client: AsyncWebClient, token: str) -> list[Check]:
         return [Check(name, ok=False, detail="not set", advice=advice)]
     if token.startswith("xapp-"):
         advice = "This is the app token: set it as platforms.slack.app_token."
-        return [Check(name, ok=False, detail="begins with xapp-", advice=advice)]
+        return [Check(name, False, "begins with xapp-", advice, "credential")]
     try:
         answer = await client.auth_test()
     except (SlackApiError, *UNREACHABLE) as error:
@@ -59,7 +63,7 @@ def _scopes(granted: set[str]) -> list[Check]:
         return [Check("Slack scopes", ok=True, detail=f"all {len(SCOPES)} granted")]
     where = f"Add it under OAuth & Permissions, Bot Token Scopes, at {_APPS}, then reinstall."
     return [
-        Check(f"Slack scope {scope}", ok=False, detail=f"missing: to {SCOPES[scope]}", advice=where)
+        Check(f"Slack scope {scope}", False, f"missing: to {SCOPES[scope]}", where, "permission")
         for scope in missing
     ]
 
@@ -79,6 +83,23 @@ async def _app_token(client: AsyncWebClient, token: str) -> Check:
     return Check(name, ok=True, detail="Socket Mode can be opened")
 
 
+async def _same_app(client: AsyncWebClient, app_token: str) -> list[Check]:
+    """A failed check when the two tokens belong to two apps: Slack would then deliver nothing. An
+    app token carries its app's id: xapp-1-A…"""
+    parts = app_token.split("-")
+    try:
+        about = as_mapping((await client.auth_test()).data)
+        bot = as_mapping((await client.bots_info(bot=text(about, "bot_id", 40))).data)
+    except (SlackApiError, *UNREACHABLE):
+        return []  # users:read may be missing, which has a check of its own
+    of_bot, of_app = text(mapping(bot, "bot"), "app_id", 40), parts[2] if len(parts) > 3 else ""
+    if not of_bot or not of_app or of_bot == of_app:
+        return []
+    detail = f"the app token belongs to the app {of_app}, the bot token to the app {of_bot}"
+    advice = f"Take both tokens from one app at {_APPS}: Slack delivers nothing otherwise."
+    return [Check("Slack app", False, detail, advice, "wrong_app")]
+
+
 def _signing_secret(secret: str) -> Check:
     name = "Slack signing secret"
     advice = f"Copy it from Basic Information, App Credentials, at {_APPS}."
@@ -92,10 +113,10 @@ def _signing_secret(secret: str) -> Check:
 
 def _failed(name: str, error: Exception, advice: str) -> Check:
     if isinstance(error, SlackApiError):
-        return Check(name, ok=False, detail=f"refused: {code_of(error) or 'error'}", advice=advice)
-    return Check(
-        name,
-        ok=False,
-        detail=f"Slack cannot be reached ({type(error).__name__})",
-        advice="Check the network, the proxy and platforms.slack.base_url.",
-    )
+        code = code_of(error)
+        cause: CheckCause = "permission" if code in _PERMISSION else "credential"
+        meaning = f" {CREDENTIAL_ERRORS[code]}" if code in CREDENTIAL_ERRORS else ""
+        return Check(name, False, f"refused: {code or 'error'}.{meaning}", advice, cause)
+    detail = f"Slack cannot be reached ({type(error).__name__})"
+    hint = "Check the network, the proxy and platforms.slack.base_url."
+    return Check(name, False, detail, hint, "unreachable")

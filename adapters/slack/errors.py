@@ -33,7 +33,7 @@ _UNSURE: Final = {"fatal_error", "internal_error"}
 UNREACHABLE: Final = (aiohttp.ClientError, OSError)
 """The errors of a request without an answer; TimeoutError is an OSError."""
 
-_CREDENTIALS: Final = {
+CREDENTIAL_ERRORS: Final = {
     "invalid_auth": "The token is wrong.",
     "not_authed": "The token is missing.",
     "account_inactive": "The app was uninstalled, or its workspace is gone.",
@@ -100,10 +100,10 @@ def refused(code: str, details: str = "", *, sends: bool = True) -> DeliveryErro
 def start_error(error: Exception, credential: str) -> StartError:
     """The reason for a failed connection; `credential` names the setting in question."""
     code = code_of(error) if isinstance(error, SlackApiError) else ""
-    if code in _CREDENTIALS:
+    if code in CREDENTIAL_ERRORS:
         return StartError(
             f"Slack refused {credential}: {code}.",
-            f"{_CREDENTIALS[code]} See https://api.slack.com/apps, then run `parley doctor`.",
+            f"{CREDENTIAL_ERRORS[code]} See https://api.slack.com/apps, then run `parley doctor`.",
             permanent=True,
         )
     return StartError(

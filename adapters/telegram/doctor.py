@@ -18,10 +18,11 @@ async def diagnose(bot: RawBot, settings: TelegramSettings) -> list[Check]:
         checks += [_privacy(me), _inline(me)]
         checks.append(_delivery(settings, as_mapping(await bot.call("getWebhookInfo", {}))))
     except InvalidToken:
-        checks.append(Check("bot token", False, "Telegram does not know it", ASK_BOTFATHER))
+        detail = "Telegram does not know it"
+        checks.append(Check("bot token", False, detail, ASK_BOTFATHER, "credential"))
     except TelegramError as error:
         advice = "Check the network, and platforms.telegram.base_url."
-        checks.append(Check("connection", False, error.message, advice))
+        checks.append(Check("connection", False, error.message, advice, "unreachable"))
     return checks
 
 

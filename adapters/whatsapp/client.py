@@ -1,5 +1,7 @@
 """The Graph API over httpx: each call is one request, never repeated, with typed errors."""
 
+import hashlib
+import hmac
 import json
 from collections.abc import Mapping
 from typing import Final
@@ -46,11 +48,21 @@ class GraphClient:
         if client is not None:
             await client.aclose()
 
-    async def number(self) -> JsonObject:
-        """Meta's description of the number. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
-        fields = "id,display_phone_number,verified_name,quality_rating"
-        url = f"{self._root}/{self._settings.phone_number_id}?fields={fields}"
+    async def number(self, *, proven: bool = False) -> JsonObject:
+        """Meta's description of the number. `proven` sends a proof of the app secret, which Meta
+        refuses when it is not that of the token's app. Raises `GraphRefused`, `Transient`,
+        `Ambiguous`."""
+        query = {"fields": "id,display_phone_number,verified_name,quality_rating"}
+        if proven:
+            query["appsecret_proof"] = self._proof()
+        url = httpx.URL(f"{self._root}/{self._settings.phone_number_id}", params=query)
         return await self._request(httpx.Request("GET", url))
+
+    def _proof(self) -> str:
+        """The access token signed with the app secret (Graph API, "Secure Graph API Calls")."""
+        secret = self._settings.app_secret.get_secret_value().encode()
+        token = self._settings.access_token.get_secret_value().encode()
+        return hmac.new(secret, token, hashlib.sha256).hexdigest()
 
     async def post_message(self, body: Mapping[str, object]) -> JsonObject:
         """Post to `messages`. Raises `GraphRefused`, `Transient`, `Ambiguous`."""

@@ -5,6 +5,7 @@ from typing import Final
 from adapters.shared.json_readers import text
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.errors import (
+    APP_SETTINGS_PAGE,
     HOW_TO_AUTHENTICATE,
     TOKEN_CODES,
     WHICH_PHONE_NUMBER_ID,
@@ -53,7 +54,7 @@ async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
         return _refused(error.failure)
     except DeliveryError as error:
         advice = f"Check the network, a proxy, and base_url ({settings.base_url})."
-        return [Check("platform reachable", False, str(error), advice)]
+        return [Check("platform reachable", False, str(error), advice, "unreachable")]
     if not text(answer, "display_phone_number", 40):
         detail = f"{settings.phone_number_id} exists, but is not a phone number"
         return [Check("access token", True, "accepted"), _wrong_id(detail)]
@@ -63,12 +64,30 @@ async def _account(settings: WhatsAppSettings, graph: GraphClient) -> list[Check
     return [
         Check("access token", True, "accepted"),
         Check("phone number id", True, f"{number} {name} (quality {quality})".strip()),
+        *await _secret_of_app(settings, graph),
     ]
+
+
+async def _secret_of_app(settings: WhatsAppSettings, graph: GraphClient) -> list[Check]:
+    """A failed check when Meta says that the app secret is not that of the token's app: then no
+    webhook could be verified."""
+    if not settings.app_secret:
+        return []
+    try:
+        await graph.number(proven=True)
+    except GraphRefused as error:
+        if "appsecret_proof" not in error.failure.message:
+            return []
+        detail = "it is not the secret of the app to which the access token belongs"
+        return [Check("app secret", False, detail, APP_SETTINGS_PAGE, "wrong_app")]
+    except DeliveryError:
+        return []
+    return [Check("app secret", True, "it belongs to the access token's app")]
 
 
 def _refused(failure: GraphFailure) -> list[Check]:
     if failure.code in TOKEN_CODES:
-        return [Check("access token", False, str(failure), HOW_TO_AUTHENTICATE)]
+        return [Check("access token", False, str(failure), HOW_TO_AUTHENTICATE, "credential")]
     if failure.code == 100:
         detail = "Meta knows no such object"
         if failure.subcode != WRONG_ID_SUBCODE:
@@ -76,12 +95,13 @@ def _refused(failure: GraphFailure) -> list[Check]:
         return [Check("access token", True, "accepted"), _wrong_id(detail)]
     if failure.code is not None and (failure.code == 10 or 200 <= failure.code <= 299):
         advice = "The token lacks a permission, or the app is not assigned to this account."
-        return [Check("access token", False, str(failure), f"{advice} {HOW_TO_AUTHENTICATE}")]
+        advice = f"{advice} {HOW_TO_AUTHENTICATE}"
+        return [Check("access token", False, str(failure), advice, "permission")]
     return [Check("platform reachable", False, str(failure), "Try again in a few minutes.")]
 
 
 def _wrong_id(detail: str) -> Check:
-    return Check("phone number id", False, detail, WHICH_PHONE_NUMBER_ID)
+    return Check("phone number id", False, detail, WHICH_PHONE_NUMBER_ID, "wrong_app")
 
 
 def _present(name: str, there: bool, advice: str) -> Check:

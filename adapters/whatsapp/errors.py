@@ -26,6 +26,11 @@ WHICH_PHONE_NUMBER_ID: Final = (
     '"WhatsApp Business Account ID" next to it.'
 )
 
+APP_SETTINGS_PAGE: Final = (
+    "Copy the App secret from App settings > Basic of the app in which the token was generated. It "
+    "is neither the Client token nor the access token."
+)
+
 PAUSES: Final[dict[int, float]] = {131056: 6.0}
 
 OUTCOMES: Final[dict[int, Outcome]] = {

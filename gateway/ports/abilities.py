@@ -1,7 +1,7 @@
 """The optional abilities of an adapter: it has each one whose methods it has."""
 
 from dataclasses import dataclass, field
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 from gateway.message import Attachment, Button, Outbound, Part, Place, Receipt
 
@@ -144,14 +144,21 @@ class CanReconnect(Protocol):
         adapter would lose them. Never raises."""
 
 
+CheckCause = Literal["", "credential", "wrong_app", "permission", "unreachable"]
+"""A credential that the platform refuses, or that belongs to another app; an intent, a scope or an
+invitation that the app lacks; no connection. Empty: other reasons."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of `parley doctor`. `advice` says how to fix a failed check."""
+    """One line of `parley doctor`. `advice` says how to fix a failed check, and `cause` what kind
+    of failure it is: `parley init` asks again for a refused credential only."""
 
     name: str
     ok: bool
     detail: str
     advice: str = ""
+    cause: CheckCause = ""
 
 
 @runtime_checkable

@@ -2,13 +2,14 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gateway.platforms import discover
-from parley.cli.options import Config, config_path
-from parley.config import load
+from parley.cli.options import DEFAULT_CONFIG, Config, config_path
+from parley.config import Problem, SettingsError, load
 from parley.installation import warn_of_conflicts
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import collect_rarely
@@ -23,7 +24,8 @@ def run(
         str, typer.Option(help="With --role adapter: connect to this platform only.")
     ] = "",
 ) -> int:
-    """Load the configuration and run until a signal ends it; returns the exit status."""
+    """Load the configuration and run until a signal ends it; returns the exit status. Raises
+    `SettingsError` where no platform is set up."""
     if platform and role != "adapter":
         raise typer.BadParameter("belongs to --role adapter", param_hint="--platform")
     collect_rarely()
@@ -31,9 +33,20 @@ def run(
     platforms = discover()
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")
-    settings = load(config_path(config), os.environ, platforms)
+    path = config_path(config)
+    settings = load(path, os.environ, platforms)
     if not settings.accounts():
-        sys.stderr.write("No platform has its credentials yet; `parley init` sets one up.\n")
+        raise SettingsError([_no_platform(path)])
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program
 
     return serve.run(settings, role, platform)
+
+
+def _no_platform(path: Path | None) -> Problem:
+    file = str(path) if path is not None else f"there is no {DEFAULT_CONFIG} here"
+    text = "no platform is set up, so nobody could write to the assistant."
+    advice = (
+        "Run `parley init`. Without an account anywhere, `parley init --platform web --yes` sets up"
+        " the page on this machine."
+    )
+    return Problem("platforms", text, advice, file)

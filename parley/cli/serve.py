@@ -12,7 +12,7 @@ from gateway.extensions import ExtensionRegistry
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.observe.logs import configure_logs
 from parley.app import App
-from parley.config import Settings
+from parley.config import Settings, SettingsError
 from parley.config.secrets import secret_values
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_blocks
@@ -21,6 +21,7 @@ from parley.runtime.shutdown import stop_on_signals
 from parley.runtime.watchdog import Watchdog, work_record
 from parley.security.keys import create_keys, server_token
 from parley.wiring.extensions import load_extensions
+from parley.wiring.libraries import missing_libraries
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ async def serve(
 
 def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
     """Run the program and return its exit status. Raises a `ParleyError` when it cannot start."""
+    if problems := missing_libraries(settings):
+        raise SettingsError(problems)
     extensions = load_extensions(settings)  # before anything is opened
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
     create_keys(settings)

@@ -20,10 +20,15 @@ def manifest(
     """Print the manifest; for HTTP mode when a public address is given."""
     if platform != "slack":
         raise typer.BadParameter("only slack has an app manifest", param_hint="PLATFORM")
+    sys.stdout.write(manifest_text(name, url))
+    return 0
+
+
+def manifest_text(name: str, url: str = "") -> str:
+    """The manifest of an app with this name; for HTTP mode with the public address `url`. Raises
+    `BadInput` for an unusable address."""
     try:
         commands = offered_commands(with_memory=True)
-        text = app_manifest(name, "http" if url else "socket", url, commands)
+        return app_manifest(name, "http" if url else "socket", url, commands)
     except ValueError as error:
         raise BadInput(f"--url: {error}.") from error
-    sys.stdout.write(text)
-    return 0

@@ -1,5 +1,6 @@
 """The simulated Discord as tests and the demo drive it."""
 
+import base64
 import secrets
 import time
 from collections import deque
@@ -70,8 +71,9 @@ class DiscordSimulator:
     ) -> None:
         self.faults = Faults()
         self.calls: deque[ApiCall] = deque(maxlen=MAX_CALLS)
-        self.token = f"simulated.{secrets.token_urlsafe(24)}"
         self.world = World(bot_name)
+        application = base64.urlsafe_b64encode(self.world.application_id.encode()).decode()
+        self.token = f"{application.rstrip('=')}.{secrets.token_hex(3)}.{secrets.token_hex(19)}"
         self.message_content = message_content
         self.server_members = server_members
         self._signal = ChangeSignal()

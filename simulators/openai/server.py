@@ -36,7 +36,8 @@ def _echo(body: Mapping[str, Any]) -> Answer:
 
 
 class OpenAISimulator:
-    """A server on loopback for the unchanged openai SDK; `window` is in tokens."""
+    """A server on loopback for the unchanged openai SDK; `window` is in tokens. Without a key in
+    `api_key` it serves everybody; `lists_models` offers its models under `/v1/models`."""
 
     def __init__(
         self,
@@ -44,11 +45,13 @@ class OpenAISimulator:
         api_key: str = "test-key",
         models: tuple[str, ...] = ("gpt-test",),
         window: int = 128_000,
+        lists_models: bool = True,
         reply: Callable[[Mapping[str, Any]], Answer | str] = _echo,
     ) -> None:
         self.api_key = api_key
         self.models = models
         self.window = window
+        self.lists_models = lists_models
         self.reply = reply
         self.faults = Faults()
         self.bodies: deque[Mapping[str, Any]] = deque(maxlen=MAX_RECORDED)
@@ -70,6 +73,8 @@ class OpenAISimulator:
         """Listen on a free port of 127.0.0.1."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._completions)
+        if self.lists_models:
+            app.router.add_get("/v1/models", self._list)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
@@ -80,6 +85,21 @@ class OpenAISimulator:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+    async def _list(self, request: web.Request) -> web.Response:
+        try:
+            self._authorized(request)
+        except _Refused as refused:
+            return web.json_response(refused.body, status=refused.status)
+        data = [
+            {"id": name, "object": "model", "created": 0, "owned_by": "simulator"}
+            for name in self.models
+        ]
+        return web.json_response({"object": "list", "data": data})
+
+    def _authorized(self, request: web.Request) -> None:
+        if self.api_key and request.headers.get("Authorization") != f"Bearer {self.api_key}":
+            raise _Refused(401, "invalid_request_error", "Incorrect API key provided.")
 
     async def _completions(self, request: web.Request) -> web.StreamResponse:
         fault = self.faults.take("chat/completions")
@@ -124,8 +144,7 @@ class OpenAISimulator:
         return response
 
     def _check(self, request: web.Request, body: Any, fault: Fault | None) -> None:
-        if request.headers.get("Authorization") != f"Bearer {self.api_key}":
-            raise _Refused(401, "invalid_request_error", "Incorrect API key provided.")
+        self._authorized(request)
         if fault is not None and fault.kind == "rate_limit":
             raise _Refused(429, "requests", "Rate limit reached.", "rate_limit_exceeded")
         if fault is not None and fault.kind == "server_error":

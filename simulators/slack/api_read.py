@@ -25,6 +25,14 @@ def test_auth(call: Call) -> Answer:
     }
 
 
+def bot_info(call: Call) -> Answer:
+    world = call.world
+    if call.text("bot") != world.bot_id:
+        raise SlackError("bot_not_found")
+    described = {"id": world.bot_id, "app_id": world.app_id, "user_id": world.bot_user}
+    return {"ok": True, "bot": described | {"name": world.bot_name, "deleted": False}}
+
+
 def channel_info(call: Call) -> Answer:
     channel = call.channel(inside=False)
     call.require(
@@ -136,6 +144,7 @@ def _share(call: Call, files: list[StoredFile]) -> None:
 
 READING: Final = {
     "auth.test": Method(test_auth),
+    "bots.info": Method(bot_info, "users:read"),
     "conversations.info": Method(channel_info),
     "conversations.open": Method(open_channel, "im:write"),
     "conversations.replies": Method(replies, "channels:history"),

@@ -1,6 +1,8 @@
 """The Graph API as a server on loopback: messages, media, the phone number."""
 
 import asyncio
+import hashlib
+import hmac
 import json
 import re
 import secrets
@@ -43,9 +45,11 @@ class GraphState:
 class GraphServer:
     """Serves one business phone number."""
 
-    def __init__(self, world: World, access_token: str, faults: Faults, on_sent: OnSent) -> None:
+    def __init__(
+        self, world: World, credentials: tuple[str, str], faults: Faults, on_sent: OnSent
+    ) -> None:
         self._world = world
-        self._token = access_token
+        self._token, self._app_secret = credentials
         self._faults = faults
         self._on_sent = on_sent
         self._runner: web.AppRunner | None = None
@@ -233,6 +237,17 @@ class GraphServer:
 
     # --- around every request -------------------------------------------------------------------
 
+    def _check_proof(self, request: web.Request) -> None:
+        """A proof of the app secret has to be right where one is sent."""
+        proof = request.query.get("appsecret_proof")
+        signed = hmac.new(self._app_secret.encode(), self._token.encode(), hashlib.sha256)
+        if proof is not None and proof != signed.hexdigest():
+            raise GraphError(
+                100,
+                kind="GraphMethodException",
+                message="Invalid appsecret_proof provided in the API argument",
+            )
+
     async def _serve(
         self, request: web.Request, method: str, body: object, work: _Work
     ) -> web.StreamResponse:
@@ -269,6 +284,7 @@ class GraphServer:
                 raise unknown_node(request.method, version)
             if request.headers.get("Authorization") != f"Bearer {self._token}":
                 raise bad_token()
+            self._check_proof(request)
             answer = await work()
         except GraphError as error:
             headers = {}

@@ -30,8 +30,8 @@ from simulators.whatsapp.world import Human, World
 TEMPLATE: Final = "conversation_followup"
 """A template that every simulator knows, in `en_US`, with one parameter."""
 
-ACCESS_TOKEN: Final = "sim-access-token"
-APP_SECRET: Final = "sim-app-secret-0123456789abcdef"
+ACCESS_TOKEN: Final = "EAAsimulatedaccesstoken0123456789"
+APP_SECRET: Final = "51a0a99b5ec2e7000123456789abcdef"
 VERIFY_TOKEN: Final = "sim-verify-token"
 
 
@@ -65,7 +65,9 @@ class WhatsAppSimulator:
         self._again = 0
         self.world = World(number)
         self.world.templates[TEMPLATE, "en_US"] = "We have an update on your question: {{1}}"
-        self.graph = GraphServer(self.world, access_token, self._faults, self._on_sent)
+        self.graph = GraphServer(
+            self.world, (access_token, app_secret), self._faults, self._on_sent
+        )
         self.webhooks = WebhookCaller(app_secret, verify_token, webhook_path, pauses)
 
     # --- the contract ---------------------------------------------------------------------------

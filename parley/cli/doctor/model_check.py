@@ -29,10 +29,11 @@ class _Request:
 async def check_models(settings: Settings) -> list[Finding]:
     """One finding for the model and each of its fallbacks."""
     choices = (settings.model, *settings.model.fallbacks)
-    return [await _check(choice) for choice in choices]
+    return [await check_model(choice) for choice in choices]
 
 
-async def _check(choice: ModelChoice) -> Finding:
+async def check_model(choice: ModelChoice) -> Finding:
+    """The service of one model: reachable, the key accepted, the model known."""
     name = f"model: {choice.provider}"
     if choice.provider == "offline":
         advice = "Set ANTHROPIC_API_KEY, or model.provider and model.api_key."

@@ -1,7 +1,6 @@
 """Finds the problems that would stop `parley run`: builds the same parts from the configuration and
 drops them again. It contacts nobody and writes nothing."""
 
-import importlib.util
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
@@ -16,10 +15,10 @@ from gateway.ports.clock import SystemClock
 from parley.app import provider_of, toolbox_of
 from parley.cli.doctor.credentials import build
 from parley.config import Account, Problem, Settings, SettingsError
-from parley.installation import install_command
 from parley.wiring.accounts import commands_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of
+from parley.wiring.libraries import missing_libraries
 from parley.wiring.observe import endpoint_of, open_tracing
 from parley.wiring.policies import assistant_of, policies_of, prices_of
 from parley.wiring.storage import Storage
@@ -31,7 +30,7 @@ Part = tuple[str, Callable[[], Awaitable[None]]]
 async def startup_problems(settings: Settings, platforms: Discovery) -> list[Problem]:
     """A problem with advice for every part that cannot be built."""
     problems: list[Problem] = []
-    libraries = _libraries(settings)
+    libraries = missing_libraries(settings)
     for place, build_part in (*_parts(settings), *_adapters(settings, platforms)):
         try:
             await build_part()
@@ -87,29 +86,6 @@ def _adapters(settings: Settings, platforms: Discovery) -> Iterable[Part]:
 
     for account in settings.accounts():
         yield account.path, partial(adapter, account)
-
-
-def _libraries(settings: Settings) -> list[Problem]:
-    """Missing libraries that the program imports only when it needs them."""
-    choices = (settings.model, *settings.model.fallbacks)
-    anthropic = any(choice.provider == "anthropic" for choice in choices)
-    openai = any(choice.provider == "openai" for choice in choices)
-    vectors = settings.memory.enabled and settings.memory.embedding_provider == "openai"
-    needed = (
-        ("model.provider", "anthropic" if anthropic else ""),
-        ("model.provider", "openai" if openai else ""),
-        ("memory.embedding_provider", "openai" if vectors else ""),
-        ("mcp.servers", "mcp" if settings.mcp.servers else ""),
-    )
-    return [
-        Problem(
-            place,
-            f"needs the library {library}, which is not installed.",
-            f"Run: {install_command(library)}",
-        )
-        for place, library in needed
-        if library and importlib.util.find_spec(library) is None
-    ]
 
 
 def _prices(settings: Settings) -> list[Problem]:

@@ -96,10 +96,23 @@ async def test_a_used_port_is_one_clear_message(tmp_path: Path) -> None:
     server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     config = tmp_path / "parley.yaml"
-    config.write_text(yaml.safe_dump({"server": {"port": port}}))
+    page = {"web": {"enabled": True}}
+    config.write_text(yaml.safe_dump({"server": {"port": port}, "platforms": page}))
     ended = await parley("run", "-c", "parley.yaml", cwd=tmp_path)
     server.close()
     await server.wait_closed()
     assert ended.status == 1
     assert str(port) in ended.err
     assert "Traceback" not in ended.err
+
+
+async def test_without_a_platform_it_says_so_and_ends_with_3(tmp_path: Path) -> None:
+    alone = await parley("run", cwd=tmp_path)
+    assert (alone.status, alone.out) == (3, "")
+    assert "platforms (there is no config/parley.yaml here): no platform is set up" in alone.err
+    assert "Run `parley init`." in alone.err
+    assert not (tmp_path / "data").exists()
+    (tmp_path / "own.yaml").write_text("platforms: {web: {enabled: false}}")
+    off = await parley("run", "-c", "own.yaml", cwd=tmp_path)
+    assert off.status == 3
+    assert "platforms (own.yaml): no platform is set up" in off.err

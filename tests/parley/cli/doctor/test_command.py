@@ -161,7 +161,7 @@ async def test_the_key_and_name_of_the_model_are_tested(
 async def test_a_self_hosted_server_needs_neither_a_key_nor_a_model_list(
     tmp_path: Path,
 ) -> None:
-    model = OpenAISimulator()
+    model = OpenAISimulator(lists_models=False)
     await model.start()
     section = {"provider": "openai", "name": "m", "base_url": model.base_url}
     write(tmp_path, {"model": section})

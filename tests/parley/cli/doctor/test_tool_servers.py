@@ -104,7 +104,8 @@ async def test_rules_for_built_in_tools_are_accepted(tmp_path: Path) -> None:
 async def test_a_server_name_that_run_refuses_is_refused_by_doctor(
     tmp_path: Path, name: str
 ) -> None:
-    write(tmp_path, mcp={"servers": {name: NEAR}}, server={"port": 0})
+    page = {"web": {"enabled": True}}
+    write(tmp_path, mcp={"servers": {name: NEAR}}, server={"port": 0}, platforms=page)
     ended = await asyncio.gather(
         parley("run", cwd=tmp_path), parley("check-config", cwd=tmp_path),
         parley("doctor", cwd=tmp_path),
@@ -140,7 +141,7 @@ async def test_a_missing_library_is_reported(
 
     monkeypatch.setattr("importlib.util.find_spec", without)
     (problem,) = await startup_problems(settings, discover())
-    assert missing in str(problem)
+    assert f"the library {missing}," in str(problem)
     assert "pip install" in str(problem)
 
 

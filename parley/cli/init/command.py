@@ -1,0 +1,189 @@
+"""`parley init`: asks for a working configuration, writes it, and starts the assistant."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from gateway.errors import BadInput
+from gateway.platforms import discover
+from parley.cli.init import model, people, platforms
+from parley.cli.init.files import Answers, assigned, read
+from parley.cli.init.session import Given, Session, complain
+from parley.cli.init.start import may_start, start
+from parley.cli.init.terminal import Stopped, Terminal
+from parley.cli.options import DEFAULT_CONFIG
+from parley.config.sections import Access
+from parley.config.settings import settings_model
+
+MAX_SECRETS: Final = 64 * 1024
+"""Bytes of the secrets on standard input."""
+NO_TERMINAL: Final = (
+    "There is no terminal to ask on. Use --yes with options: parley init --help shows them."
+)
+INTERRUPTED: Final = 130
+
+
+def init(
+    config: Annotated[
+        Path, typer.Option("--config", "-c", help="The file to write.")
+    ] = DEFAULT_CONFIG,
+    platform: Annotated[
+        list[str] | None,
+        typer.Option("--platform", help="A platform to connect, such as web; can be repeated."),
+    ] = None,
+    provider: Annotated[
+        str,
+        typer.Option(help="anthropic, openai, openrouter, ollama, vllm, other, or offline."),
+    ] = "",
+    model_name: Annotated[str, typer.Option("--model", help="The model's name.")] = "",
+    base_url: Annotated[str, typer.Option(help="The address of the model's server.")] = "",
+    who: Annotated[str, typer.Option(help="Who may write: me, approved, or everybody.")] = "",
+    budget: Annotated[str, typer.Option(help="Dollars a month; none for no limit.")] = "",
+    memory: Annotated[bool | None, typer.Option("--memory/--no-memory", help="Memory.")] = None,
+    name: Annotated[str, typer.Option(help="The assistant's name.")] = "",
+    persona: Annotated[str | None, typer.Option(help="The assistant's purpose and tone.")] = None,
+    assign: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Any other value; can be repeated."),
+    ] = None,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask; credentials come from the environment."),
+    ] = False,
+    secrets_stdin: Annotated[
+        bool,
+        typer.Option("--secrets-stdin", help="With --yes: read NAME=value lines from the input."),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin without the values of the existing file.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Check credentials at their services.")
+    ] = True,
+    run_now: Annotated[
+        bool | None, typer.Option("--start/--no-start", help="Start at the end, or do not.")
+    ] = None,
+) -> int:
+    """Ask, check, write, start; 1 when something was refused or does not work."""
+    given = Given(
+        tuple(platform or ()), provider, model_name, base_url, who, budget, memory, name, persona,
+        yes, check, run_now,
+    )  # fmt: skip
+    env = {**os.environ, **_secrets_from_stdin(secrets_stdin, yes=yes)}
+    found = discover()
+    answers = Answers() if fresh else read(config)
+    answers.merge(assigned(assign or (), settings_model(found.manifests)))
+    session = Session(Terminal(), config, given, env, found, answers)
+    try:
+        return _run(session)
+    except (Stopped, KeyboardInterrupt) as stopped:
+        return _say_stopped(session, stopped)
+
+
+def _secrets_from_stdin(wanted: bool, *, yes: bool) -> Mapping[str, str]:
+    if not wanted:
+        return {}
+    if not yes:
+        raise BadInput("--secrets-stdin needs --yes: the questions are asked on the same input.")
+    from dotenv import dotenv_values  # noqa: PLC0415 - for this option only
+
+    text = sys.stdin.read(MAX_SECRETS + 1)
+    if len(text) > MAX_SECRETS:
+        raise BadInput(f"The secrets on standard input have more than {MAX_SECRETS} characters.")
+    from io import StringIO  # noqa: PLC0415 - as above
+
+    values = dotenv_values(stream=StringIO(text), interpolate=False)
+    return {key: value for key, value in values.items() if value}
+
+
+def _run(session: Session) -> int:
+    _welcome(session)
+    if "admission" in Access.model_fields:  # also when the questions are stopped early
+        session.answers.section("access").setdefault("admission", "approved")
+    session.open[:] = [
+        model.TITLE,
+        people.WHO,
+        people.BUDGET,
+        people.MEMORY,
+        people.ASSISTANT,
+    ]
+    platforms.ask_for_platforms(session)
+    if session.given.yes and session.off:
+        session.say("No file is written.")
+        return 1
+    model.ask_for_model(session)
+    people.ask_who(session)
+    people.ask_for_budget(session)
+    people.ask_for_memory(session)
+    people.ask_for_assistant(session)
+    session.save(final=True)
+    _say_written(session)
+    return _finish(session)
+
+
+def _welcome(session: Session) -> None:
+    if session.given.yes:
+        return
+    exists = session.config.exists()
+    session.say("Six questions set up Parley; Enter takes the answer in [brackets], Ctrl-C stops.")
+    if exists:
+        session.say(f"{session.config} exists: its values are offered, and a copy is kept.")
+    session.say()
+
+
+def _say_written(session: Session) -> None:
+    session.say()
+    for path in session.written:
+        note = " (readable by you alone)" if path == session.env_file else ""
+        session.say(f"Written: {path}{note}")
+    if session.copy is not None:
+        session.say(f"The file before it is kept as {session.copy}.")
+    if session.left_to_do:
+        session.say("Still to do:")
+        for item in dict.fromkeys(session.left_to_do):
+            session.say(f"- {item}", 2)
+
+
+def _finish(session: Session) -> int:
+    """Start now, or say how."""
+    option = "" if session.config == DEFAULT_CONFIG else f" --config {session.config}"
+    status = 1 if session.broken else 0
+    wanted = session.given.start
+    if wanted is None:
+        wanted = not session.given.yes and may_start(session)
+        if wanted:
+            session.say()
+            wanted = session.terminal.yes("Start now?", default=True)
+    if wanted:
+        return start(session) or status
+    session.say()
+    session.say(f"Next: `parley run{option}` starts the assistant, `parley doctor{option}` checks"
+                " everything.")  # fmt: skip
+    if "admission" in Access.model_fields:
+        text = f"To become its owner: `parley access owner-code{option}` prints a code; send it to"
+        session.say(f"{text} the assistant in a direct message.")
+    return status
+
+
+def _say_stopped(session: Session, stopped: BaseException) -> int:
+    """Say what is kept and what is open; the exit status."""
+    interrupted = isinstance(stopped, KeyboardInterrupt) or (
+        isinstance(stopped, Stopped) and stopped.interrupted
+    )
+    if not interrupted and not sys.stdin.isatty() and not session.done:
+        complain(NO_TERMINAL)
+    reason = str(stopped)
+    complain(f"{reason} Stopped." if reason else "\nStopped.")
+    if session.written:
+        files = " and ".join(str(path) for path in session.written)
+        complain(f"Kept in {files}: {', '.join(session.done)}.")
+        if session.copy is not None:
+            complain(f"The file before it is kept as {session.copy}.")
+        complain(f"Not asked yet: {', '.join(session.open) or 'nothing'}. `parley init` continues.")
+    else:
+        complain("Nothing was written.")
+    return INTERRUPTED if interrupted else 1

@@ -1,0 +1,153 @@
+"""What `parley init` tells about a platform: the steps, its credentials, and what is left to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import SecretStr
+
+from gateway.ports import AccountSettings, AdapterManifest
+from parley.cli.init.credential_format import FORMATS, Format
+from parley.config.reference_page import documented
+from parley.config.schema import shapes
+
+MANIFEST_FILE: Final = "slack-app.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A value to ask for, under the question `title`. `checks` are the names of the platform's
+    checks that fail when it is wrong. An `own_word` is not asked for but generated."""
+
+    key: str
+    title: str
+    checks: tuple[str, ...] = ()
+    secret: bool = True
+    own_word: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Guidance:
+    """One line about the platform; the steps on it; the credentials; where the owner writes; the
+    steps afterwards."""
+
+    summary: str
+    steps: tuple[str, ...] = ()
+    credentials: tuple[Credential, ...] = ()
+    write_to: str = "a direct message to the bot"
+    afterwards: tuple[str, ...] = ()
+
+
+GUIDANCE: Final[Mapping[str, Guidance]] = {
+    "web": Guidance(
+        "on this machine; no account, no credential: the quickest first answer",
+        write_to="the page whose address is printed above",
+    ),
+    "telegram": Guidance(
+        "one token, from @BotFather",
+        (
+            "In Telegram, open a chat with @BotFather and send /newbot.",
+            "Choose a name, and a user name that ends in bot. BotFather answers with the token.",
+        ),
+        (Credential("bot_token", "Bot token", ("bot token",)),),
+        "a direct message to your bot, after Start",
+        (
+            (
+                "In groups the bot sees mentions and replies only. For more, send /setprivacy to"
+                " @BotFather and add the bot to the group again."
+            ),
+        ),
+    ),
+    "discord": Guidance(
+        "an application with a bot, and its token",
+        (
+            "Open https://discord.com/developers/applications and make a New Application.",
+            "On the page Bot, switch on Message Content Intent and save, then press Reset Token.",
+        ),
+        (Credential("token", "Bot token", ("token",)),),
+        "a direct message to the bot (in a server that you share, press its name)",
+    ),
+    "slack": Guidance(
+        "an app made from a file that is written now, and two tokens",
+        (
+            "The file {manifest} describes the app. Open it and copy its text.",
+            (
+                "Open https://api.slack.com/apps, Create New App, From a manifest, choose your"
+                " workspace, the tab YAML, and paste the text. Then press Install."
+            ),
+            (
+                "The bot token is on the page OAuth & Permissions. The app token: page Basic"
+                " Information, App-Level Tokens, Generate, with the scope connections:write."
+            ),
+        ),
+        (
+            Credential("bot_token", "Bot token (xoxb-…)", ("Slack bot token",)),
+            Credential("app_token", "App token (xapp-…)", ("Slack app token", "Slack app")),
+        ),
+        "a direct message to the app, under Apps in the sidebar",
+        ("In Slack, write /invite @NAME in each channel the assistant should be in.",),
+    ),
+    "whatsapp": Guidance(
+        "a business app at Meta, three values, and a public address",
+        (
+            (
+                "Meta allows bots that serve a business, not general-purpose assistants: read"
+                " docs/platforms/whatsapp.md first."
+            ),
+            (
+                "Open https://developers.facebook.com/apps, make an app of the type Business, and"
+                " add WhatsApp to it."
+            ),
+            (
+                "In the Business settings, System users, generate a token that does not expire,"
+                " with whatsapp_business_messaging and whatsapp_business_management."
+            ),
+        ),
+        (
+            Credential("access_token", "Access token (EAA…)", ("access token",)),
+            Credential(
+                "phone_number_id",
+                "Phone number ID, from WhatsApp > API Setup (not the number)",
+                ("phone number id",),
+                secret=False,
+            ),
+            Credential("app_secret", "App secret, from App settings > Basic", ("app secret",)),
+            Credential("verify_token", "Verify token", own_word=True),
+        ),
+        "a message to the business number",
+        (
+            (
+                "At Meta, WhatsApp > Configuration: enter https://YOUR-HOST/webhook/whatsapp and"
+                " WHATSAPP_VERIFY_TOKEN of {env}, and subscribe to messages. Nothing arrives"
+                " before that."
+            ),
+        ),
+    ),
+}
+
+
+def guidance_for(manifest: AdapterManifest) -> Guidance:
+    """The guidance for a platform; for a plugin its secrets with their documentation."""
+    known = GUIDANCE.get(manifest.platform)
+    if known is not None:
+        return known
+    return Guidance("from another package", credentials=tuple(_secrets(manifest.settings)))
+
+
+def format_of(platform: str, key: str) -> Format | None:
+    """The known format of a credential."""
+    return FORMATS.get((platform, key))
+
+
+def variable(platform: str, key: str) -> str:
+    """The environment variable that holds a credential: TELEGRAM_BOT_TOKEN."""
+    return f"{platform}_{key}".upper()
+
+
+def _secrets(settings: type[AccountSettings]) -> list[Credential]:
+    texts = documented(settings)
+    return [
+        Credential(name, texts.get(name, "") or name.replace("_", " "))
+        for name, field in settings.model_fields.items()
+        if SecretStr in shapes(field.annotation)
+    ]

@@ -1,0 +1,379 @@
+"""The second question of `parley init`: the language model."""
+
+import asyncio
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from pydantic import SecretStr
+
+from gateway.errors import BadInput, ConfigurationError
+from gateway.llm.anthropic import DEFAULT_MODEL
+from gateway.llm.prices import price_of
+from parley import extras
+from parley.cli.doctor.model_check import check_model
+from parley.cli.init.credential_format import (
+    ANTHROPIC,
+    OPENAI,
+    OPENROUTER,
+    Format,
+    cleaned,
+    problem_of,
+)
+from parley.cli.init.model_server import (
+    ServedModel,
+    ServerProblem,
+    is_local,
+    models_of,
+    server_address,
+)
+from parley.cli.init.session import Session
+from parley.cli.init.terminal import MAX_TRIES, Option, Stopped
+from parley.config.sections import ModelChoice
+from parley.config.yaml_file import Value
+
+TITLE: Final = "model"
+SHOWN: Final = 15
+"""Models of a server that are listed; more are found by a part of their name."""
+SKIP: Final = "skip"
+LOCAL_WINDOW: Final = 8_192
+"""Tokens that are assumed of a model on one's own machine when the server does not say."""
+DEFAULT_WINDOW: Final = 200_000
+DEFAULT_TOKENS: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A service or a server with OpenAI's interface. `start` says how to start a server that does
+    not run, `fill` how it gets a model."""
+
+    title: str
+    hint: str
+    address: str = ""
+    variable: str = "OPENAI_API_KEY"
+    format: Format | None = None
+    start: str = "Start the server, or correct the address."
+    fill: str = "Load a model into it."
+
+
+PRESETS: Final[Mapping[str, Preset]] = {
+    "openai": Preset(
+        "OpenAI", "needs an API key", "https://api.openai.com/v1", format=OPENAI,
+        start="Check the network.",
+    ),
+    "openrouter": Preset(
+        "OpenRouter", "models of many makers; needs an API key", "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY", OPENROUTER, start="Check the network.",
+    ),
+    "ollama": Preset(
+        "Ollama", "on your own machine, without a key", "http://127.0.0.1:11434/v1",
+        "OLLAMA_API_KEY",
+        start="Start it with `ollama serve` (https://ollama.com/download installs it).",
+        fill="Fetch one, for example `ollama pull llama3.2`.",
+    ),
+    "vllm": Preset(
+        "vLLM", "on your own machine", "http://127.0.0.1:8000/v1", "VLLM_API_KEY",
+        start="Start it with `vllm serve MODEL`.",
+        fill="Start it with `vllm serve MODEL`.",
+    ),
+    "other": Preset(
+        "another server", "any address with OpenAI's interface: LM Studio, llama.cpp, a proxy",
+        variable="MODEL_API_KEY",
+    ),
+}  # fmt: skip
+ANTHROPIC_KEY: Final = "ANTHROPIC_API_KEY"
+OPTIONS: Final = (
+    Option("anthropic", "Anthropic", "Claude; needs an API key"),
+    *(Option(key, preset.title, preset.hint) for key, preset in PRESETS.items()),
+    Option("offline", "no model", "canned answers, to try everything out"),
+)
+
+
+def ask_for_model(session: Session) -> None:
+    """Choose and check a model. Raises `Stopped`, `ConfigurationError` for unusable options."""
+    provider = _provider(session)
+    for _ in range(MAX_TRIES):
+        if provider == "offline":
+            session.answers.values["model"] = {"provider": "offline"}
+            is_chosen = True
+        elif provider == "anthropic":
+            is_chosen = _anthropic(session)
+        else:
+            is_chosen = _compatible(session, PRESETS[provider])
+        if is_chosen:
+            session.save(TITLE)
+            return
+        if session.given.yes:
+            session.broken = True
+            return
+        provider = session.terminal.choose("Model", OPTIONS, "offline")
+    raise Stopped("No model could be set up.")
+
+
+def model_name(session: Session) -> str:
+    """The name of the model that answers."""
+    section = session.answers.section("model")
+    default = DEFAULT_MODEL if section.get("provider") == "anthropic" else ""
+    return str(section.get("name") or default)
+
+
+def _provider(session: Session) -> str:
+    keys = [option.key for option in OPTIONS]
+    given, present = session.given.provider, _present(session)
+    if given and given not in keys:
+        raise ConfigurationError(f"--provider {given}: write one of {', '.join(keys)}.")
+    if given or session.given.yes:
+        has_key = session.env.get(ANTHROPIC_KEY, "").strip()
+        return given or present or ("anthropic" if has_key else "offline")
+    session.say()
+    session.say("2. Which language model writes the answers?")
+    return session.terminal.choose("Model", OPTIONS, present or "anthropic")
+
+
+def _present(session: Session) -> str:
+    """The choice that the existing configuration has made; empty for none."""
+    section = session.answers.section("model")
+    provider, address = str(section.get("provider", "")), section.get("base_url")
+    if provider == "openai":
+        default = PRESETS["openai"].address
+        known = (key for key, each in PRESETS.items() if each.address == (address or default))
+        return next(known, "other")
+    return provider or ("anthropic" if section.get("api_key") else "")
+
+
+def _anthropic(session: Session) -> bool:
+    section = dict(session.answers.section("model"))
+    if section.get("provider", "anthropic") != "anthropic":
+        section = {}
+    key = session.env.get(ANTHROPIC_KEY, "").strip() or session.resolved(section.get("api_key"))
+    address = session.given.base_url or str(section.get("base_url") or "")
+    name = session.given.model or str(section.get("name") or "")
+    wanted = None if address else ANTHROPIC  # a proxy may have keys of its own
+    if key:
+        session.say("The API key that is set is used.", 2)
+    for _ in range(MAX_TRIES):
+        if not key and not session.given.yes:
+            session.say(f"Keys: {ANTHROPIC.where}", 2)
+        key = key or _key(session, wanted, ANTHROPIC_KEY)
+        if key == SKIP:
+            return False
+        problem = problem_of(key, wanted) if wanted else ""
+        finding = None if problem else _asked(session, name, key, address)
+        if not problem and finding is None:
+            section |= {"provider": "anthropic"}
+            section |= {"name": name} if name else {}
+            section |= {"base_url": address} if address else {}
+            session.keep_secret(section, "api_key", ANTHROPIC_KEY, key)
+            session.answers.values["model"] = section
+            return True
+        session.say(problem or finding or "", 2)
+        if session.given.yes:
+            return False
+        key = ""
+    return False
+
+
+def _asked(session: Session, name: str, key: str, address: str) -> str | None:
+    """None when the service accepts the key and knows the model; otherwise the problem."""
+    if not session.given.check:
+        return None
+    session.say("Asking the service ...", 2)
+    choice = ModelChoice(
+        provider="anthropic", name=name, api_key=SecretStr(key), base_url=address or None
+    )
+    finding = asyncio.run(check_model(choice))
+    if finding.status == "broken":
+        return f"BROKEN  {finding.detail}. {finding.advice}"
+    session.say(f"ok      {finding.detail}", 2)
+    return None
+
+
+def _key(session: Session, wanted: Format | None, variable: str) -> str:
+    if session.given.yes:
+        return ""
+
+    def parse(text: str) -> str:
+        value = cleaned(text)
+        if not value:
+            raise BadInput("Nothing was entered. Paste the key, or write skip for another model.")
+        if value.lower() != SKIP and wanted is not None and (problem := problem_of(value, wanted)):
+            raise BadInput(problem)
+        return SKIP if value.lower() == SKIP else value
+
+    return session.terminal.read(f"  API key (kept as {variable})", parse, hidden=True)
+
+
+def _compatible(session: Session, preset: Preset) -> bool:
+    """Set up a model of a server with OpenAI's interface; False to choose again."""
+    if not _library(session):
+        return False
+    section = dict(session.answers.section("model"))
+    if section.get("provider") != "openai" or _present(session) != _key_of(preset):
+        section = {}
+    address = _address(session, preset, str(section.get("base_url") or ""))
+    key = session.env.get(preset.variable, "").strip() or session.resolved(section.get("api_key"))
+    served = _served(session, preset, address, key)
+    if served is None:
+        return False
+    address, key, models = served
+    name = _model(session, models, str(section.get("name") or ""))
+    if not name:
+        return False
+    section |= {"provider": "openai", "name": name}
+    if address != PRESETS["openai"].address:
+        section["base_url"] = address
+    if key:
+        session.keep_secret(section, "api_key", preset.variable, key)
+    section |= _window(name, address, models)
+    session.answers.values["model"] = section
+    session.prices = _prices(name, address, models)
+    return True
+
+
+def _window(name: str, address: str, models: Sequence[ServedModel]) -> dict[str, Value]:
+    """The context window where it is smaller than the default, and answers that fit into it."""
+    window = next((model.window for model in models if model.name == name), 0)
+    if not window and is_local(address):
+        window = LOCAL_WINDOW
+    if not window or window >= DEFAULT_WINDOW:
+        return {}
+    return {"window": window, "max_tokens": min(DEFAULT_TOKENS, window // 4)}
+
+
+def _key_of(preset: Preset) -> str:
+    return next(key for key, each in PRESETS.items() if each is preset)
+
+
+def _library(session: Session) -> bool:
+    """True when the library for these servers is installed."""
+    for _ in range(MAX_TRIES):
+        importlib.invalidate_caches()
+        if not (absent := extras.missing("openai")):
+            return True
+        session.say(f"This needs {' and '.join(absent)}, which is not installed.", 2)
+        session.say(f"{extras.advice('openai')}", 2)
+        if session.given.yes:
+            return False
+        question = "  Enter: it is installed now; skip: choose another model"
+        if session.terminal.ask(question).lower() == SKIP:
+            return False
+    return False
+
+
+def _address(session: Session, preset: Preset, present: str) -> str:
+    if session.given.base_url:
+        return server_address(session.given.base_url)
+    if preset.address or session.given.yes:
+        return present or preset.address
+    return session.terminal.read("  Address of the server", server_address, present)
+
+
+def _served(
+    session: Session, preset: Preset, address: str, key: str
+) -> tuple[str, str, list[ServedModel]] | None:
+    """The address and the key that work, with the models; None to choose another model."""
+    for _ in range(MAX_TRIES):
+        if preset.format is not None and not key:
+            session.say(f"Keys: {preset.format.where}", 2)
+            key = _key(session, preset.format, preset.variable)
+        if key == SKIP or not address:
+            return None
+        if not session.given.check:
+            return address, key, []
+        session.say(f"Asking {address} for its models ...", 2)
+        try:
+            models = asyncio.run(models_of(address, key))
+        except ServerProblem as problem:
+            session.say(f"BROKEN  {problem}", 2)
+            kind = problem.kind
+        else:
+            if models:
+                session.say(f"ok      {len(models)} model{'s' * (len(models) > 1)}", 2)
+                return address, key, models
+            session.say(f"BROKEN  The server has no model yet. {preset.fill}", 2)
+            kind = "other"
+        if kind == "unreachable":
+            session.say(f"What to do: {preset.start}", 10)
+        if session.given.yes:
+            return None
+        if kind == "key":
+            key = _key(session, preset.format, preset.variable)
+            continue
+        again = session.terminal.ask("  Enter: ask again; an address; skip: another model", "")
+        if again.lower() == SKIP:
+            return None
+        address = _corrected(session, again) or address
+    return None
+
+
+def _corrected(session: Session, text: str) -> str:
+    try:
+        return server_address(text) if text else ""
+    except BadInput as error:
+        session.say(str(error), 2)
+        return ""
+
+
+def _model(session: Session, models: Sequence[ServedModel], present: str) -> str:
+    names = [model.name for model in models]
+    given = session.given.model
+    if given and (not names or given in names):
+        return given
+    if given:
+        session.say(f"The server has no model {given}. It has: {_few(names)}.", 2)
+    if session.given.yes:
+        if not given and len(names) == 1:
+            return names[0]
+        if not given and present in names:
+            return present
+        session.say("Choose one with --model NAME.", 2)
+        return ""
+    default = present if present in names else (names[0] if len(names) == 1 else "")
+    if not names:
+        return session.terminal.read("  Name of the model", _filled, present)
+    for number, name in enumerate(names[:SHOWN], 1):
+        session.say(f"{number:>3}  {name}", 2)
+    if len(names) > SHOWN:
+        session.say(f"and {len(names) - SHOWN} more: write a part of the name to see them", 5)
+    return session.terminal.read("  Model", partial(_picked, names=names), default)
+
+
+def _picked(text: str, names: Sequence[str]) -> str:
+    if text in names:
+        return text
+    if (
+        text.isascii()
+        and text.isdecimal()
+        and len(text) < 5
+        and 0 < int(text) <= len(names[:SHOWN])
+    ):
+        return names[int(text) - 1]
+    near = [name for name in names if text and text.lower() in name.lower()]
+    if len(near) == 1:
+        return near[0]
+    if near:
+        raise BadInput(f"These contain it: {_few(near)}. Write the whole name.")
+    raise BadInput("The server has no such model. Write a number or a name of the list.")
+
+
+def _filled(text: str) -> str:
+    if not text:
+        raise BadInput("Write the name of the model.")
+    return text
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
+
+
+def _prices(name: str, address: str, models: Sequence[ServedModel]) -> tuple[float, float] | None:
+    """Dollars per million tokens: the server's own prices, nothing for a server of one's own, None
+    where they are unknown or built in."""
+    if is_local(address):
+        return (0.0, 0.0)
+    if price_of(name) is not None:
+        return None
+    return next((model.prices for model in models if model.name == name), None)

@@ -1,0 +1,192 @@
+"""The later questions of `parley init`: who may write, the budget, memory, and the assistant."""
+
+from typing import Final
+
+from gateway.errors import BadInput, ConfigurationError
+from gateway.llm.prices import DEFAULT_PRICES, Price, price_of
+from parley.cli.init.budget import SUGGESTED, dollars_of, messages_for, price_pair
+from parley.cli.init.model import model_name
+from parley.cli.init.session import Session
+from parley.cli.init.terminal import Option, one_of
+from parley.config.sections import MAX_PERSONA, Access
+from parley.config.yaml_file import Value
+
+WHO: Final = "who may write"
+BUDGET: Final = "budget"
+MEMORY: Final = "memory"
+ASSISTANT: Final = "assistant"
+MAX_NAME: Final = 80
+ADMISSIONS: Final = {"me": "owners", "approved": "approved", "everybody": "everybody"}
+WHO_OPTIONS: Final = (
+    Option("me", "only me"),
+    Option("approved", "people I approve", "a stranger gets a code, which you approve"),
+    Option("everybody", "everybody", "who can reach the bot, at your cost"),
+)
+
+
+def ask_who(session: Session) -> None:
+    """Set `access.admission`. Raises `Stopped`, `ConfigurationError`."""
+    if "admission" not in Access.model_fields:
+        return
+    section, given = session.answers.section("access"), session.given
+    present = next((w for w, value in ADMISSIONS.items() if section.get("admission") == value), "")
+    if given.who and given.who not in ADMISSIONS:
+        raise ConfigurationError(f"--who {given.who}: write one of {', '.join(ADMISSIONS)}.")
+    who = given.who or present or "approved"
+    if not given.who and not given.yes:
+        session.say()
+        session.say("3. Who may write to the assistant?")
+        session.say("You become its owner at the end, with a code that you send to it.", 2)
+        who = session.terminal.choose("Who", WHO_OPTIONS, who)
+    section["admission"] = ADMISSIONS[one_of(who, WHO_OPTIONS)]
+    session.save(WHO)
+
+
+def ask_for_budget(session: Session) -> None:
+    """Set a monthly budget, where the model costs money. Raises `Stopped`, `ConfigurationError`."""
+    section, name = session.answers.section("budgets"), model_name(session)
+    present = section.get("workspace_per_month")
+    provider = session.answers.section("model").get("provider", "offline")
+    price = price_of(name, {**DEFAULT_PRICES, **_own_price(session, name)})
+    free = provider == "offline" or (price is not None and not (price.input or price.output))
+    if free and not session.given.budget:
+        section.pop("workspace_per_month", None)
+        _say_free(session, provider)
+    elif session.given.budget or not session.given.yes:
+        _set_budget(session, section, price, present)
+    elif present is None and price is not None:
+        section["workspace_per_month"] = SUGGESTED
+    session.save(BUDGET)
+
+
+def _say_free(session: Session, provider: Value) -> None:
+    if session.given.yes:
+        return
+    session.say()
+    reason = "answers come from this program" if provider == "offline" else "it is your own server"
+    session.say(f"4. Budget: none is needed, {reason}.")
+
+
+def _own_price(session: Session, name: str) -> dict[str, Price]:
+    """The price that the server or the existing configuration names."""
+    if session.prices is not None:
+        return {name: Price(*session.prices)}
+    entry = session.answers.section("budgets", "prices").get(name)
+    if not isinstance(entry, dict):
+        return {}
+    sides = [entry.get("input"), entry.get("output")]
+    figures = [float(side) for side in sides if isinstance(side, int | float)]
+    return {name: Price(figures[0], figures[1])} if len(figures) == 2 else {}
+
+
+def _set_budget(
+    session: Session, section: dict[str, Value], price: Price | None, present: Value
+) -> None:
+    asks = not session.given.budget
+    name = model_name(session)
+    if asks:
+        session.say()
+        session.say("4. How much may the answers cost in a month, in dollars?")
+    if price is None:
+        price = _asked_price(session, name) if asks else None
+    if price is None:
+        session.say(f"The price of {name} is not known, so there is no budget. Set one later with"
+                    " budgets.prices and budgets.workspace_per_month.", 2)  # fmt: skip
+        section.pop("workspace_per_month", None)
+        return
+    if asks:
+        example = messages_for(SUGGESTED, price)
+        session.say(f"{SUGGESTED:g} dollars are about {example:,} messages with {name}. At the"
+                    " limit it says so and stops. `none` is no limit.", 2)  # fmt: skip
+    default = f"{present:g}" if isinstance(present, int | float) else f"{SUGGESTED:g}"
+    amount = (
+        session.terminal.read("Dollars a month", dollars_of, default)
+        if asks
+        else _given_amount(session.given.budget)
+    )
+    _apply(session, section, amount, price)
+
+
+def _given_amount(text: str) -> float:
+    try:
+        return dollars_of(text)
+    except BadInput as error:
+        raise ConfigurationError(f"--budget {text}: {error}") from error
+
+
+def _asked_price(session: Session, name: str) -> Price | None:
+    session.say(f"The price of {name} is not known here. Its maker's page has it, in dollars per"
+                " million tokens of input and of output.", 2)  # fmt: skip
+    pair = session.terminal.read("  Prices, such as 2.5 10; nothing: no budget", price_pair)
+    if pair is None:
+        return None
+    session.prices = pair
+    return Price(*pair)
+
+
+def _apply(session: Session, section: dict[str, Value], amount: float, price: Price) -> None:
+    """Set the budget of a workspace; where only the owner writes, they may use all of it."""
+    section.pop("workspace_per_month", None)
+    section.pop("user_per_month", None)
+    if not amount:
+        return
+    section["workspace_per_month"] = amount
+    if session.answers.section("access").get("admission") == "owners":
+        section["user_per_month"] = amount
+    if session.prices is not None:
+        prices = session.answers.section("budgets", "prices")
+        prices[model_name(session)] = {"input": session.prices[0], "output": session.prices[1]}
+    if not session.given.yes:
+        text = f"About {messages_for(amount, price):,} messages a month, for each server, team, or"
+        session.say(f"{text} all direct chats of a platform (budgets.workspace_per_month).", 2)
+
+
+def ask_for_memory(session: Session) -> None:
+    """Switch memory on or off. Raises `Stopped`."""
+    section = session.answers.section("memory")
+    present = section.get("enabled", True) is not False
+    wanted = present if session.given.memory is None else session.given.memory
+    if session.given.memory is None and not session.given.yes:
+        session.say()
+        session.say("5. May it remember what people tell it? Each person has their own memories,"
+                    " sees them with /memories and deletes them with /forget.")  # fmt: skip
+        wanted = session.terminal.yes("Memory", default=present)
+    if wanted != present or "enabled" in section:
+        section["enabled"] = wanted
+    session.save(MEMORY)
+
+
+def ask_for_assistant(session: Session) -> None:
+    """Name the assistant, and say what it is for. Raises `Stopped`, `ConfigurationError`."""
+    section, given = session.answers.section("assistant"), session.given
+    name, persona = session.assistant_name, given.persona
+    if not given.name and not given.yes:
+        session.say()
+        session.say("6. What is its name? After a comma you can say what it is for: Ada, helps the"
+                    " people of our workshop")  # fmt: skip
+        name, typed = session.terminal.read("Name", named, name)
+        persona = typed or persona
+    elif given.name:
+        name = _checked_name(given.name)
+    section["name"] = name
+    if persona is not None:
+        section["persona"] = persona
+    session.save(ASSISTANT)
+
+
+def named(text: str) -> tuple[str, str]:
+    """`Ada, helps our workshop` as name and purpose. Raises `BadInput`."""
+    name, _, persona = text.partition(",")
+    name, persona = name.strip(), persona.strip()
+    if not name or not name.isprintable() or len(name) > MAX_NAME:
+        raise BadInput(f"A name has 1 to {MAX_NAME} characters.")
+    if len(persona) > MAX_PERSONA:
+        raise BadInput(f"The purpose has at most {MAX_PERSONA} characters.")
+    return name, persona
+
+
+def _checked_name(text: str) -> str:
+    try:
+        return named(text.replace(",", " "))[0]
+    except BadInput as error:
+        raise ConfigurationError(f"--name: {error}") from error

@@ -1,0 +1,303 @@
+"""The first question of `parley init`: the platforms, and the credentials of each."""
+
+import asyncio
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gateway.errors import BadInput, ConfigurationError
+from gateway.ports import AdapterManifest, Check
+from parley.cli.doctor.credentials import diagnose
+from parley.cli.init.credential_format import cleaned, problem_of
+from parley.cli.init.files import write_beside
+from parley.cli.init.guide import (
+    MANIFEST_FILE,
+    Credential,
+    Guidance,
+    format_of,
+    guidance_for,
+    variable,
+)
+from parley.cli.init.session import Session
+from parley.cli.init.terminal import MAX_TRIES, Option
+from parley.config import Account, SettingsError, from_mapping
+from parley.config.problems import suggestion
+from parley.config.yaml_file import Value
+from parley.wiring.accounts import offered_commands
+
+ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
+"""The quickest first."""
+SKIP: Final = "skip"
+REFUSED: Final = frozenset({"credential", "wrong_app"})
+TITLE: Final = "platforms"
+
+
+def ask_for_platforms(session: Session) -> None:
+    """Set up each chosen platform. Raises `ConfigurationError` for an unknown name, `Stopped`."""
+    for name in _chosen(session):
+        manifest = session.platforms.manifests[name]
+        if _set_up(session, manifest):
+            session.save(_title(manifest))
+        else:
+            session.broken = True
+            session.off.append(manifest.platform)
+            session.say(f"{_title(manifest)} stays off.", 2)
+
+
+def enabled(session: Session) -> list[str]:
+    """The platforms that the answers switch on."""
+    return [
+        name
+        for name, manifest in session.platforms.manifests.items()
+        if _account(session, manifest, session.answers.section("platforms").get(name))[0]
+    ]
+
+
+def _chosen(session: Session) -> list[str]:
+    manifests = session.platforms.manifests
+    for name in session.given.platforms:
+        if name not in manifests:
+            advice = suggestion(name, list(manifests))
+            raise ConfigurationError(f"{name} is not a known platform. {advice}")
+    if session.given.platforms:
+        return list(dict.fromkeys(session.given.platforms))
+    names = sorted(manifests, key=lambda n: ORDER.index(n) if n in ORDER else len(ORDER))
+    present = enabled(session)
+    if session.given.yes:
+        ready = [n for n in names if _from_environment(session, manifests[n])]
+        if not ready and not present:
+            wanted = [
+                variable(n, guidance_for(manifests[n]).credentials[0].key)
+                for n in names
+                if guidance_for(manifests[n]).credentials
+            ]
+            session.say(f"No platform is set up: none of {', '.join(wanted)} is set.")
+        return ready
+    options = [Option(n, _title(manifests[n]), guidance_for(manifests[n]).summary) for n in names]
+    session.say("1. Where should people write to the assistant? Several numbers are fine: 1 2.")
+    chosen = session.terminal.choose_many("Platforms", options, present or ["web"])
+    for name in present:
+        if name not in chosen:
+            _switch_off(session, manifests[name])
+    return chosen
+
+
+def _switch_off(session: Session, manifest: AdapterManifest) -> None:
+    """Take the credentials out of the configuration; their variables stay in `.env`."""
+    section, guidance = (
+        session.answers.section("platforms", manifest.platform),
+        guidance_for(manifest),
+    )
+    for credential in guidance.credentials:
+        section.pop(credential.key, None)
+    if "enabled" in section:
+        section["enabled"] = False
+    session.say(f"{_title(manifest)} is switched off.", 2)
+
+
+def _title(manifest: AdapterManifest) -> str:
+    return manifest.title.removeprefix("the ").capitalize() if manifest.platform == "web" else (
+        manifest.title
+    )  # fmt: skip
+
+
+def _from_environment(session: Session, manifest: AdapterManifest) -> dict[str, str]:
+    keys = [c.key for c in guidance_for(manifest).credentials]
+    texts = {k: session.env.get(variable(manifest.platform, k), "").strip() for k in keys}
+    return {key: text for key, text in texts.items() if text}
+
+
+def _set_up(session: Session, manifest: AdapterManifest) -> bool:
+    """Ask until the platform accepts the credentials; False when the person gives up."""
+    guidance = guidance_for(manifest)
+    if not guidance.credentials:
+        session.answers.section("platforms", manifest.platform)["enabled"] = True
+        return True
+    _explain(session, manifest, guidance)
+    known = _known(session, manifest, guidance)
+    ask = {c.key for c in guidance.credentials if not c.own_word and not known.get(c.key)}
+    for _ in range(MAX_TRIES):
+        credentials = _complete(session, manifest, guidance, known, ask)
+        if credentials is None:
+            return False
+        verdict = _checked(session, manifest, credentials)
+        if verdict is None or session.given.yes:
+            return verdict is None or _kept_although(session, manifest, credentials, verdict)
+        wrong = _wrong_keys(guidance, verdict)
+        if not wrong and not _wait_for_change(session):
+            session.broken = True
+            session.left_to_do += [check.advice for check in verdict if check.advice]
+            _store(session, manifest, guidance, credentials)
+            return True
+        known, ask = {k: v for k, v in credentials.items() if k not in wrong}, wrong
+    return False
+
+
+def _explain(session: Session, manifest: AdapterManifest, guidance: Guidance) -> None:
+    session.say()
+    session.say(_title(manifest))
+    if session.given.yes:
+        return
+    path = session.config.with_name(MANIFEST_FILE)
+    if manifest.platform == "slack":
+        from parley.cli.slack_app import manifest_text  # noqa: PLC0415 - for Slack only
+
+        write_beside(path, manifest_text(session.assistant_name))
+    for number, step in enumerate(guidance.steps, 1):
+        session.say(f"{number}. {step.format(manifest=path)}", 2, hang=3)
+
+
+def _known(session: Session, manifest: AdapterManifest, guidance: Guidance) -> dict[str, str]:
+    """The values of the environment, then those of the existing configuration."""
+    section = session.answers.section("platforms", manifest.platform)
+    known = {c.key: session.resolved(section.get(c.key)) for c in guidance.credentials}
+    for key, text in _from_environment(session, manifest).items():
+        known[key] = cleaned(text)
+        session.say(f"{key}: taken from ${variable(manifest.platform, key)}", 2)
+    for key, text in list(known.items()):
+        wanted = format_of(manifest.platform, key)
+        if text and wanted is not None and (problem := problem_of(text, wanted)):
+            session.say(f"{key}: {problem}", 2)
+            known[key] = ""
+    if session.given.yes or not all(known.get(c.key) for c in guidance.credentials):
+        return known
+    if session.terminal.yes("  Use the present credentials?", default=True):
+        return known
+    return {c.key: known[c.key] for c in guidance.credentials if c.own_word}
+
+
+def _complete(
+    session: Session,
+    manifest: AdapterManifest,
+    guidance: Guidance,
+    known: Mapping[str, str],
+    ask: set[str],
+) -> dict[str, str] | None:
+    """All credentials; None when one is missing or the person skips the platform."""
+    credentials = dict(known)
+    for credential in guidance.credentials:
+        if credential.own_word:
+            credentials[credential.key] = credentials.get(credential.key) or _own_word()
+        elif credential.key in ask and session.given.yes:
+            name = variable(manifest.platform, credential.key)
+            session.say(f"{credential.key} is missing. Set {name}.", 2)
+        elif credential.key in ask:
+            answer = _ask(session, manifest, credential)
+            if answer == SKIP:
+                return None
+            credentials[credential.key] = answer
+    complete = all(credentials.get(c.key) for c in guidance.credentials)
+    return credentials if complete or manifest.platform not in ORDER else None
+
+
+def _own_word() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def _ask(session: Session, manifest: AdapterManifest, credential: Credential) -> str:
+    wanted = format_of(manifest.platform, credential.key)
+
+    def parse(text: str) -> str:
+        value = cleaned(text)
+        if value.lower() == SKIP:
+            return SKIP
+        if not value:
+            raise BadInput("Nothing was entered. Paste the value, or write skip.")
+        if wanted is not None and (problem := problem_of(value, wanted)):
+            raise BadInput(problem)
+        return value
+
+    answer = session.terminal.read(f"  {credential.title}", parse, hidden=credential.secret)
+    if credential.secret and answer != SKIP:
+        session.say(f"{len(answer)} characters, of the right form.", 2)
+    return answer
+
+
+def _checked(
+    session: Session, manifest: AdapterManifest, credentials: Mapping[str, str]
+) -> list[Check] | None:
+    """None when the platform accepts the credentials; otherwise the failed checks."""
+    section = {**session.answers.section("platforms", manifest.platform), **credentials}
+    account, checks = _account(session, manifest, section)
+    if account is not None and session.given.check:
+        session.say(f"Asking {manifest.title} ...", 2)
+        commands = offered_commands(with_memory=True)
+        checks = asyncio.run(diagnose(account, manifest, session.assistant_name, commands))
+    _print(session, checks)
+    failed = [check for check in checks if not check.ok]
+    if not failed:
+        _store(session, manifest, guidance_for(manifest), credentials)
+    return failed or None
+
+
+def _print(session: Session, checks: Sequence[Check]) -> None:
+    for check in checks:
+        status = "ok    " if check.ok else "BROKEN"
+        session.say(f"{status}  {check.name}: {check.detail}", 2, hang=8)
+        if check.advice and not check.ok:
+            session.say(f"What to do: {check.advice}", 10)
+
+
+def _wrong_keys(guidance: Guidance, failed: Sequence[Check]) -> set[str]:
+    """The credentials that the platform refused."""
+    names = {check.name for check in failed if check.cause in REFUSED}
+    wrong = {c.key for c in guidance.credentials if names & set(c.checks)}
+    if names and not wrong:
+        wrong = {c.key for c in guidance.credentials if not c.own_word}
+    return wrong
+
+
+def _wait_for_change(session: Session) -> bool:
+    """True when the person has changed something and wants another check."""
+    question = "  Enter: check again; skip: keep it, and repair it later"
+    return session.terminal.ask(question).lower() != SKIP
+
+
+def _kept_although(
+    session: Session,
+    manifest: AdapterManifest,
+    credentials: Mapping[str, str],
+    failed: Sequence[Check],
+) -> bool:
+    """Without questions, credentials of the right form are kept although a check failed, unless
+    the configuration's own rules refuse them."""
+    section = {**session.answers.section("platforms", manifest.platform), **credentials}
+    if _account(session, manifest, section)[0] is None:
+        return False
+    session.broken = True
+    session.left_to_do += [check.advice for check in failed if check.advice]
+    _store(session, manifest, guidance_for(manifest), credentials)
+    return True
+
+
+def _account(
+    session: Session, manifest: AdapterManifest, section: Value
+) -> tuple[Account | None, list[Check]]:
+    """The account of a section, or the problems that the configuration's rules find."""
+    whole = {"platforms": {manifest.platform: section or {}}}
+    own = {k: v for k, v in session.variables().items() if not k.startswith("PARLEY_")}
+    try:
+        accounts = from_mapping(whole, own, session.platforms).accounts()
+    except SettingsError as error:
+        return None, [Check(p.path, False, p.text, p.advice) for p in error.problems]
+    if accounts:
+        return accounts[0], []
+    return None, [Check("credentials", False, "none is given", "Enter them, or write skip.")]
+
+
+def _store(
+    session: Session,
+    manifest: AdapterManifest,
+    guidance: Guidance,
+    credentials: Mapping[str, str],
+) -> None:
+    secret = {c.key for c in guidance.credentials if c.secret}
+    section = session.answers.section("platforms", manifest.platform)
+    for key, text in credentials.items():
+        if not text:
+            continue
+        if key in secret:
+            session.keep_secret(section, key, variable(manifest.platform, key), text)
+        else:
+            section[key] = text
+    session.left_to_do += [step.format(env=session.env_file) for step in guidance.afterwards]

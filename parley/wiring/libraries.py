@@ -1,0 +1,53 @@
+"""The libraries that a configuration needs and that are not installed."""
+
+import os
+
+from parley.config import Problem, Settings
+from parley.extras import advice, missing, missing_modules
+from parley.wiring.observe import endpoint_of
+
+
+def missing_libraries(settings: Settings) -> list[Problem]:
+    """A problem for each setting that needs a library which is not installed, with the command
+    that installs it."""
+    problems = []
+    for place, extra in _needed_extras(settings):
+        if absent := missing(extra):
+            problems.append(_problem(place, absent, advice(extra)))
+    for place, module in _needed_modules(settings):
+        if absent := missing_modules((module,)):
+            problems.append(_problem(place, absent, advice(module)))
+    return problems
+
+
+def _needed_extras(settings: Settings) -> list[tuple[str, str]]:
+    """Extras without which the program does not start, each with the setting that needs it."""
+    memory = settings.memory
+    embeds = memory.enabled and memory.embedding_provider == "openai"
+    traces = bool(endpoint_of(settings.observe.otlp_endpoint, os.environ))
+    needs = (
+        ("model.provider", "openai", "openai" in _providers(settings)),
+        ("memory.embedding_provider", "openai", embeds),
+        ("observe.otlp_endpoint", "otel", traces),
+    )
+    return [(place, extra) for place, extra, is_needed in needs if is_needed]
+
+
+def _needed_modules(settings: Settings) -> list[tuple[str, str]]:
+    """Modules that every installation has, each with the setting that needs it."""
+    needs = (
+        ("model.provider", "anthropic", "anthropic" in _providers(settings)),
+        ("mcp.servers", "mcp", bool(settings.mcp.servers)),
+    )
+    return [(place, module) for place, module, is_needed in needs if is_needed]
+
+
+def _providers(settings: Settings) -> set[str]:
+    return {choice.provider for choice in (settings.model, *settings.model.fallbacks)}
+
+
+def _problem(place: str, absent: tuple[str, ...], advice_text: str) -> Problem:
+    many = len(absent) > 1
+    libraries = f"the librar{'ies' if many else 'y'} {' and '.join(absent)}"
+    text = f"needs {libraries}, which {'are' if many else 'is'} not installed."
+    return Problem(place, text, advice_text)

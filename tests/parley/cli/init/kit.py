@@ -1,0 +1,103 @@
+"""Points `parley init` at simulated platforms, and types its answers on a pseudo-terminal."""
+
+import os
+import pty
+import select
+import signal
+import struct
+import termios
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fcntl import ioctl
+from pathlib import Path
+
+from simulators.base import PlatformSimulator
+from tests.parley.cli.kit import PROGRAM, environment
+from tests.support.patience import LAUNCH
+
+SECRET = {"token", "bot_token", "app_token", "signing_secret", "access_token", "app_secret",
+          "verify_token"}  # fmt: skip
+CREDENTIALS = SECRET | {"application_id", "phone_number_id"}
+
+
+def pointed_at(simulator: PlatformSimulator) -> tuple[dict[str, str], list[str]]:
+    """Credentials as variables, everything else as --set."""
+    env, assign = {}, []
+    for key, value in simulator.settings().items():
+        if key in CREDENTIALS:
+            env[f"{simulator.platform}_{key}".upper()] = str(value)
+        else:
+            assign += ["--set", f"platforms.{simulator.platform}.{key}={value}"]
+    return env, assign
+
+
+class Typing:
+    """A person at a terminal of some width: reads what is printed, and types."""
+
+    def __init__(self, descriptor: int, pid: int) -> None:
+        self._descriptor = descriptor
+        self.pid = pid
+        self.said = ""
+        self._read = 0
+
+    def until(self, text: str) -> str:
+        """Wait for a text that was not read yet; return what was printed up to it."""
+        deadline = time.monotonic() + LAUNCH
+        while text not in self.said[self._read :]:
+            left = deadline - time.monotonic()
+            ready = select.select([self._descriptor], [], [], max(0.0, left))[0]
+            piece = os.read(self._descriptor, 65_536) if ready else b""
+            if not piece:
+                raise AssertionError(f"no {text!r} in {self.said[self._read :]!r}")
+            self.said += piece.decode(errors="replace").replace("\r\n", "\n")
+        end = self.said.index(text, self._read) + len(text)
+        seen, self._read = self.said[self._read : end], end
+        return seen
+
+    def enter(self, after: str, text: str = "") -> str:
+        """Type a line after a prompt; return what was printed before."""
+        seen = self.until(after)
+        time.sleep(0.05)  # a hidden prompt discards what is typed before it is ready
+        os.write(self._descriptor, f"{text}\n".encode())
+        return seen
+
+    def press(self, key: bytes) -> None:
+        """Press a key such as Ctrl-C."""
+        os.write(self._descriptor, key)
+
+    def end(self) -> int:
+        """Wait for the end; return the exit status."""
+        deadline = time.monotonic() + LAUNCH
+        while time.monotonic() < deadline:
+            if select.select([self._descriptor], [], [], 0.05)[0]:
+                try:
+                    piece = os.read(self._descriptor, 65_536)
+                except OSError:  # the other side is closed
+                    piece = b""
+                self.said += piece.decode(errors="replace").replace("\r\n", "\n")
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.pid = 0
+                return os.waitstatus_to_exitcode(status)
+        raise AssertionError(f"it did not end: {self.said}")
+
+
+@contextmanager
+def at_terminal(
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, columns: int = 100
+) -> Iterator[Typing]:
+    """A running `parley` with a terminal of its own; killed at the end if it still runs."""
+    pid, descriptor = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.execve(PROGRAM[0], [*PROGRAM, *arguments], {**environment(env), "TERM": "dumb"})
+    ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    person = Typing(descriptor, pid)
+    try:
+        yield person
+    finally:
+        if person.pid:
+            os.kill(person.pid, signal.SIGKILL)
+            os.waitpid(person.pid, 0)
+        os.close(descriptor)
