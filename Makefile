@@ -10,7 +10,8 @@ ARGS ?=
 # What one process has compiled the next need not compile again: the tests start many of them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage check format bench nightly docs reference lock clean
+.PHONY: demo test coverage check package check-package audit sbom newcomer format bench nightly docs
+.PHONY: reference lock clean
 
 demo: $(RUN_STAMP)
 	$(BIN)/parley demo $(ARGS)
@@ -26,6 +27,22 @@ check: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# docs/releases.md describes the next five.
+package: $(DEV_STAMP)
+	$(BIN)/python -m release.build
+
+check-package: $(DEV_STAMP)
+	$(BIN)/python -m release.check_package
+
+audit: $(DEV_STAMP)
+	$(BIN)/python -m release.audit
+
+sbom: $(DEV_STAMP)
+	$(BIN)/python -m release.sbom
+
+newcomer: $(DEV_STAMP)
+	$(BIN)/python -m release.newcomer $(ARGS)
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff format .
@@ -75,4 +92,4 @@ $(DOCS_STAMP): $(RUN_STAMP) requirements-docs.lock
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*

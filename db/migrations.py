@@ -73,8 +73,9 @@ def missing(schemas: Sequence[Schema], applied: Collection[tuple[str, int]]) -> 
     if unknown:
         name, version = unknown[-1]
         raise SchemaTooNew(
-            f"a newer version of Parley wrote the database (step {version} of {name});"
-            " update the program, or restore a backup made before the update"
+            f"a newer version of Parley wrote the database (step {version} of {name}); install"
+            " that version or a later one, or restore a backup that this version or an older one"
+            " made"
         )
     return [step for step in steps if (step.schema, step.version) not in applied]
 

@@ -1,0 +1,1 @@
+"""The scripts that build and check a release."""
