@@ -1,4 +1,4 @@
-"""Authorship of texts: written by the person who sends them, or by somebody else.
+"""Authorship of texts: written by the person who sends them, or by another author.
 
 `ChatMessage.content` is the author's own text. Every other text of a message is a `Material` with
 its authorship. Only own text can be a command, address the assistant or prove a memory.
@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 Authorship: TypeAlias = Literal[
-    "forwarded",  # a message of somebody else, or an earlier one of the author
+    "forwarded",  # a message of another author, or an earlier one of the same author
     "quoted",  # the message that is replied to
     "your_answer",  # the same, where this assistant wrote it
-    "room",  # said earlier by somebody else in the same room
+    "room",  # written earlier by another person in the same room
     "via_bot",  # made by a bot, sent in the author's name
     "chosen",  # offered by this assistant while the author typed, and sent by the author
     "contact",  # a contact card
@@ -69,9 +69,8 @@ def text_of(pieces: Sequence[Material]) -> str:
 
 
 def in_one_word(name: str) -> str:
-    """Return a name chosen by somebody else as a single word for a mention within own text:
-    letters, digits, "_" and "'"; anything else becomes a dash. So it cannot start, end or form a
-    sentence."""
+    """Return another person's name as a single word for a mention within own text: letters, digits,
+    "_" and "'"; anything else becomes a dash. So it cannot start, end or form a sentence."""
     kept = (
         char if char.isalnum() or char in "_'" or unicodedata.category(char)[0] == "M" else " "
         for char in name

@@ -24,7 +24,7 @@ EXTENSION_SECONDS = 10.0
 """The time limit of an extension call."""
 
 SLOW_SECONDS: Final = 0.1
-"""A slower tenant provider delays everybody; it is logged."""
+"""A slower tenant provider delays all messages; it is logged."""
 
 TENANT_COLUMN: Final = "tenant_id"
 

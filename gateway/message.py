@@ -1,7 +1,7 @@
 """Incoming and outgoing messages as frozen values: no I/O, no platform library, no database.
 
-Raw payloads are parsed into these once, in `adapters/<platform>/parse.py`; nothing behind that uses
-a raw dictionary.
+Raw payloads are parsed into these once, in `adapters/<platform>/parse.py`; no other code uses a raw
+dictionary.
 """
 
 from dataclasses import dataclass, field
@@ -100,7 +100,7 @@ class ChatMessage:
     """One message of a person, the same on every platform.
 
     `content` is the author's own text only, without this bot's mention and with other entities as
-    readable text. `material` is text that somebody else wrote, or that was not written for this
+    readable text. `material` is text that another author wrote, or that was not written for this
     message: forwards, cards, previews. `mentions_bot` is decided by the entities of own text, never
     by the text; `mentions_others` is true if own text mentions other people or bots.
     """

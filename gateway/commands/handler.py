@@ -225,7 +225,7 @@ class CommandHandler:
             return await self._services.more_commands.press(value, caller_of(turn, self._services))
         except BadInput as error:
             in_room = turn.place.audience is not Audience.DIRECT
-            return Reply(str(error), leaves_buttons=in_room)  # they may belong to somebody else
+            return Reply(str(error), leaves_buttons=in_room)  # they may belong to another person
 
     async def _ask_to_clear(self, turn: TurnContext) -> None:
         if not may_set_task(turn.who, turn.place.audience):

@@ -35,7 +35,8 @@ async def offers(event: InlineQueried, who: Principal, services: Services) -> tu
 async def _meant(
     event: InlineQueried, typed: str, who: Principal, services: Services
 ) -> Sequence[str]:
-    """Return matching memories, in private only: a chosen text is read by others elsewhere."""
+    """Return matching memories, in private only: in other places, others would read a chosen
+    text."""
     if event.place.audience is not Audience.DIRECT:
         return ()
     caller = Caller(

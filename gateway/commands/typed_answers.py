@@ -103,7 +103,7 @@ class TypedAnswers:
 
 
 async def typed_form(turn: TurnContext, reply: Reply, services: Services) -> Reply:
-    """Return the reply with its buttons, or with a sentence that says what to type. Raises
+    """Return the reply with its buttons, or with a sentence that names the words to type. Raises
     `StoreUnavailable`."""
     if _fits(services, turn.place, reply.buttons):
         return reply
@@ -142,7 +142,7 @@ def spoken(content: str) -> str:
 
 
 def sentence_of(words: Mapping[str, Button], audience: Audience) -> str:
-    """Return the sentence that says what to type."""
+    """Return the sentence that names the words to type."""
     named = [_named(word, button.label) for word, button in words.items()]
     choice = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     begin = "Reply" if audience is Audience.DIRECT else "In a message to me, reply"

@@ -47,7 +47,7 @@ MAX_DEATHS: Final = 7
 up wrongly when a busy program was killed twenty times; with more than nine, systemd would have
 stopped the program first."""
 KILLED: Final = 1
-"""Weight of a death of unknown cause: the item was in work, as others were."""
+"""Weight of a crash of unknown cause: the item was in progress, as others were."""
 HUNG: Final = 3
 """Weight of a hang that the watchdog ended without naming what ran."""
 NAMED: Final = 4
@@ -93,7 +93,7 @@ class CrashCounts:
 
 
 def _key(item: WorkItem) -> str:
-    # A message's count has stood under the bare id of its turn since the first release.
+    # A message's count is stored under the bare id of its turn since the first release.
     return item.id if item.kind == "message" else f"{item.kind}:{item.id}"[:LONGEST_KEY]
 
 
@@ -192,7 +192,7 @@ class Quarantine:
         return sum(item.kind == kind for item in {*self._weights, *self._quarantined})
 
     def release(self, item: WorkItem) -> None:
-        """Record that the item was finished in another way."""
+        """Record that the item was completed in another way."""
         self._weights.pop(item, None)
 
     async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
@@ -280,7 +280,7 @@ class CrashLoopGuard:
         if max(counts.values()) < ALONE_AFTER:
             await self._begin(entries, items, counts, work)
             return
-        for entry, item in zip(entries, items, strict=True):  # this tells apart what is one turn
+        for entry, item in zip(entries, items, strict=True):  # this separates messages of one turn
             count = counts.get(item, 0)
             async with self._alone.turn(count):
                 if count >= MAX_REDELIVERIES:
@@ -301,7 +301,7 @@ class CrashLoopGuard:
         try:
             with self._guard.working(*items):
                 await self._retry(work, entries)
-        except asyncio.CancelledError:  # it was stopped, and nobody died
+        except asyncio.CancelledError:  # it was stopped; there was no crash
             for item in counted:
                 await uninterrupted(self._deaths.put(item, counts[item]))
             raise
@@ -312,7 +312,7 @@ class CrashLoopGuard:
         if await self._deaths.begin_giving_up(item):
             with self._guard.working(item):
                 await self._give_up(entry)
-        else:  # the process died of saying so, too
+        else:  # the notice crashed the process, too
             await self._inbox.finish((entry.id,), ())
 
 

@@ -71,11 +71,9 @@ class Intake:
         self._told: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
-        """Take in one event. Raises `StoreUnavailable`: the platform is then not to be told that
-        it was received.
-
-        While the program ends, what comes is stored as well, and the next start answers it: not
-        every platform would send it again.
+        """Accept one event. Raises `StoreUnavailable`: the event must then not be acknowledged to
+        the platform. During a shutdown events are stored as well, and the next start answers them,
+        because not every platform sends them again.
         """
         place = place_of(event)
         self._services.observer.arrived(place.platform, event.kind)
@@ -229,8 +227,8 @@ class Intake:
             self._forget(event, self.key_for(event), unknown)
 
     async def _revision(self, event: MessageEdited | MessageDeleted) -> None:
-        """Edits and deletions matter for what was stored, or is about to be, and nothing else. A
-        deletion names nobody: the message may be of any tenant of the place."""
+        """Edits and deletions apply to stored and waiting messages only. A deletion names no
+        author: the message may be of any tenant of the place."""
         if isinstance(event, MessageEdited):
             keys = [self.key_for(event)]
         else:
@@ -256,8 +254,8 @@ class Intake:
         )
 
     async def _membership(self, event: MembershipChanged) -> None:
-        """A person who leaves loses the project before the platform is told that the event was
-        received, so that it sends the event again when the store is away."""
+        """The membership of a person who leaves is deleted before the event is acknowledged, so
+        that the platform sends the event again when the store is unavailable."""
         services, place = self._services, event.place
         services.count("noted", event.kind)
         if event.joined or (place.workspace_id and not event.whole_workspace):

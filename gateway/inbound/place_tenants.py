@@ -43,7 +43,7 @@ class PlaceTenants:
             self._known.popitem(last=False)
 
     async def of(self, place: Place) -> tuple[str, ...]:
-        """Return the place's own tenant, if it has one, and those of everybody who wrote there.
+        """Return the place's own tenant, if it has one, and those of all people who wrote there.
         Raises `TenantUnknown` if there is none, and `StoreUnavailable`."""
         unknown: TenantUnknown | None = None
         tenants: list[str] = []

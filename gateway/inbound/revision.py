@@ -20,8 +20,8 @@ from gateway.turn.services import Services
 
 
 def _still_somebody_elses(before: ChatMessage, now: ChatMessage) -> ChatMessage:
-    """Return the new text of a message. A text of somebody else stays such, even if the platform
-    does not repeat this."""
+    """Return the new text of a message. External text stays external text, even if the platform
+    does not repeat its origin."""
     if before.content or not before.material or now.material:
         return now
     first = before.material[0]

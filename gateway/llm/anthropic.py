@@ -30,7 +30,7 @@ from gateway.ports import (
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 DEFAULT_BASE_URL: Final = "https://api.anthropic.com"
 SILENCE_SECONDS: Final = 60.0
-"""The longest silence of the service within an answer; it sends pings while it thinks."""
+"""Maximum time without data within an answer; the service sends pings while it works."""
 _TOO_LONG: Final = re.compile(r"(?<!\d)(\d{1,12}) tokens > (\d{1,12}) maximum")
 _PASSING: Final = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 MAX_ARGUMENTS: Final = 200_000

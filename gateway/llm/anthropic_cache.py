@@ -2,7 +2,7 @@
 
 A prefix covers tools, system and messages in this order. It is cached for five minutes after its
 last use, from a minimum length that differs by model, with at most four marks per request. A mark
-behind a shorter prefix has no effect and is left out.
+after a shorter prefix has no effect and is omitted.
 """
 
 import re
@@ -31,7 +31,7 @@ OLDER: Final[Mapping[str, int]] = {
 }
 """Models that cache only longer prefixes."""
 LETTERS: Final = 3
-"""Minimum letters per token: a mark too many costs 41 bytes, a missing one a whole prompt."""
+"""Minimum letters per token: an unnecessary mark costs 41 bytes, a missing one a whole prompt."""
 APART: Final = 400
 """Letters between two marks below which the second one would save next to nothing."""
 _DATE: Final = re.compile(r"-\d{8}$")
@@ -44,8 +44,7 @@ def shortest_prefix(model: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CacheMarks:
-    """The marks of a request: behind the last tool, the stable system prompt, and these
-    messages."""
+    """The marks of a request: after the last tool, the stable system prompt, and these messages."""
 
     tools: bool = False
     system: bool = False
@@ -76,7 +75,7 @@ def marks_for(
 
 
 def mark_last(blocks: list[dict[str, Any]]) -> None:
-    """Set a mark behind the last of these blocks."""
+    """Set a mark after the last of these blocks."""
     blocks[-1] = {**blocks[-1], "cache_control": MARK}
 
 

@@ -24,7 +24,7 @@ LogFormat = Literal["auto", "text", "json"]
 """`auto` is "text" on a terminal, otherwise "json"."""
 
 NOISY = ("httpx", "httpcore", "httpx2", "aiohttp")
-"""Libraries whose warnings say nothing that our own events do not."""
+"""Libraries whose warnings repeat our own events."""
 AUDIT: Final = "audit"
 """The event of every audit line."""
 
@@ -99,7 +99,7 @@ def configure_logs(
 
 
 def errors_only(loggers: Iterable[str]) -> None:
-    """Leave out what these libraries say below an error."""
+    """Omit the messages of these libraries below an error."""
     for name in loggers:
         logging.getLogger(name).setLevel(logging.ERROR)
 

@@ -175,7 +175,7 @@ MAX_UNSENT: Final = 10_000
 """Sends whose end is awaited; beyond that the oldest is dropped and not counted."""
 MICRO: Final = 1e-6
 ELSEWHERE: Final = frozenset({"turn", "sent", "send_failed"})
-"""Events that are counted elsewhere, with more detail."""
+"""Events that other metrics count in more detail."""
 WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
 """Events that are counted by reason code; all others are counted by platform."""
 _T = TypeVar("_T")

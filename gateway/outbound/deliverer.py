@@ -200,7 +200,7 @@ class Deliverer:
                 except StoreUnavailable:
                     raise
                 except Exception:  # a bug must not stop a chat
-                    # The key stays held, because the send may have happened.
+                    # The key stays reserved, because the send may have happened.
                     log.exception("delivery_failed", platform=chat[0], account=chat[1])
                     self._begun.discard(waiting.popleft().outbound.key)
                 else:

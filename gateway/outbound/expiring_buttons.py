@@ -1,7 +1,7 @@
 """Removes buttons whose question has expired.
 
 Shown buttons are remembered in this process only, where the account is connected: after a restart
-they stay until somebody presses them.
+they stay until a person presses them.
 """
 
 import heapq

@@ -8,7 +8,7 @@ from gateway.people import Audience
 from gateway.ports import Clock, SendPace
 
 MAX_CHATS = 10_000
-"""Chats whose rate is remembered; the least recently used is forgotten first."""
+"""Chats whose rate is stored; the least recently used is removed first."""
 MAX_BURST = 5
 """Sends that may leave at once after a pause, within the limit."""
 
@@ -67,7 +67,7 @@ class Pacer:
         delay = max((gate.reserve(now) for gate in (self._platform, *chat.gates)), default=0.0)
         if delay > 0:
             await self._clock.sleep(delay)
-            await self._served(chat)  # live text may have been refused meanwhile
+            await self._served(chat)  # a live edit may have been refused meanwhile
 
     def free(self, place: Place) -> bool:
         """Return True if a send to this place could start now. Reserves nothing."""

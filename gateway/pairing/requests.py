@@ -47,7 +47,7 @@ Linked = Callable[[str, str], Awaitable[Sequence[str]]]
 
 
 async def nobody_linked(tenant: str, person: str) -> Sequence[str]:
-    """Return nobody: identities cannot be linked without memory."""
+    """Return no identity: identities cannot be linked without memory."""
     return ()
 
 

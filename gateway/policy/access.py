@@ -19,11 +19,10 @@ NOT_APPROVED: Final = "not_approved"
 @dataclass(frozen=True, slots=True)
 class AccessPolicy:
     """Lists of ids: "platform:id" for one platform, or the bare id. A list with entries denies
-    everything that is not on it.
-
-    An empty list is not in force; if all are empty, everybody is served (the default policy of the
-    source). In a direct conversation a person on `allowed_users` needs no allowed channel, because
-    the ids of direct conversations are not known in advance.
+    everything that is not on it. An empty list has no effect; if all are empty, everybody is
+    admitted (the default policy of the source). In a direct conversation a person on
+    `allowed_users` needs no allowed channel, because the ids of direct conversations are not known
+    in advance.
 
     With `allowed_workspaces` set, a place without a workspace (a platform that has none, a direct
     conversation on Discord) is refused too, except the direct conversation of a person on

@@ -71,8 +71,8 @@ def decide_invocation(
 ) -> Invocation:
     """Decide if the assistant answers `message`, and which text reaches the model.
 
-    `bot_takes_part` says that the assistant has written in the message's thread. `@everyone` is not
-    a mention: `ChatMessage.mentions_bot` comes from the platform's entities only.
+    `bot_takes_part` is true if the assistant has written in the message's thread. `@everyone` is
+    not a mention: `ChatMessage.mentions_bot` comes from the platform's entities only.
     """
 
     def no(reason: str) -> Invocation:

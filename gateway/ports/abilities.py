@@ -134,7 +134,8 @@ class Liveness:
 class CanCheckLiveness(Protocol):
     def alive(self) -> Liveness:
         """Return what the transport has proven: an answered ping, a finished poll. Messages of
-        people are no proof: a quiet room is not a dead connection. Called often, must not wait."""
+        people are no proof: a room without messages is not a lost connection. It is called often
+        and must not wait."""
 
 
 @runtime_checkable

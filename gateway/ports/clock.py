@@ -14,7 +14,7 @@ class Clock(Protocol):
         """Return the current time in UTC."""
 
     def monotonic(self) -> float:
-        """Return the seconds of a clock that never goes back."""
+        """Return the seconds of a monotonic clock."""
 
     async def sleep(self, seconds: float) -> None:
         """Return after so many seconds."""

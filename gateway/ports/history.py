@@ -86,7 +86,7 @@ class History(Protocol):
 
     async def forget(self, whose: Whose, refs: Sequence[SpokenRef]) -> list[SpokenRef]:
         """Delete those of these texts that are these people's and unchanged, with the summaries of
-        the conversations that they stand in; returns what went."""
+        their conversations; returns the deleted ones."""
 
 
 def digest_of(text: str) -> str:

@@ -61,7 +61,7 @@ class AdapterManifest:
     """How long the platform may deliver the same event again."""
     pace: SendPace = SendPace()
     loggers: tuple[str, ...] = ()
-    """Loggers of the platform's library whose warnings say nothing that our own events do not."""
+    """Loggers of the platform's library whose warnings repeat our own events."""
     live: "Callable[[Place], LiveStyle | None] | None" = None
     """Like `CanShowLive.live_style`, for a process without a connection."""
     identify: str = ""

@@ -215,12 +215,12 @@ class NoMemory:
         return ()
 
     async def tell_later(self, sentence: str) -> None:
-        """Forget it: nothing waits without a memory."""
+        """Discard it: nothing waits without memory."""
 
     async def finish(
         self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
     ) -> AnswerFooter:
-        """Keeps nothing."""
+        """Stores nothing."""
         return NO_FOOTER
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:

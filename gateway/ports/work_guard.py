@@ -48,22 +48,23 @@ NOBODY: Final = Owner()
 
 
 class WorkGuard(Protocol):
-    """Counts process deaths by the work that was running."""
+    """Counts crashes by the work in progress."""
 
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
-        """Mark these items as running; if the process dies, the next one knows them."""
+        """Mark these items as in progress; after a crash the next process reads them."""
 
     def deaths(self, item: WorkItem) -> int:
-        """Return the weight of the deaths during this item; 0 for nearly everything."""
+        """Return the weight of the crashes during this item; 0 for nearly all items."""
 
     def exhausted(self, item: WorkItem) -> bool:
         """Return True if the item must not be started any more."""
 
     def suspects(self, kind: WorkKind) -> int:
-        """Return how many items of this kind ran during a death, or are quarantined."""
+        """Return how many items of this kind were in progress during a crash, or are
+        quarantined."""
 
     def release(self, item: WorkItem) -> None:
-        """Record that the item was handled in another way and is no suspect any more."""
+        """Record that the item was handled in another way and is no longer suspected."""
 
     async def quarantine(self, item: WorkItem, owner: Owner = NOBODY) -> None:
         """Store the item as quarantined work for the operator. Idempotent.

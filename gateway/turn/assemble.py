@@ -64,7 +64,7 @@ async def assemble(turn: TurnContext, services: Services) -> Decision:
         question_tokens = estimate_messages((ModelMessage("user", question),), steady)
         offered = estimate_tools(await turn.tools.tools(), steady) + round(steady.constant)
         total = room_for_blocks(assistant.window, budget, offered, question_tokens)
-    # That it fits was seen at the start: what was learned of counting since is no reason to fail.
+    # Checked at the start; a later calibration of token counts must not make it fail.
     if (own := count(parts.own)) > budget.system:
         budget = replace(budget, system=own)
     ranks = services.policies.ranks

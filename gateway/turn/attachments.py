@@ -201,7 +201,7 @@ async def read_attachments(turn: TurnContext, services: Services) -> Decision:
     attachments = [a for message in turn.messages for a in message.attachments]
     if not attachments:
         return Decision("attachments", True, "none")
-    # One more than is read, so that the model is told that there are more.
+    # One more than is read, so that the model learns that there are more.
     files = [await fetched(turn.connected.files, a) for a in attachments[: FILE_LIMITS.files]]
     files += [FetchedFile(a) for a in attachments[FILE_LIMITS.files :]]
     if turn.memory is not None:

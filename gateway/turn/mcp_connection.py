@@ -43,7 +43,7 @@ LONGEST_PAUSE: Final = 60.0
 STABLE_SECONDS: Final = 60.0
 """A connection that lasted this long ends the series of failures before it."""
 MAX_ERROR: Final = 1_000
-"""Characters of what a server says of its own failure."""
+"""Characters of a server's own error message."""
 
 
 class McpTools:
@@ -128,7 +128,7 @@ class McpTools:
         return text
 
     async def close(self) -> None:
-        """End the connection, and the program behind it."""
+        """End the connection and the server's program."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -143,7 +143,7 @@ class McpTools:
             began = self._clock.monotonic()
             try:
                 await self._connection()
-            except Exception as error:  # noqa: BLE001 - whatever ended it, the answer is the same
+            except Exception as error:  # noqa: BLE001 - the answer is the same for every error
                 self.problem = cause_of(error)
             finally:
                 self._client, self._specs, self._names = None, (), {}

@@ -84,7 +84,7 @@ def load_library() -> Connect:
             try:
                 return await stack.enter_async_context(client)
             except Exception as error:
-                if refused:  # the library says nothing of the status
+                if refused:  # the library does not report the status
                     raise HttpRefused(refused[0]) from error
                 raise
         program = mcp.StdioServerParameters(
@@ -163,7 +163,7 @@ async def probe(server: McpServer) -> Probed:
                 client = await connect(server, stack)
                 tools = await listed_tools(client, MAX_TOOLS)
             took = time.monotonic() - began
-    except Exception as error:  # noqa: BLE001 - whatever it is, the server cannot be used
+    except Exception as error:  # noqa: BLE001 - with any error the server cannot be used
         return Probed(problem=cause_of(error))
     kept = kept_tools(server.name, tools)
     return Probed(tuple(kept.names), len(tools) - len(kept.names), took)

@@ -57,7 +57,7 @@ class Meter:
         return self._provider.name
 
     async def reserve_amount(self, most: int) -> Decision:
-        """Reserve `most` more than the turn owes, if the accounts bear it."""
+        """Reserve `most` more than the turn owes, if the accounts allow it."""
         outcome = await self._ledger.reserve(self._turn, self.accounts, self.micros + most)
         for alert in outcome.alerts:
             if alert not in self._alerts:

@@ -36,7 +36,7 @@ async def remember(turn: TurnContext, services: Services) -> Decision:
         turn.footer = noted(turn.footer, note)
         return Decision("memory", True, "nothing_kept")
     used = [call.name for call in turn.result.calls]
-    # It says of the whole message what memory says of a part of it.
+    # It covers the whole message; memory's notice covers a part of it.
     covered = (REDACTION_NOTICE,) if note == REMOVED else ()
     after = await turn.memory.finish(kept_answer(turn, services), used, covered)
     turn.footer = noted(after, note)

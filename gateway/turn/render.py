@@ -27,7 +27,7 @@ async def render_answer(turn: TurnContext, services: Services) -> Decision:
     """Render the answer and its footer for the platform, split them, and address every part."""
     renderer = turn.connected.renderer
     await typed_under_answer(turn, services)
-    # An answer of nothing but markup renders to nothing; silence would be taken for a failure.
+    # An answer of markup only renders to nothing; a missing answer would look like a failure.
     parts = await render_off_loop(turn.answer or NO_ANSWER, renderer)
     parts = parts or await render_off_loop(NO_ANSWER, renderer)
     beneath = await screened_beneath(turn, turn.answer, beneath_answer(turn), services)

@@ -337,7 +337,7 @@ class _Turn:
         return finished
 
     def _taken_back(self) -> bool:
-        """Discard the beginning of an interrupted call, if nobody has seen it."""
+        """Discard the beginning of an interrupted call, if it was not shown."""
         if self._times_taken_back >= MAX_TAKEN_BACK:
             return False
         kept = self._pieces[: len(self._pieces) - len(self._call_pieces)]
@@ -362,7 +362,7 @@ class _Turn:
 
     def _learn(self, fitted: Fitted, finished: ModelFinished) -> None:
         used = finished.usage
-        if not finished.from_fallback:  # which says nothing of how the model counts that was asked
+        if not finished.from_fallback:  # which does not calibrate the requested model
             prompt = used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
             self._calibration = learned(
                 self._calibration,
@@ -404,7 +404,7 @@ class _Turn:
         one = (fitted.tokens if fitted else 0) + self._request.max_tokens
         return 2 * one <= self._tokens_left()
 
-    # --- what is kept ---------------------------------------------------------------------------
+    # --- the stored messages --------------------------------------------------------------------
 
     def _messages(self) -> tuple[ModelMessage, ...]:
         """Return the turn for the history: no reasoning, no call without its result."""

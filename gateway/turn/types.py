@@ -18,7 +18,7 @@ OnWait: TypeAlias = Callable[[], None]
 """Called each time that the turn begins to wait for a model that does not answer."""
 
 Outcome: TypeAlias = Literal[
-    "answered",  # the model came to its end by itself
+    "answered",  # the model ended its answer
     "length",  # the answer stopped at `max_tokens`
     "declined",  # the model refused to answer
     "rounds",  # a cap of `TurnLimits` ended the tool calls; the text says so or answers without
@@ -27,7 +27,7 @@ Outcome: TypeAlias = Literal[
     "tokens",
     "time",
     "broken",  # the connection broke after a part of the answer was shown; the part stays
-    "too_long",  # the question does not fit the model, however much is left out
+    "too_long",  # the question does not fit the model, even with all cuts
     "unavailable",  # no model answered
     "refused",  # the service refuses the request: credentials, a model that does not exist
 ]

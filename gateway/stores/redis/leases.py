@@ -1,4 +1,4 @@
-"""Leases on streams: they decide which process reads, and expire when their holder dies.
+"""Leases on streams: they decide which process reads, and expire after a crash of their holder.
 
 Every holder calls `renew` a few times per lease. Redis' own clock measures it, and the script that
 reads a stream checks the lease first, so a process that was suspended for too long reads nothing
@@ -106,7 +106,7 @@ class StreamLeases:
         return max(0, len(self.owned) - self.share)
 
     async def renew(self) -> LeaseChange:
-        """Report that this process lives, extend its leases, and take free streams up to its
+        """Report that this process runs, extend its leases, and take free streams up to its
         share."""
         began = time.monotonic()
         self.share, kept, gained = await self._client.run(

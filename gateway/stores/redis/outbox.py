@@ -22,7 +22,7 @@ AT_ONCE = 500
 """Sends that one call deletes."""
 MAX_REASON = 500
 MAX_DEAD = 10_000
-"""Dead letters that are kept; the oldest are dropped."""
+"""Maximum number of dead letters; the oldest are deleted."""
 DEAD_FIELDS = ("seq", "outbound", "attempts", "at", "reason", "settled")
 TRIES = ("attempts", "begun", "not_before")
 SENDS = "sends"

@@ -82,7 +82,7 @@ def _fit(
     written, over = [], 0
     for piece, need, most in zip(pieces, needs, limits, strict=True):
         text = _section_text(piece) if need <= most + over else _cut(piece, most + over, count)
-        over += most - (count(GAP + text) if text else 0)  # whole sentences leave a rest
+        over += most - (count(GAP + text) if text else 0)  # complete sentences leave a rest
         written.append(text)
     while any(written) and count(block(written)) > limit:  # counts are not exactly additive
         last = max(index for index, text in enumerate(written) if text)
@@ -196,8 +196,8 @@ def _hand_on(
     short: Sequence[BlockKind],
     room: int,
 ) -> None:
-    """Pass on the room that is left because only whole sentences and items are taken, to the
-    least important blocks first."""
+    """Distribute the tokens that remain because only complete sentences and items are taken, to the
+    lowest ranks first."""
     free = room - sum(fit.tokens for fit in fits.values())
     for kind in reversed(short):
         before = fits[kind]

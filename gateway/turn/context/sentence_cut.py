@@ -15,7 +15,7 @@ _END: Final = re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？｡]\s*|\n+")
 
 
 def sentences(text: str) -> list[str]:
-    """Split the text behind each sentence; joined, the pieces are the text again."""
+    """Split the text after each sentence; joined, the pieces are the text again."""
     pieces, start = [], 0
     for end in _END.finditer(text):
         pieces.append(text[start : end.end()])
@@ -40,7 +40,7 @@ def shortened(text: str, limit: int, count: Callable[[str], int]) -> str:
     letters = _most(len(text), all_of_it, limit, lambda n: count(_marked(text[:n])))
     if not letters:
         return ""
-    # White space behind a sentence is dropped, so a sentence fits if only that exceeds the limit.
+    # White space after a sentence is dropped, so a sentence fits if only that exceeds the limit.
     rest = text[letters : letters + STRETCH]
     reach = letters + len(rest) - len(rest.lstrip())
     return _marked(text[: _last_end(text, reach) or letters])
