@@ -52,8 +52,7 @@ class Audit:
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
 
     def signature(self, text: str) -> str:
-        """Return the proof that this program wrote a text. Empty without a key, because anybody
-        could make it then."""
+        """Return the signature of a text that this program wrote. Empty without a key."""
         if not self._key:
             return ""
         key = hmac.new(self._key, SIGNING, hashlib.sha256).digest()

@@ -48,7 +48,7 @@ DOUBTFUL: Final = "It contains what may be a password or a key. Please check it.
 Written = Literal["written", "proposed", "conflict"]
 
 NEARLY_FULL: Final = 9_000
-"""Characters from which the person is told the remaining space (sources 000)."""
+"""Characters from which the remaining space is reported to the person (sources 000)."""
 
 
 @dataclass(frozen=True, slots=True)

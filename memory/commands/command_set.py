@@ -39,7 +39,7 @@ from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons
 _THAT: Final = re.compile(
     r"that\s+(?=(?:i|we|my|our|you|your|he|she|it|they|his|her|its|their)\b)", re.IGNORECASE
 )
-"""The word before a statement: without it, the memory is a whole sentence."""
+"""The word before a statement: without it, the memory is a complete sentence."""
 SPECS: Final = (
     CommandSpec("remember", "Remember something for me", True, "what"),
     CommandSpec(

@@ -1,4 +1,4 @@
-"""`/memories`: lists of a person's learned memories and of their chat messages, page by page."""
+"""`/memories`: lists of a person's memories and of their chat messages, page by page."""
 
 from dataclasses import replace
 from typing import Final
@@ -20,7 +20,7 @@ _LETTERS: Final[dict[str, ListName]] = {"l": "learned", "s": "said"}
 
 class MemoryLists:
     """Shows a person's own memories. In a room only memories learned there, without buttons,
-    because nobody else could use them."""
+    because only that person could use them."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions

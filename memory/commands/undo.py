@@ -1,4 +1,4 @@
-"""`/undo` and its button: delete memories that the assistant stored by itself."""
+"""`/undo` and its button: delete memories that the assistant stored without a question."""
 
 from typing import Final
 

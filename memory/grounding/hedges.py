@@ -38,7 +38,7 @@ _COUNT: Final = (
 )
 
 SPECULATION: Final = (
-    # "I think of", "I believe in", "I figure out" and "I assume control" say something else.
+    # "I think of", "I believe in", "I figure out" and "I assume control" are no speculation.
     (
         rf"{_I}(?: {_NEG})?,? (?:think|thought|guess|guessed|believe|believed|assume|assumed"
         r"|suppose|supposed|suspect|suspected|imagine|imagined|reckon|reckoned|presume|presumed|speculate"
@@ -96,7 +96,7 @@ TECHNICAL: Final = (
     r"\b(?:seems?|appears?|tends?) (?:to|that|like|as)\b|\bseems \w+|\bpossible that\b",
     r"\bshould (?:probably|likely|perhaps|hopefully|work|suffice)\b",
     r"\bshould be (?:fine|ok|okay|enough|able|safe)\b|\b(?:is|are|was|were) (?:sort|kind) of\b",
-    # What somebody else holds to be so.
+    # Opinions of other people.
     r"(?<!it )(?:thinks|believes|guesses|assumes|suspects|reckons|supposes)\b",
     (
         r"\b(?:we|she|he|they|everyone|everybody|people|who) (?:also |still |really )?"

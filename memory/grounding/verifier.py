@@ -167,7 +167,7 @@ def _content(text: str) -> frozenset[str]:
 async def keep_relevant(
     content: str, checked: Sequence[Checked], judge: RelevanceJudge | None = None
 ) -> tuple[Checked, ...]:
-    """The same, with valid citations turned invalid where they do not speak of the claim."""
+    """The same, with valid citations made invalid where they are unrelated to the claim."""
     claim = _without([c.citation for c in checked], content)
     return tuple([await _judged(claim, one, judge) for one in checked])
 
@@ -186,6 +186,6 @@ async def _judged(claim: str, one: Checked, judge: RelevanceJudge | None) -> Che
         return replace(one, verification=Verification(False, Reason.IRRELEVANT))
     try:
         relevant = judge is None or await judge.supports(claim, material[:MAX_MATERIAL])
-    except Exception:  # noqa: BLE001 - whatever fails in a model leaves the claim unverified
+    except Exception:  # noqa: BLE001 - any failure of a model leaves the claim unverified
         return replace(one, verification=Verification(False, Reason.FAILED))
     return one if relevant else replace(one, verification=Verification(False, Reason.IRRELEVANT))

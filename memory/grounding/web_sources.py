@@ -17,7 +17,7 @@ MAX_PAGE: Final = 65_536
 """Bytes of a page that are read at most."""
 _NO_HEAD: Final = frozenset({405, 501})
 MAX_SCRIPT: Final = 20_000
-"""Characters of a script or style sheet that is removed whole."""
+"""Maximum characters of a script or style sheet that is removed completely."""
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>")
 _OPENS: Final = re.compile(r"<(?:script|style)\b")
 _CLOSES: Final = re.compile(r"</(?:script|style)\s*>")
@@ -127,8 +127,8 @@ class Tracker:
 
 
 class Trackers:
-    """Several trackers, which are asked in their order. `networks`: internal ones in which these
-    may be."""
+    """Several trackers, which are requested in their order. `networks`: internal networks in which
+    they may be."""
 
     def __init__(
         self,

@@ -13,8 +13,8 @@ DEFAULT_PLAN: Final = "self_hosted"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`memories` current memories at most, None for no limit. `refusal` says that they are used up,
-    with `{count}` and `{limit}` in it."""
+    """`memories` current memories at most, None for no limit. `refusal` is the text when they are
+    used, with `{count}` and `{limit}` in it."""
 
     memories: int | None
     refusal: str = "Memory limit reached ({count}/{limit}). Delete a memory to make room."

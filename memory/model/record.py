@@ -16,7 +16,8 @@ from gateway.people import Audience
 ID_PREFIX: Final = "mem-"
 SHORT_ID: Final = len(ID_PREFIX) + 8
 MAX_MEMORY: Final = 1_000
-"""Characters of one memory; a longer one is cut, and the write says so (sources 000)."""
+"""Characters of one memory; a longer one is cut, and the result of the write reports it (sources
+000)."""
 MAX_DOCUMENT: Final = 10_000
 """Characters of a SOUL, BIBLE or HEARTBEAT, and of a turn (sources 000)."""
 MAX_TAGS: Final = 10
@@ -30,7 +31,7 @@ EPISODIC_MAX_TTL: Final = timedelta(days=365)
 
 
 class Tier(StrEnum):
-    """The lifetime of a memory. Working memory lives as long as its session."""
+    """The lifetime of a memory. Working memory lasts as long as its session."""
 
     WORKING = "working"
     EPISODIC = "episodic"
@@ -107,8 +108,8 @@ class Provenance:
     channel: str = ""
     audience: Audience = Audience.DIRECT
     external: bool = False
-    """True for external content, or the assistant's statement about it: a message of somebody else,
-    a file, a page, a tool."""
+    """True for external content, or the assistant's statement about it: a message of another
+    person, a file, a page, a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +147,9 @@ class Embedding:
 class Record:
     """A memory as it is stored.
 
-    `true_from` and `true_until` say when it holds in the world, `provenance.at` when it was
-    written, `expires_at` when it is forgotten. `superseded_by` is set on the older of two.
-    `derived_from` are the message ids it goes back to: they take it along when they are deleted,
+    `true_from` and `true_until` are the time in which it is true, `provenance.at` when it was
+    written, `expires_at` when it is deleted. `superseded_by` is set on the older of two.
+    `derived_from` are the message ids it goes back to: when they are deleted, it is deleted too,
     unless `confirmed`. `role` is who spoke, for turns of a conversation; empty otherwise. "other"
     is somebody else, whose text the person showed.
     """

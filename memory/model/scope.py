@@ -91,7 +91,7 @@ def system_access_scope(tenant: str, project: str) -> AccessScope:
 
 
 def alone(access: AccessScope) -> AccessScope:
-    """Return the same access without other readers, for comparisons that are shown to nobody."""
+    """Return the same access without other readers, for comparisons that are not shown."""
     return replace(access, room="", private=True)
 
 
@@ -119,7 +119,7 @@ def may_change(access: AccessScope, record: Record) -> bool:
 
 
 OWN: Final = f"(m.scope = 'user' AND {among('m.person', 'for_persons')})"
-"""The person's own memory `m`, wherever it was learned."""
+"""The person's own memory `m`, learned in any place."""
 TENANT: Final = either(sqlite="+m.tenant", postgres="m.tenant") + " = :for_tenant"
 """The plus keeps SQLite from reading a whole tenant by an index."""
 IN_ROOM: Final = "(:for_room <> '' AND m.room = :for_room)"

@@ -1,4 +1,4 @@
-"""Derives the trust in a text from the way it came in.
+"""Derives the trust in a text from its origin.
 
 The levels are those of the memory rules (sources 001, rule 2). What the model stores is its own
 inference, unless the person wrote that sentence in this turn (`memory/write/statement.py`).
@@ -12,7 +12,7 @@ from memory.model.record import SourceType, Trust
 
 
 class InputKind(StrEnum):
-    """The way a text came in, which only the service decides."""
+    """The origin of a text, which only the service decides."""
 
     EXPLICIT = "explicit"
     OWN_WORDS = "own_words"

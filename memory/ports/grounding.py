@@ -49,7 +49,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The outcome for one citation. `excerpt` is text of what is cited, where it was asked for."""
+    """The outcome for one citation. `excerpt` is text of the cited source, if requested."""
 
     valid: bool
     reason: Reason

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from gateway.message import Place
 
 LinkState = Literal["offered", "redeemed", "confirmed", "linked"]
-"""`offered`: a code waits to be entered. `redeemed`: it was. `confirmed`: the redeemer has
+"""`offered`: a code waits to be entered. `redeemed`: it was entered. `confirmed`: the redeemer has
 confirmed, and the maker is asked. `linked`: both have confirmed."""
 
 LinkOutcome = Literal[
@@ -62,7 +62,7 @@ class LinkRequest:
         return self.redeemer if person == self.maker.person else self.maker
 
     def own(self, person: str) -> LinkSide | None:
-        """Return this person's side of the request; None for anybody else."""
+        """Return this person's side of the request; None for other people."""
         return next((s for s in (self.maker, self.redeemer) if s and s.person == person), None)
 
 

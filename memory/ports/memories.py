@@ -36,8 +36,8 @@ class Filter:
     """A selection of memories. Empty values do not filter; all `tags` have to match.
 
     With a `text` the best matches of its words come first, otherwise the newest. `unfinished`: the
-    last word may go on, as while somebody types. `at` leaves out what is not true at that time;
-    `since` (inclusive) and `until` bound the time of writing. `turns` selects only turns, or
+    last word may be incomplete, as during typing. `at` excludes memories that are not true at that
+    time; `since` (inclusive) and `until` bound the time of writing. `turns` selects only turns, or
     (False) only what was learned. `limit` is 1 to 1,000.
     """
 
@@ -171,8 +171,8 @@ class MemoryStore(Protocol):
         *,
         suspicious: bool = False,
     ) -> list[ChangedMemory]:
-        """Replace the stored turn of an edited message, and delete what else is derived from it
-        and unconfirmed. The trust of a `suspicious` text becomes low."""
+        """Replace the stored turn of an edited message, and delete other unconfirmed memories
+        derived from it. The trust of a `suspicious` text becomes low."""
         ...
 
     async def embed(self, vectors: Sequence[TextVector]) -> int:

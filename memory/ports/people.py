@@ -86,7 +86,7 @@ class PeopleStore(Protocol):
         ...
 
     async def forget_seen(self, tenant: str, project: str, person: str = "") -> int:
-        """Record that this person, or everybody if empty, left the project; return how many."""
+        """Record that this person, or everybody if empty, left the project; return the number."""
         ...
 
     async def projects(

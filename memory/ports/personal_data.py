@@ -19,7 +19,8 @@ class PersonalDataStore(Protocol):
 
 
 class WorkingMemory(PersonalDataStore, Protocol):
-    """Working memory: turns, tasks and summaries of conversations, kept for `context.ttl_hours`."""
+    """Working memory: turns, tasks and summaries of conversations, stored for
+    `context.ttl_hours`."""
 
     async def working(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
         """Return rows of "turns" and "conversation_notes", as `export` does."""

@@ -15,7 +15,7 @@ from memory.recall.repeat_filter import asks
 from memory.recall.rules import Weights
 
 SITTING: Final = timedelta(hours=6)
-"""A longer silence ends the neighbourhood of a turn."""
+"""A longer pause ends the neighbourhood of a turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from memory.text.courtesies import words_of
 from memory.text.function_words import FUNCTION_WORDS
 
 MAX_ANSWER: Final = 400
-"""An answer of at most so many characters that says "I do not know" says nothing else."""
+"""An answer of at most so many characters with "I do not know" has no other content."""
 _ASKING: Final = ("?", "？", "؟")
 _DIGITS: Final = re.compile(r"\d+")
 

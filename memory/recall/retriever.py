@@ -243,7 +243,7 @@ class Retriever:
         with work.stage("selection"):
             limits = self._rules.limits, work.query.limit
             pick = partial(chosen, ordered, scores, trace, *limits, self._count)
-            # Each text is looked through for secrets, up to 5 us for a character.
+            # Each text is searched for secrets, which takes up to 5 us per character.
             aside = sum(len(record.content) for record in ordered) > AT_ONCE
             results, tokens, left_out = await asyncio.to_thread(pick) if aside else pick()
         return Recollection(

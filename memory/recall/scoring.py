@@ -77,7 +77,7 @@ def speaker_meant(
     question: Question, records: Sequence[Record], access: AccessScope
 ) -> Callable[[Record], bool] | None:
     """Return the test for turns of the person in the question, by name or by "I" and "you"; None if
-    it is about nobody in particular."""
+    it names no person."""
     words = frozenset(question.words)
     spoke = {name for record in records if (name := speaker_of(record))}
     named = {name for name in spoke if words & _parts(name)}

@@ -34,8 +34,8 @@ ItemRefs = tuple[Ref, ...]
 
 @dataclass(frozen=True, slots=True)
 class TopicMatch:
-    """A match of a topic. `record` is None for a message that only its conversation keeps
-    (`spoken`). `waits`: it is an open review."""
+    """A match of a topic. `record` is None for a message that only its conversation stores
+    (`spoken`). `waits`: it waits for a decision."""
 
     refs: ItemRefs
     record: Record | None = None

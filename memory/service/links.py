@@ -1,8 +1,7 @@
-"""Links two identities: a one-time code, a confirmation from both sides, and the end of a link.
-
-A code by itself shares nothing. The person who enters it and the person who made it both see the
-other side, and both confirm; `memory/commands/link.py` asks them. Every step is in the audit log,
-with ids and without names.
+"""Links two identities: a one-time code, a confirmation from both sides, and the end of a link. A
+code alone shares nothing. The person who enters it and the person who made it both see the other
+side, and both confirm; `memory/commands/link.py` asks them. Every step is in the audit log, with
+ids and without names.
 """
 
 import hashlib
@@ -28,7 +27,7 @@ HUMAN_FOR: Final = timedelta(minutes=1)
 MAX_HUMANS: Final = 10_000
 ALL_TRIES: Final = 50_000
 """Wrong codes of all people within `LINK_VALID`, in one process: few of 2**48, and more than a
-hundred accounts can use up to block everybody else."""
+hundred accounts can use to block other people."""
 MAX_GUESSERS: Final = 10_000
 
 LinkEvent = Literal["offered", "redeemed", "confirmed", "refused", "expired", "linked", "unlinked"]

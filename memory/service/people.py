@@ -20,7 +20,7 @@ from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
 
 SEEN_AGAIN: Final = timedelta(hours=12)
-"""The precision of the time when somebody was last seen in a project."""
+"""The precision of the time when a person was last seen in a project."""
 MAX_OFF_IN: Final = 50
 """Conversations in which one person may turn memory off."""
 MAX_WAITING_NOTICES: Final = 10
@@ -207,7 +207,7 @@ class People:
         if caller.principal.outside:
             here = caller.principal.person
             if not project.startswith(f"{here.platform}:{here.account}:"):
-                return "", ""  # chosen by an identity elsewhere, which may be a member there
+                return "", ""  # chosen by a linked identity, which may be a member there
             belonging = MembershipStatus.GONE
         else:
             belonging = await self._belongs(tenant, project, known.seen)

@@ -35,7 +35,7 @@ from memory.service.dependencies import RequestMemory
 from memory.service.listing import MAX_LISTED, all_pages
 
 MAX_MATCHES: Final = 200
-"""Items that one `/forget` deletes at most; the same command again finds the rest."""
+"""Maximum items that one `/forget` deletes; the same command again finds the rest."""
 MAX_MESSAGES: Final = 2_000
 """Messages of conversations that one search reads, the latest ones."""
 AN_INSTANT: Final = timedelta(microseconds=1)
@@ -186,7 +186,7 @@ class MemoryPrivacy(RequestMemory):
         return DeletionResult(count, len(shown) - count)
 
     def sealed(self, topic: str) -> str:
-        """Return the HMAC of a topic, which stands for its words in the audit log."""
+        """Return the HMAC of a topic, which replaces its words in the audit log."""
         return self.dependencies.audit.sealed(topic)
 
     # --- everything of a person -----------------------------------------------------------------

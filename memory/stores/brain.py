@@ -23,7 +23,8 @@ def owners_of(access: AccessScope, document: Document, *, reading: bool) -> tupl
 
 
 def check_author(access: AccessScope, document: Document, author: str) -> None:
-    """Raise `BadInput` unless this author may write: BIBLE by operators, HEARTBEAT by nobody."""
+    """Raise `BadInput` unless this author may write: BIBLE only by operators, HEARTBEAT by no
+    person."""
     if document != "soul" and not access.project:
         raise BadInput(f"the {document} belongs to a project; choose one with /project first")
     if author == SYSTEM:

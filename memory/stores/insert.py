@@ -70,8 +70,8 @@ def duplicate_keys_of(
 def duplicate_in(
     filed: DuplicateKeys, candidates: Iterable[tuple[str, str]], threshold: float
 ) -> Duplicate | None:
-    """Return the candidate (id, text) that is a duplicate. The same words in another order may say
-    the contrary, and are none."""
+    """Return the candidate (id, text) that is a duplicate. The same words in another order may have
+    the opposite meaning, and are no duplicate."""
     ordered = ((id_, in_order(text)) for id_, text in candidates)
     kept = (
         (id_, frozenset(words)) for id_, words in ordered if not turned_round(filed.ordered, words)

@@ -198,7 +198,7 @@ class SqlLinks:
 
 
 def leave(tenant: str, person: str) -> Work[list[Linked]]:
-    """Take an identity out of its links; one that stays behind alone is linked no more."""
+    """Remove an identity from its links; a single remaining identity is no longer linked."""
     yield from _turns(tenant)
     rows = yield from fetch(GROUP, {"tenant": tenant, "person": person})
     others = [_linked(row) for row in rows]

@@ -43,7 +43,7 @@ def owner_of_all(tenant: str) -> str:
 
 
 def owners_within(access: AccessScope) -> list[str]:
-    """Return the owners whose memories may be shown, wherever they were learned."""
+    """Return the owners whose memories may be shown, learned in any place."""
     names = [owner_of_all(access.tenant)]
     if access.project:
         names.append(_name(access.tenant, "project", access.project))

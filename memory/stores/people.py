@@ -15,7 +15,7 @@ from memory.stores.links import LINKED
 from memory.stores.turn_start import arrival
 
 NO_BRIEF: Final = -1
-"""Stands for a missing time in a comparison."""
+"""Replaces a missing time in a comparison."""
 
 SEE: Final = Statement("""
     INSERT INTO people_projects (tenant, person, project, title, at)

@@ -1,6 +1,6 @@
 """Export and erasure of a person's memories.
 
-What somebody wrote for a project or for everybody stays, without their name, conversation and
+Memories that a person wrote for a project or for everybody stay, without name, conversation and
 message.
 """
 
@@ -95,7 +95,7 @@ TABLES: Final = (
 )
 SELECTS: Final = tuple(table.select for table in TABLES)
 THEIRS: Final = f"tenant = :tenant AND {PERSON}"
-# One who stays behind alone is linked no more.
+# A single remaining identity is no longer linked.
 LEFT: Final = f"""
     SELECT link.person FROM people_links link WHERE link.tenant = :tenant AND link.link_group IN (
         SELECT link_group FROM people_links WHERE {THEIRS}

@@ -31,8 +31,8 @@ REMEMBERS: Final = """
         OR EXISTS (SELECT 1 FROM memories own WHERE own.tenant = :tenant
             AND own.person = one.person AND own.scope = 'user'))
 """
-"""False if there is certainly no visible memory. PostgreSQL is not asked, because it might read the
-whole table."""
+"""False if there is certainly no visible memory. PostgreSQL is not queried, because it might read
+the whole table."""
 WHO: Final = Statement(f"""
     SELECT one.person, coalesce(chosen.project, ''), coalesce(chosen.shows_private, false),
         coalesce(chosen.memory_off, false), chosen.notes, coalesce(chosen.off_in, '[]'),

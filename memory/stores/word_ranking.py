@@ -121,7 +121,7 @@ def whole(hits: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
 def chunks(
     hits: Sequence[tuple[int, float]], after: int | None
 ) -> Iterator[Sequence[tuple[int, float]]]:
-    """The hits behind number `after`, some at a time; none when that is not among them."""
+    """The hits after number `after`, in portions; none if that number is not among them."""
     start = 0
     if after is not None:
         places = (place for place, (number, _) in enumerate(hits) if number == after)

@@ -41,7 +41,7 @@ _HELLOS: Final = frozenset(
     halo hai 안녕 안녕하세요 γεια γειά καλημέρα שלום szia
     """.split()  # noqa: SIM905 - reads better
 )
-"""Words that greet, behind which a single further word is a name."""
+"""Words that greet, after which a single further word is a name."""
 _COURTEOUS: Final = frozenset(
     """
     welcome bye goodbye cheers cu thx ty thankyou lol haha hahaha wow nice cool awesome perfect
@@ -156,7 +156,8 @@ def without_courtesies(text: str) -> str:
 
 
 def is_courtesy(piece: str) -> bool:
-    """True for words that begin or end with a greeting, thanks or consent, and say nothing else."""
+    """True for words that begin or end with a greeting, thanks or consent, and have no other
+    content."""
     words = words_of(piece)
     if not words:
         return False

@@ -1,4 +1,4 @@
-"""Function words, which tell how a question is asked and not its subject, in languages other than
+"""Function words, which carry the form of a question and not its subject, in languages other than
 English.
 
 The stores omit English ones. The language of a question is the one with most of these words in it.

@@ -50,7 +50,7 @@ _SHORT_FORMS: Final = frozenset(
 )
 """Abbreviations before a full stop that does not end a sentence."""
 _MAY_END: Final = frozenset("approx co corp est etc evtl inc jr ltd max min univ usw".split())  # noqa: SIM905 - reads better
-"""Short forms that are no title and may stand at the end of a sentence."""
+"""Short forms that are no title and can end a sentence."""
 _OPENERS: Final = FUNCTION_WORDS | STOP_WORDS
 ITEM: Final = re.compile(r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 """The beginning of a list's item."""
@@ -123,8 +123,8 @@ def _opens_sentence(message: str, place: int) -> bool:
 
 
 def _goes_on(message: str, match: re.Match[str], capitals: bool) -> bool:
-    """True where a small letter follows on the same line ("Yahoo! again"), of somebody who begins
-    sentences with `capitals`; behind dots of anybody."""
+    """True where a small letter follows on the same line ("Yahoo! again"), of a person who begins
+    sentences with `capitals`; after dots of any person."""
     after = message[match.end() : match.end() + 4].lstrip(" \t")
     dots = match.group().startswith(("..", "…"))
     return after[:1].islower() and (capitals or dots)

@@ -53,7 +53,7 @@ _POINTS: Final = frozenset(
     그거 그것 이거 이것
     """.split()  # noqa: SIM905 - reads better
 )
-"""Words that point to what was said before, none of which is an article as well."""
+"""Words that refer to an earlier text, none of which is also an article."""
 _SPEAKER: Final = frozenset(
     """
     i im my me we our us mine myself
@@ -77,7 +77,7 @@ _BOUND: Final = frozenset(
     istiyorum хочу funktioniert
     """.split()  # noqa: SIM905 - reads better
 )
-"""Words that are said of something that was named before: "take it"."""
+"""Words that refer to a thing that was named before: "take it"."""
 _UNSPACED_AGREES: Final = frozenset(
     (
         "はい", "いいえ", "うん", "ううん", "そう", "そうです", "そうですね", "それ", "それです",
@@ -114,7 +114,7 @@ def is_unspaced(letter: str) -> bool:
 
 
 def telling_words(sentence: str) -> list[str]:
-    """The words of a sentence that say what it is about."""
+    """The words of a sentence that carry its subject."""
     return [word for word in words_of(sentence) if word not in _EMPTY]
 
 
@@ -184,7 +184,7 @@ def asks_unmarked(text: str) -> bool:
 
 
 def _inverted(words: list[str]) -> bool:
-    """True where the verb comes before its subject, or behind a question word."""
+    """True where the verb comes before its subject, or after a question word."""
     if len(words) < 2:
         return False
     first, second = words[0], words[1]

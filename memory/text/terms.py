@@ -80,7 +80,7 @@ def query_terms(text: str, *, unfinished: bool = False) -> tuple[Term, ...]:
 
 
 def _end_of_words(plain: str) -> int:
-    """The place behind which a text has nothing but signs."""
+    """The position after which a text contains only signs."""
     end = len(plain)
     while end and not (
         plain[end - 1].isalnum() or plain[end - 1] == "_" or plain[end - 1].isspace()
@@ -154,7 +154,7 @@ def _completed(start: str) -> tuple[str, ...]:
 
 def stem(word: str) -> str:
     """A folded word without its ending: English, and Russian where it is written in Cyrillic."""
-    if not word.isalpha():  # numbers and names of things: ever new ones, not worth remembering
+    if not word.isalpha():  # numbers and names of things: too many different ones to cache
         return word
     return _stem(word)
 

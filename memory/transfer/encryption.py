@@ -47,7 +47,7 @@ class _Keys:
 
 
 def check_key(key: str) -> str:
-    """The key without the line's end of the file it was kept in.
+    """The key without the line break at the end of its file.
 
     Raises `BadInput` for one of fewer than 12 or more than 1,000 characters.
     """

@@ -107,7 +107,7 @@ def written(target: Path, *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """A file to write into; it takes its name, mode 0600, once everything is on the disk.
 
     Raises `BadInput` when `target` exists and `overwrite` is not set, or when it cannot be written;
-    nothing is left behind then.
+    no file remains then.
     """
     refuse_existing(target, overwrite)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")

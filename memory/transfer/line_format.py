@@ -58,7 +58,7 @@ TABLES: Final = frozenset(
         "feedback",
     )
 )
-"""Kinds of data that `/privacy export` gives out beside memories."""
+"""Kinds of data that `/privacy export` contains in addition to memories."""
 NO_EXPORT: Final = (
     "line 1: this is not an export of Parley, which begins with "
     '{"format":"parley-memory","version":1}'
@@ -106,7 +106,7 @@ Values = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A memory of a file, and all that its line says, in which a signature can be checked."""
+    """A memory of a file, and all fields of its line, by which a signature can be checked."""
 
     line: Line
     values: Values
@@ -172,7 +172,7 @@ def header_from(line: bytes | Values) -> Header:
 
 
 def line_from(line: bytes | Values) -> Read:
-    """A memory of a file, or what is wrong with it. Never repeats what it says."""
+    """A memory of a file, or the reason why it is invalid, which never repeats its text."""
     try:
         values = _values(line)
     except ValueError:
@@ -229,7 +229,7 @@ def is_proven(handle: MemoryHandle, values: Mapping[str, object]) -> bool:
 
 
 def proven_of(values: Mapping[str, object]) -> ProvenHistory:
-    """Return what a line states about itself, to be believed only if it is proven."""
+    """Return the statements of a line about itself, which count only if a signature proves them."""
     provenance = Provenance(
         source=SourceType(str(values["source"])),
         trust=Trust(str(values["trust"])),

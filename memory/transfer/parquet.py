@@ -14,7 +14,7 @@ MAGIC: Final = b"PAR1"
 HEADER: Final = b"parley"
 """Under this key the file's metadata holds the header line."""
 GROUP: Final = 1_000
-"""Records of a row group, and thus what is held at a time."""
+"""Records of a row group, and thus the number in memory at a time."""
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Maximum bytes of a file to import: its end contains the index, so all of it must be in memory."""
 MISSING: Final = "Parquet needs the package pyarrow: pip install 'pyarrow>=26,<27'"
@@ -83,7 +83,7 @@ def read_parquet(source: BinaryIO) -> Iterator[bytes | Mapping[str, object]]:
         yield bytes((file.schema_arrow.metadata or {}).get(HEADER, b""))
         for batch in file.iter_batches(batch_size=GROUP, columns=names):
             for row in batch.to_pylist():
-                # Null is how a column says that a row has no such value.
+                # Null means that a row has no such value.
                 yield {name: value for name, value in row.items() if value is not None}
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise BadInput(f"the Parquet file cannot be read: {str(error)[:200]}") from error

@@ -111,7 +111,7 @@ class Brief:
 
 
 class Briefs:
-    """Keeps the brief of each session as it was in the first prompt, so that the provider can
+    """Stores the brief of each session as it was in the first prompt, so that the provider can
     cache it."""
 
     def __init__(self, store: MemoryStore, limits: BriefLimits) -> None:
@@ -178,7 +178,7 @@ def _line(record: Record, *, with_provenance: bool) -> str:
     content = " ".join(redact_secrets(record.content).text.split())
     provenance = record.provenance
     if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
-        content = f"“{content}”"  # their own words, which may say "I"
+        content = f"“{content}”"  # the person's own text, which may contain "I"
     line = f"- [{record.kind}] {content} ({provenance.at.date().isoformat()}) {short_id(record.id)}"
     if provenance.external:
         line += f" [{label_of(record)}]"

@@ -81,8 +81,8 @@ def undelivered_notices(
     notes: bool,
     without: Sequence[str] = (),
 ) -> list[str]:
-    """Return what waits until the person can be told alone: ids, and `notices`, which quote
-    nothing. Without `notes` only open decisions; sentences in `without` are left out."""
+    """Return the notices that wait until the person can read them alone: ids, and `notices`, which
+    quote nothing. Without `notes` only open decisions; sentences in `without` are left out."""
     stored = [one.memory_id for one in results if one.outcome is Outcome.STORED and notes]
     waiting = [one.review_id for one in results if one.outcome is Outcome.REVIEW]
     own = [n for one in results for n in one.notices if n != one.replacement_notice]
@@ -198,8 +198,8 @@ def footer_of(
     noted: Sequence[SavedNotice] = (),
     without: Sequence[str] = (),
 ) -> AnswerFooter:
-    """Return what the person is told and asked after the model stored something. The sentences
-    `without` are left out."""
+    """Return the notices and questions for the person after the model stored a memory. The
+    sentences `without` are left out."""
     if not (results or further or noted):
         return NO_FOOTER
     notices = [n for result in results for n in result.notices if n != result.replacement_notice]

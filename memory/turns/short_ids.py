@@ -28,8 +28,8 @@ class ShownIds:
                 self._ids.add(memory_id)
 
     def named(self, name: str) -> str | None:
-        """Return the whole id that the model means; None if none or two of this name were shown. A
-        whole id is returned as it is: the store checks the access."""
+        """Return the full id that the model means; None if none or two of this name were shown. A
+        full id is returned unchanged: the store checks the access."""
         short = name.strip().strip("[]()").casefold()
         if _WHOLE.fullmatch(short) is not None:
             return short

@@ -1,4 +1,4 @@
-"""Memory in one turn: the prompt, the tools, recall, and what the person is told afterwards."""
+"""Memory in one turn: the prompt, the tools, recall, and the notices for the person."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -134,7 +134,7 @@ class MemoryTurn:
     async def finish(
         self, answer: str, tools_used: Sequence[str], without: Sequence[str] = ()
     ) -> AnswerFooter:
-        """Return what the person is told after the answer, and the turn to store."""
+        """Return the notices after the answer, and the turn to store."""
         footer = await self._footer(without)
         if not self._stores_turn:
             return footer

@@ -53,8 +53,8 @@ class ExternalText:
 
 
 def shown_before(record: Record, persons: Collection[str]) -> tuple[Material, ...]:
-    """Return a recalled memory as external text, if it came from outside or another person said it
-    in this room."""
+    """Return a recalled memory as external text, if its source is external or another person wrote
+    it in this room."""
     provenance = record.provenance
     if provenance.external:
         return (Material(_authorship(provenance), record.content),)

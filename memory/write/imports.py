@@ -66,9 +66,9 @@ def with_imported_history(
     *,
     suspicious: bool = False,
 ) -> Record:
-    """Return the record with its history. Nothing is dated ahead, and nothing lives longer than a
-    memory written at that date. A `suspicious` text regains no trust. The record is not derived
-    from the message that asks for the import."""
+    """Return the record with its history. No date is in the future, and no lifetime is longer than
+    that of a memory written at that date. A `suspicious` text regains no trust. The record is not
+    derived from the message that asks for the import."""
     at = min(history.at, now)
     expires = None
     if record.tier is Tier.EPISODIC:

@@ -196,9 +196,9 @@ _MAX_PASSES: Final = 4
 def sanitize_brain_content(text: str, max_length: int = MAX_LENGTH) -> str:
     """The text with safe Unicode, sanitised as a whole, then cut to `max_length` and stripped.
 
-    Never longer than `max_length` characters; doing it twice changes nothing. May be empty. What
-    the cut brings to life is sanitised away as well; should it never come to rest, nothing is
-    left. Raises `ValueError` for a negative length.
+    Never longer than `max_length` characters; it is idempotent. May be empty. Markup that the cut
+    creates is sanitised too; if the result does not become stable, it is empty. Raises `ValueError`
+    for a negative length.
     """
     for _ in range(_MAX_PASSES):
         before = text

@@ -58,7 +58,7 @@ _CHANGES_UNSPACED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The memory that a statement replaces; `certain` is False where the person is to be asked."""
+    """The memory that a statement replaces; `certain` is False if the person must be asked."""
 
     record: Record
     certain: bool

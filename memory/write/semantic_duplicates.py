@@ -23,7 +23,7 @@ class MeaningCheck:
     threshold: float = VECTOR_THRESHOLD
 
     async def like(self, access: AccessScope, record: Record) -> tuple[Duplicate | None, Embedding]:
-        """The memory that says the same, and the vector of the new one. Raises
+        """The memory with the same meaning, and the vector of the new one. Raises
         `StoreUnavailable`, and `gateway.errors.ModelError` where there is no vector."""
         made = (await self.embedder.embed([record.content]))[0]
         of_owner = alone(access)

@@ -1,6 +1,6 @@
-"""The person's own sentence that a quote of the model points to.
+"""The person's own sentence that contains a quote of the model.
 
-The model names words of the person (`quote`); what is stored is the sentence in which they stand,
+The model names words of the person (`quote`); the stored text is the sentence that contains them,
 as the person wrote it. The model's wording is never stored as the person's, so a number, a name or
 a "not" that it changed cannot be stored either.
 """

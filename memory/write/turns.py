@@ -92,7 +92,8 @@ class TurnWriter:
         past: ImportedHistory,
         way: InputKind,
     ) -> WriteResult:
-        """Store one side of an imported turn; `way` is the kind of an unproven one."""
+        """Store one side of an imported turn; `way` is the input kind of a turn without a valid
+        signature."""
         proven = is_proven(past)
         prepared = prepare_turn(text, WAYS[role] if proven else way)
         if isinstance(prepared, Refusal):

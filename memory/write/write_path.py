@@ -2,7 +2,7 @@
 
 The order is: snapshot, bounds, Unicode, sanitise, secrets, injection, trust, markers, cut,
 credential check (`prepare.py`), grounding (`memory/grounding/`), duplicates and quota (in the
-store's transaction), store, audit. Doubtful texts wait in the review queue.
+store's transaction), store, audit. Uncertain texts wait in the review queue.
 """
 
 import uuid

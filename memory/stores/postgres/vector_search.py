@@ -3,7 +3,7 @@
 The table is not part of the schema, because without it everything else works: recall is lexical
 then. The filter is part of the query.
 
-What few memories come into question are compared one by one: exact, and faster than any index, as
+If few memories match the filter, they are compared one by one: exact, and faster than any index, as
 long as their owner does not have very many. Beyond that pgvector's HNSW index goes on until enough
 of what it finds fits (`hnsw.iterative_scan`).
 """
@@ -72,7 +72,7 @@ class VectorTable:
         self._wanted: Indexed | None = None
 
     async def there(self, *, by_now: bool = False) -> bool:
-        """True if the table exists; with `by_now` a missing table is looked for again. Raises
+        """True if the table exists; with `by_now` a missing table is searched for again. Raises
         `StoreUnavailable`."""
         if self._there is None or (by_now and not self._there):
             rows = await self._database.fetch_raw(

@@ -151,7 +151,7 @@ def best_first(
         return
     numbers = np.concatenate([one for one, _ in similarities])
     scores = np.concatenate([one for _, one in similarities])
-    if len(similarities) > 1:  # what was said in a room is also its speaker's
+    if len(similarities) > 1:  # a message in a room also belongs to its author
         numbers, places = np.unique(numbers, return_index=True)
         scores = scores[places]
     begin, portion = 0, first
@@ -179,7 +179,7 @@ def _unit(rows: Floats) -> Floats:
 READ_AT_ONCE: Final = 1_000
 """Vectors that one step reads on the event loop: some milliseconds."""
 FEWEST: Final = 50
-"""Minimum vectors that are looked up, because some may not fit the filter."""
+"""Minimum number of vectors to look up, because some may not match the filter."""
 ON_LOOP: Final = 20_000
 """Up to so many vectors are compared on the event loop, because a thread would cost more."""
 NEW: Final = {

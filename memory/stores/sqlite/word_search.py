@@ -36,8 +36,8 @@ CLOSELY: Final = f"""
 """  # noqa: S608 - constants
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 READ_WHOLE: Final = 200
-"""Partitions of at most so many memories are read whole, which is cheaper than looking up common
-words."""
+"""Partitions of at most so many memories are read completely, which is cheaper than looking up
+common words."""
 WORDS: Final = Statement(
     f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'partitions')}"  # noqa: S608 - constants
 )
