@@ -297,6 +297,7 @@ class App:
                 prices_of(self.settings),
                 self._clock,
             ),
+            self.health.metrics.written,
         )
 
     def _accounts(self, extensions: ExtensionRegistry) -> Accounts:

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Literal
 
@@ -83,6 +84,12 @@ class ConversationQueues:
     def waiting(self) -> int:
         """The number of waiting entries."""
         return self._waiting
+
+    @property
+    def oldest(self) -> datetime | None:
+        """The arrival of the entry that has waited longest; None when nothing waits."""
+        heads = (queue.waiting[0].received_at for queue in self._queues.values() if queue.waiting)
+        return min(heads, default=None)
 
     @property
     def running(self) -> int:

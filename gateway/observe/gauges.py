@@ -70,14 +70,17 @@ STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped
 class GaugeReadings:
     """The current values of all gauges.
 
-    `waiting`, `running` and `aside` are turns, `unsent` sends, `unwritten` pieces of work that wait
+    `waiting`, `running` and `aside` are turns, `oldest` the seconds for which the oldest of them
+    has waited, `unsent` sends, `unwritten` pieces of work that wait
     for the database, `loop_lag` is in seconds. `connections` has the state of each account,
     `reconnects` its lost connections, `proofs` its last proof of life, `parts` tells if each store
     and listener is up. `shared` is None in a single process. `quarantined` is work that is not
-    started any more, `tool_servers` are the MCP servers.
+    started any more, `tool_servers` are the MCP servers, `budgets` the configured limits in
+    dollars.
     """
 
     waiting: int = 0
+    oldest: float = 0.0
     running: int = 0
     aside: int = 0
     unsent: int = 0
@@ -90,6 +93,7 @@ class GaugeReadings:
     shared: QueueDepths | None = None
     quarantined: int = 0
     tool_servers: Sequence[ServerState] = ()
+    budgets: Mapping[str, float] = field(default_factory=dict)
 
 
 class Gauges(Collector):
@@ -102,6 +106,9 @@ class Gauges(Collector):
         """Yield all gauges; called by the registry for every page."""
         now = self._look()
         yield _one("parley_turns_queued", "Messages that wait for their turn.", now.waiting)
+        yield _one(
+            "parley_turns_oldest_seconds", "Age of the message that waits longest.", now.oldest
+        )
         yield _one("parley_turns_running", "Turns that are being processed.", now.running)
         yield _one(
             "parley_turns_waiting_for_model", "Turns that wait to call the model again.", now.aside
@@ -137,8 +144,20 @@ class Gauges(Collector):
         for part, works in now.parts.items():
             up.add_metric([part], works)
         yield up
+        yield _budgets(now.budgets)
         yield from _tool_servers(now.tool_servers)
         yield from _shared(now.shared)
+
+
+def _budgets(limits: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(
+        "parley_budget_limit_dollars",
+        "The configured limit of one person or workspace.",
+        labels=["account"],
+    )
+    for account, dollars in limits.items():
+        family.add_metric([account], dollars)
+    return family
 
 
 def _tool_servers(states: Sequence[ServerState]) -> Iterable[Metric]:

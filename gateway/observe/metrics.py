@@ -202,6 +202,7 @@ class Metrics:
         self._reason = Label(most=MAX_CODES)
         self._outcome = Label(most=MAX_CODES)
         self._what = Label(most=MAX_CODES)
+        self._code = Label(most=MAX_CODES)
         self._error = Label(pattern=TYPE, most=MAX_CODES)
         self._model = Label(models, pattern=MODEL, most=MAX_MODELS)
         self._unsent: OrderedDict[str, _Unsent] = OrderedDict()
@@ -235,6 +236,12 @@ class Metrics:
         self._refusals = self._counter("refusals", "Refusals.", "stage", "reason")
         self._tokens = self._counter(
             "tokens", "Tokens: input, output, cache_read, cache_write.", "model", "kind"
+        )
+        self._writes = self._counter(
+            "memory_writes",
+            "Statements for memory, by outcome (stored, review, blocked, refused) and reason code.",
+            "outcome",
+            "code",
         )
         self._cost = self._counter(
             "cost_dollars", "Cost in dollars, by the known or configured prices.", "model"
@@ -271,6 +278,10 @@ class Metrics:
             return
         label = self._reason if what in WITH_REASON else self._platform
         counter.add(label.of(detail))
+
+    def written(self, outcome: str, code: str) -> None:
+        """Count a write of memory by its outcome and reason code."""
+        self._writes.add(self._outcome.of(outcome), self._code.of(code))
 
     def arrived(self, platform: str, kind: str) -> None:
         self._events.add(self._platform.of(platform), self._kind.of(kind))

@@ -6,6 +6,7 @@ store's transaction), store, audit. Uncertain texts wait in the review queue.
 """
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -76,6 +77,8 @@ class WritePath:
     clock: Clock
     meaning: MeaningCheck | None = None
     """Finds duplicates in other words; None compares words only."""
+    written: Callable[[str, str], None] | None = None
+    """Receives the outcome and the code of each write."""
 
     @property
     def turns(self) -> TurnWriter:
@@ -93,6 +96,21 @@ class WritePath:
         past: ImportedHistory | None = None,
     ) -> WriteResult:
         """Store a draft, queue it for review, or refuse it; `past` is the history of an import."""
+        result = await self._write(request, access, draft, way, external=external, past=past)
+        if self.written is not None:
+            self.written(result.outcome.value, result.code)
+        return result
+
+    async def _write(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        draft: Draft,
+        way: InputKind,
+        *,
+        external: bool,
+        past: ImportedHistory | None,
+    ) -> WriteResult:
         if draft.scope is Scope.PROJECT and not access.project:
             return WriteResult(Outcome.REFUSED, "no_project", NO_PROJECT)
         fails = self.rules.fail_on_secret

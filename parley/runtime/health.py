@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 import structlog
@@ -148,8 +148,12 @@ class HealthMonitor:
         *,
         platforms: Collection[str],
         models: Collection[str],
+        budgets: Mapping[str, float] | None = None,
     ) -> None:
+        """`budgets` are the configured limits in dollars, by name."""
         self.metrics = Metrics(platforms, models)
+        self._budgets = budgets or {}
+        self._clock = clock
         self.phase: Phase = "starting"
         self._loop = EventLoopMonitor()
         self._stores = StoreMonitor(probes, clock)
@@ -211,6 +215,7 @@ class HealthMonitor:
         accounts = dict(parts.supervisor.states)
         return GaugeReadings(
             waiting=parts.queues.waiting,
+            oldest=self._seconds_since(parts.queues.oldest),
             running=parts.queues.running,
             aside=parts.queues.aside,
             unsent=parts.deliverer.waiting,
@@ -223,7 +228,12 @@ class HealthMonitor:
             shared=parts.shared(),
             quarantined=parts.quarantined(),
             tool_servers=parts.tool_servers(),
+            budgets=self._budgets,
         )
+
+    def _seconds_since(self, moment: datetime | None) -> float:
+        """0 for None, and for a moment that a corrected clock put into the future."""
+        return 0.0 if moment is None else max(0.0, (self._clock.now() - moment).total_seconds())
 
 
 @dataclass(slots=True)

@@ -83,13 +83,14 @@ def wire_memory(
     guard: WorkGuard = UNGUARDED,
     working: WorkingMemory | None = None,
     judge: RelevanceJudge | None = None,
+    written: Callable[[str, str], None] | None = None,
 ) -> WiredMemory:
     """The memory of a configuration; without it where it is off.
 
     `holders` are all stores with data of a person; `states` keep open questions and the figures of
     projects; `watch` receives a measurement of every recall; `check` knows the members of a
     project, and without it nobody can use a project in private; `judge` reads citations, where
-    that is configured.
+    that is configured; `written` receives the outcome and the code of every write.
     """
     section = settings.memory
     if not section.enabled:
@@ -99,7 +100,7 @@ def wire_memory(
     audit = Audit(stores.audit_on(key), key, clock)
     people = _people(settings, stores, check, clock)
     links = Links(stores.links, audit, clock)
-    path = _write_path(settings, stores, audit, models, clock, judge)
+    path = replace(_write_path(settings, stores, audit, models, clock, judge), written=written)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     consolidation = Consolidation(stores.waiting, path, guard)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 """OpenTelemetry's own variables, the more specific one first."""
 
+BUDGETS = ("user_per_day", "user_per_month", "workspace_per_day", "workspace_per_month")
+"""The names that alerts of budgets have, too."""
+
 
 def endpoint_of(configured: str | None, env: Mapping[str, str]) -> str:
     """The collector's address, empty for none."""
@@ -56,6 +59,11 @@ def build_health(settings: Settings, storage: Storage, clock: Clock) -> HealthMo
         clock,
         platforms={account.platform for account in settings.accounts()},
         models=[choice.name for choice in (settings.model, *settings.model.fallbacks)],
+        budgets={
+            name: limit
+            for name in BUDGETS
+            if (limit := getattr(settings.budgets, name)) is not None
+        },
     )
 
 

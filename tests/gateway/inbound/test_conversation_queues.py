@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -52,6 +54,21 @@ async def test_messages_during_a_turn_are_collected_into_the_next() -> None:
         queues.submit(entry(name))
     await worker.release(2)
     assert worker.done == [["a"], ["b", "c"]]
+
+
+async def test_the_age_is_that_of_the_message_that_waits_longest() -> None:
+    worker = Worker()
+    queues = worker.queues(concurrency=1)
+    assert queues.oldest is None
+    later = AT + timedelta(seconds=9)
+    queues.submit(entry("a"))
+    await settle()
+    queues.submit(replace(entry("b", "second"), received_at=later))
+    assert queues.oldest == later
+    queues.submit(entry("c", "third"))
+    assert queues.oldest == AT
+    await worker.release(3)
+    assert queues.oldest is None
 
 
 async def test_only_messages_of_one_author_are_collected() -> None:

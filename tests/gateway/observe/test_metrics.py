@@ -177,6 +177,16 @@ def test_gauges_are_read_at_the_time_of_the_request(metrics: Metrics) -> None:
     assert value(metrics, "turns_queued") == 0
     assert value(metrics, "connection_proof_age_seconds", account="slack") == 7.5
     assert value(metrics, "up", part="storage") == 0
+    now[0] = GaugeReadings(oldest=12.5, budgets={"user_per_day": 2.0})
+    assert value(metrics, "turns_oldest_seconds") == 12.5
+    assert value(metrics, "budget_limit_dollars", account="user_per_day") == 2
+
+
+def test_writes_of_memory_are_counted_by_outcome_and_code(metrics: Metrics) -> None:
+    metrics.written("stored", "explicit")
+    metrics.written("refused", "I like tea")
+    assert value(metrics, "memory_writes_total", outcome="stored", code="explicit") == 1
+    assert value(metrics, "memory_writes_total", outcome="refused", code=OTHER) == 1
 
 
 def test_shared_gauges_exist_only_with_shared_work(metrics: Metrics) -> None:

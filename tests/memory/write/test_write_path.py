@@ -77,3 +77,17 @@ async def test_the_person_is_asked_if_duplicates_cannot_be_checked() -> None:
         draft = Draft("Prefers tabs", Kind.PREFERENCE)
         result = await path.write(ada.request, ada.access, draft, InputKind.EXPLICIT)
         assert (result.outcome, result.code) == (Outcome.REVIEW, "duplicate_unchecked")
+
+
+async def test_each_write_is_counted_with_its_outcome_and_code() -> None:
+    counted: list[tuple[str, str]] = []
+    async with memory_rig() as rig:
+        path = replace(rig.path, written=lambda outcome, code: counted.append((outcome, code)))
+        ada = await rig.handle("ada")
+        for _ in range(2):
+            draft = Draft("I prefer tabs", Kind.PREFERENCE)
+            await path.write(ada.request, ada.access, draft, InputKind.EXPLICIT)
+        draft = Draft("Maybe it rains", Kind.FACT)
+        await path.write(ada.request, ada.access, draft, InputKind.ASSISTANT)
+    assert counted[0][0] == "stored"
+    assert counted[1:] == [("blocked", "duplicate"), ("blocked", "speculation")]
