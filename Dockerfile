@@ -5,7 +5,8 @@ ARG PYTHON=3.13
 
 FROM python:${PYTHON}-slim AS build
 WORKDIR /src
-ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CACHE=1
+# Compiled here, because a container on a read-only root would compile at every start.
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CACHE=1 UV_COMPILE_BYTECODE=1
 COPY requirements-build.lock requirements-openai.lock ./
 RUN pip install --require-hashes -r requirements-build.lock \
  && uv venv /venv \
@@ -18,6 +19,7 @@ COPY memory memory
 COPY adapters adapters
 COPY simulators simulators
 COPY parley parley
+COPY config/parley.example.yaml config/
 # Built by the pinned hatchling, without a download of build tools.
 RUN python -m hatchling build -t wheel -d /wheels \
  && uv pip install --python /venv/bin/python --no-deps --no-index /wheels/*.whl
@@ -35,8 +37,10 @@ LABEL org.opencontainers.image.title="parley" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.base.name="docker.io/library/python:3.13-slim"
-# git finds the commits that claims cite (grounding.repositories).
-RUN apt-get update \
+# git finds the commits that claims cite (grounding.repositories). The image of Python comes without
+# compiled modules, and a read-only root would compile them at every start.
+RUN python -m compileall -q "$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
+ && apt-get update \
  && apt-get install -y --no-install-recommends git \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --system --gid 10001 parley \

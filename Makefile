@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-stamp
 DEV_STAMP := $(VENV)/.dev-stamp
 DOCS_STAMP := $(VENV)/.docs-stamp
+DEPLOY_STAMP := $(VENV)/.deploy-stamp
 ARGS ?=
 
 # What one process has compiled the next need not compile again: the tests start many of them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage check package check-package audit sbom newcomer format bench nightly docs
+.PHONY: demo test coverage check package check-package check-deploy audit sbom newcomer format bench nightly docs
 .PHONY: reference lock clean
 
 demo: $(RUN_STAMP)
@@ -43,6 +44,9 @@ sbom: $(DEV_STAMP)
 
 newcomer: $(DEV_STAMP)
 	$(BIN)/python -m release.newcomer $(ARGS)
+
+check-deploy: $(DEV_STAMP) $(DEPLOY_STAMP)
+	$(BIN)/python -m deploy.check $(ARGS)
 
 format: $(DEV_STAMP)
 	$(BIN)/ruff format .
@@ -89,6 +93,11 @@ $(DEV_STAMP): $(RUN_STAMP) requirements-dev.lock
 
 $(DOCS_STAMP): $(RUN_STAMP) requirements-docs.lock
 	$(BIN)/uv pip install --quiet --require-hashes -r requirements-docs.lock
+	@touch $@
+
+$(DEPLOY_STAMP): $(VENV)/bin/uv requirements-deploy.lock
+	$(BIN)/uv venv --quiet --clear $(VENV)/deploy-tools
+	$(BIN)/uv pip install --quiet --require-hashes --python $(VENV)/deploy-tools/bin/python -r requirements-deploy.lock
 	@touch $@
 
 clean:

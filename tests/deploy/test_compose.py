@@ -8,6 +8,7 @@ import yaml
 
 from parley.config import load
 from parley.config.reference_page import own_platforms
+from tests.deploy.known_arguments import is_known
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
@@ -110,6 +111,11 @@ def test_every_container_has_the_keys_of_the_volume() -> None:
     assert server["environment"]["POSTGRES_PASSWORD_FILE"] == "/run/parley/keys/postgres.password"
     assert USER in server["group_add"]
     assert SERVICES["worker"]["environment"]["PGPASSFILE"] == f"{folder}/postgres.pgpass"
+
+
+@pytest.mark.parametrize("name", ["adapter", "worker"])
+def test_a_scaled_process_is_started_with_arguments_that_parley_has(name: str) -> None:
+    assert is_known(SERVICES[name]["command"])
 
 
 @pytest.mark.parametrize("name", ["parley", "adapter", "worker"])

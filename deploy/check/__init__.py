@@ -1,0 +1,1 @@
+"""Plays the container image, Docker Compose and the Helm chart of this repository."""

@@ -1,0 +1,54 @@
+"""The unit of systemd is hardened, starts Parley, and fits the program."""
+
+import configparser
+import shutil
+from pathlib import Path
+
+import pytest
+
+from deploy.check.linters import UNIT, lint_unit
+from parley.cli.main import REFUSED
+from parley.config.sections import Watchdog
+from tests.deploy.known_arguments import is_known
+
+SYSUSERS = UNIT.with_name("parley.sysusers")
+
+
+def unit() -> configparser.RawConfigParser:
+    read = configparser.RawConfigParser(strict=False)
+    read.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
+    read.read_string(Path(UNIT).read_text("utf-8"))
+    return read
+
+
+def test_it_starts_parley_and_has_no_rights() -> None:
+    service = unit()["Service"]
+    program, *arguments = service["ExecStart"].split()
+    assert program.endswith("/parley")
+    assert is_known(arguments)
+    for name in (
+        *("NoNewPrivileges", "ProtectHome", "PrivateTmp", "PrivateDevices", "PrivateMounts"),
+        *("RestrictNamespaces", "ProtectKernelModules", "LockPersonality", "RestrictSUIDSGID"),
+    ):
+        assert service[name] == "yes", name
+    assert service["ProtectSystem"] == "strict"
+    assert service["CapabilityBoundingSet"] == ""
+    assert service["StateDirectory"] == "parley"
+
+
+def test_systemd_waits_for_the_program_and_longer_than_its_own_watchdog() -> None:
+    service = unit()["Service"]
+    assert service["Type"] == "notify"
+    assert float(service["WatchdogSec"]) > 2 * Watchdog().seconds
+    assert str(REFUSED) in service["RestartPreventExitStatus"].split()
+
+
+def test_its_user_is_made_by_sysusers() -> None:
+    service = unit()["Service"]
+    (line,) = [one for one in SYSUSERS.read_text("utf-8").splitlines() if one.startswith("u ")]
+    assert line.split()[1] == service["User"] == service["Group"]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_systemd_understands_every_line_and_finds_little_exposed() -> None:
+    lint_unit()
