@@ -39,9 +39,8 @@ class OpenAiEmbedder:
                 'memory.embedding_provider: "openai" needs libraries that are not installed. '
                 'Install them beside Parley with: pip install "openai>=3.52,<4" "numpy>=2.4,<3"'
             )
-        self._api_key = (
-            api_key or "none"
-        )  # self-hosted servers need no key, but the library requires one
+        # Self-hosted servers need no key, but the library requires one.
+        self._api_key = api_key or "none"
         self._name = model or DEFAULT_MODEL
         self._base_url = base_url or DEFAULT_BASE_URL
         self._loading: asyncio.Task[tuple[ModuleType, AsyncOpenAI]] | None = None
