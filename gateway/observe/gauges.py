@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -63,6 +64,8 @@ SHARED: Final = {
     "workers": ("workers", "Running workers, in Redis; without any, all messages wait."),
 }
 """Gauges of the shared store: the field of `QueueDepths` and the help text, by name."""
+CONNECTED: Final = "Unix time since which an account is connected."
+LAST_EVENT: Final = "Unix time of the last event of an account, whoever it was meant for."
 STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
 
 
@@ -73,7 +76,8 @@ class GaugeReadings:
     `waiting`, `running` and `aside` are turns, `oldest` the seconds for which the oldest of them
     has waited, `unsent` sends, `unwritten` pieces of work that wait
     for the database, `loop_lag` is in seconds. `connections` has the state of each account,
-    `reconnects` its lost connections, `proofs` its last proof of life, `parts` tells if each store
+    `reconnects` its lost connections, `proofs` its last proof of life; `connected_at` is the time
+    since which it is connected, `last_events` that of its last event. `parts` tells if each store
     and listener is up. `shared` is None in a single process. `quarantined` is work that is not
     started any more, `tool_servers` are the MCP servers, `budgets` the configured limits in
     dollars.
@@ -89,6 +93,8 @@ class GaugeReadings:
     connections: Mapping[str, str] = field(default_factory=dict)
     reconnects: Mapping[str, int] = field(default_factory=dict)
     proofs: Mapping[str, Liveness] = field(default_factory=dict)
+    connected_at: Mapping[str, datetime] = field(default_factory=dict)
+    last_events: Mapping[str, datetime] = field(default_factory=dict)
     parts: Mapping[str, bool] = field(default_factory=dict)
     shared: QueueDepths | None = None
     quarantined: int = 0
@@ -138,6 +144,8 @@ class Gauges(Collector):
         for account, proof in now.proofs.items():
             age.add_metric([account], proof.seconds_since)
         yield age
+        yield _times("parley_connected_timestamp_seconds", CONNECTED, now.connected_at)
+        yield _times("parley_last_event_timestamp_seconds", LAST_EVENT, now.last_events)
         up = GaugeMetricFamily(
             "parley_up", "1 for a store or listener that works.", labels=["part"]
         )
@@ -191,6 +199,13 @@ def _connections(now: GaugeReadings) -> Metric:
     for account, state in now.connections.items():
         for each in STATES:
             family.add_metric([account, each], state == each)
+    return family
+
+
+def _times(name: str, meaning: str, times: Mapping[str, datetime]) -> Metric:
+    family = GaugeMetricFamily(name, meaning, labels=["account"])
+    for account, at in times.items():
+        family.add_metric([account], at.timestamp())
     return family
 
 

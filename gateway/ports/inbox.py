@@ -69,6 +69,25 @@ class QueueDepths:
     workers: int
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Accepted events and queued sends that wait, with the time of the oldest of each; `dead` sends
+    are given up."""
+
+    events: int = 0
+    oldest_event: datetime | None = None
+    sends: int = 0
+    oldest_send: datetime | None = None
+    dead: int = 0
+
+
+class BacklogReader(Protocol):
+    """Counts what waits, without reading any content."""
+
+    async def look(self) -> Backlog:
+        """Return the numbers now. Raises `StoreUnavailable`."""
+
+
 class Dispatcher(Protocol):
     """Dispatches accepted events."""
 

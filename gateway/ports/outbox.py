@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from gateway.message import Outbound, Receipt
 
@@ -83,6 +83,29 @@ class DeadLetters(Protocol):
 
     async def drop(self, keys: Sequence[str]) -> int:
         """Delete these with their content; returns how many."""
+
+
+DeliveryState = Literal["waiting", "sent", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One send without its content. `attempts` counts those that ended, `reason` is that of the
+    last failed one; `queued_at` and `ended_at` are None if the store does not hold them."""
+
+    key: str
+    state: DeliveryState
+    attempts: int
+    reason: str = ""
+    queued_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class DeliveryLog(Protocol):
+    """Reads the sends of one turn, while they and their receipts are kept."""
+
+    async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
+        """Return the sends of a turn, in no order."""
 
 
 class OutboxReader(Protocol):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 from zlib import crc32
 
 from gateway.policy.decision import Decision
@@ -14,9 +14,25 @@ RING_EACH: Final = 4
 """Traces of refusals that are kept per sender; in total `RING_SENDERS` times as many."""
 
 
+class Duration(NamedTuple):
+    """The duration of a stage ("stage", its name), of a model call ("model", the model's name), or
+    of the time in the queue ("queue").
+
+    `after` counts from the start of the turn, negative before it; both numbers are in milliseconds.
+    `ended` is a reason code.
+    """
+
+    kind: str
+    name: str
+    after: float
+    milliseconds: float
+    ended: str
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All decisions about one message, and the duration in milliseconds.
+    """All decisions about one message, and the duration in milliseconds. `durations` are in the
+    order in which they ended; the stage that stores the trace is not among them.
 
     A refusal has a `slot` in a ring, see `ring_slot`: its trace replaces the earlier one in that
     slot.
@@ -33,6 +49,7 @@ class Trace:
     outcome: str
     milliseconds: float
     slot: int | None = field(default=None, compare=False)
+    durations: tuple[Duration, ...] = ()
 
 
 def ring_slot(sender: str, trace_id: str) -> int:
@@ -51,6 +68,13 @@ class Traces(Protocol):
 
     async def recent(self, limit: int = 50) -> list[Trace]:
         """Return the latest traces, newest first."""
+
+    async def recent_in(self, channel: str, limit: int) -> list[Trace]:
+        """Return the latest traces of a "platform:account:channel", newest first."""
+
+    async def recent_of(self, tenant: str, person: str, limit: int) -> list[Trace]:
+        """Return the latest traces of a person (`str(PersonId)`), newest first. A trace names
+        nobody: a refusal in a room belongs to no person."""
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
         """Return the latest traces with this outcome, newest first; searches all that are kept."""

@@ -56,6 +56,14 @@ class UsageLedger(Protocol):
         """Return sums by model since then, most expensive first: of these people (`str(PersonId)`),
         or with None of the tenant, including the program's own calls."""
 
+    async def largest(self, kind: str, period: str, limit: int) -> list[tuple[str, int]]:
+        """Return the names and sums (without reservations) of the accounts of a kind ("user" or
+        "workspace") in a period ("2026-11-21" or "2026-11"), the largest first. A name is
+        "tenant:" and a person or "platform:account:workspace"."""
+
+    async def person_of(self, turn: str) -> str:
+        """Return the person whose turn called a model; empty if none did, or they were erased."""
+
     async def prune(self, before: datetime) -> int:
         """Delete some rows from before then, and sums that started before then; returns how many, 0
         at the end. `before` is further back than the longest period."""

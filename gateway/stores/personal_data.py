@@ -117,7 +117,7 @@ ALL: Final = (
     _table(
         "traces",
         "id, message_id, platform, account, conversation, kind, at, decisions, outcome,"
-        " milliseconds, slot",
+        " milliseconds, slot, durations",
         TRACES,
     ),
     _table("spent", "key, micros, since", SPENT),
@@ -214,4 +214,6 @@ def _plain(name: str, value: object) -> object:
     """Convert a value for export: times to seconds, JSON to values."""
     if name in ("at", "since", "made_at", "until") and isinstance(value, int):
         return time_of(value).timestamp()
-    return json.loads(value) if name == "decisions" and isinstance(value, str) else value
+    if name in ("decisions", "durations") and isinstance(value, str):
+        return json.loads(value)
+    return value

@@ -154,5 +154,6 @@ SCHEMA: Final = Schema(
             *OBSERVATION,
         ),
         ADMISSIONS,
+        ("ALTER TABLE traces ADD COLUMN durations text NOT NULL DEFAULT '[]'",),
     ),
 )

@@ -9,20 +9,25 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from db import Database, Row, Statement, Work, execute
 from db.database import delete_some, deleting_some
+from db.statements import json_item
 from db.values import micros, time_of
 from gateway.policy.decision import Decision
-from gateway.ports.traces import Trace
+from gateway.ports.traces import Duration, Trace
+from gateway.stores.personal_data import TRACES
 
 COLUMNS: Final = (
-    "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds"
+    "id, message_id, platform, account, conversation, kind, at, decisions, outcome, milliseconds,"
+    " durations"
 )
 ADD: Final = Statement(f"""
     INSERT INTO traces ({COLUMNS}, slot) VALUES (:id, :message_id, :platform, :account,
-        :conversation, :kind, :at, :decisions, :outcome, :milliseconds, :slot)
+        :conversation, :kind, :at, :decisions, :outcome, :milliseconds, :durations,
+        :slot)
     ON CONFLICT (id) DO UPDATE SET message_id = excluded.message_id, platform = excluded.platform,
         account = excluded.account, conversation = excluded.conversation, kind = excluded.kind,
         at = excluded.at, decisions = excluded.decisions, outcome = excluded.outcome,
-        milliseconds = excluded.milliseconds, slot = excluded.slot
+        milliseconds = excluded.milliseconds, durations = excluded.durations,
+        slot = excluded.slot
 """)  # noqa: S608 - a constant
 FREE_SLOT: Final = Statement("DELETE FROM traces WHERE slot = :slot AND id <> :id")
 FIND: Final = Statement(
@@ -31,6 +36,13 @@ FIND: Final = Statement(
 RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants
 ENDED: Final = Statement(
     f"SELECT {COLUMNS} FROM traces WHERE outcome = :outcome ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
+)
+CHANNEL: Final = f"platform || ':' || account || ':' || {json_item('conversation', 4)}"
+RECENT_IN: Final = Statement(
+    f"SELECT {COLUMNS} FROM traces WHERE {CHANNEL} = :channel ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
+)
+RECENT_OF: Final = Statement(
+    f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
 )
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")
@@ -51,6 +63,7 @@ def add_trace(trace: Trace) -> Work[None]:
         "decisions": _decisions_to_json(trace),
         "outcome": trace.outcome,
         "milliseconds": trace.milliseconds,
+        "durations": to_json(trace.durations).decode() if trace.durations else "[]",
         "slot": trace.slot,
     }
     yield from execute(ADD, params)
@@ -71,6 +84,14 @@ class SqlTraces:
 
     async def recent(self, limit: int = 50) -> list[Trace]:
         return [_trace(row) for row in await self._database.fetch(RECENT, {"limit": limit})]
+
+    async def recent_in(self, channel: str, limit: int) -> list[Trace]:
+        params = {"channel": channel, "limit": limit}
+        return [_trace(row) for row in await self._database.fetch(RECENT_IN, params)]
+
+    async def recent_of(self, tenant: str, person: str, limit: int) -> list[Trace]:
+        params = {"tenant": tenant, "persons": [person], "limit": limit}
+        return [_trace(row) for row in await self._database.fetch(RECENT_OF, params)]
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
         params = {"outcome": outcome, "limit": limit}
@@ -94,10 +115,12 @@ def _decisions_to_json(trace: Trace) -> str:
 
 
 def _trace(row: Row) -> Trace:
-    id_, message_id, platform, account, conversation, kind, at, decisions, outcome, took = row
+    id_, message_id, platform, account, conversation, kind, at, decisions, outcome = row[:9]
+    took, durations = row[9:]
     decided = tuple(_decision(*item) for item in json.loads(decisions))
     named = (id_, message_id, platform, account, conversation, kind)
-    return Trace(*named, time_of(at), decided, outcome, took)
+    lasted = tuple(Duration(*item) for item in json.loads(durations))
+    return Trace(*named, time_of(at), decided, outcome, took, durations=lasted)
 
 
 def _decision(

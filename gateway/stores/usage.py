@@ -10,6 +10,7 @@ from typing import Final
 
 from db import Database, Statement, Work, among, execute, lock, together
 from db.database import delete_some, deleting_some
+from db.statements import begins
 from db.transaction import Fetch
 from db.values import micros
 from gateway.policy.budgets import Account, BudgetDecision, decide_budget
@@ -56,6 +57,12 @@ TOTALS: Final = Statement(f"""
         AND (:everything OR {among("person", "persons")})
     GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
 """)  # noqa: S608 - constants
+LARGEST: Final = Statement(f"""
+    SELECT key, micros FROM spent WHERE {begins("key", ":kind")}
+        AND substr(key, length(key) - length(:period) + 1) = :period
+    ORDER BY micros DESC, key LIMIT :limit
+""")  # noqa: S608 - constants
+PERSON_OF: Final = Statement("SELECT person FROM usage WHERE turn = :turn LIMIT 1")
 PRUNE_ROWS: Final = deleting_some("usage", "id", "at < :before", "at")
 PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")
 
@@ -129,6 +136,16 @@ class SqlUsage:
             UsageTotal(str(model), int(calls), Usage(*map(int, tokens)), int(cost))
             for model, calls, *tokens, cost in await self._database.fetch(TOTALS, params)
         ]
+
+    async def largest(self, kind: str, period: str, limit: int) -> list[tuple[str, int]]:
+        params = {"kind": f"{kind}:", "period": f":{period}", "limit": limit}
+        rows = await self._database.fetch(LARGEST, params)
+        ends = len(kind) + 1, -len(period) - 1
+        return [(str(key)[ends[0] : ends[1]], int(micros)) for key, micros in rows]
+
+    async def person_of(self, turn: str) -> str:
+        rows = await self._database.fetch(PERSON_OF, {"turn": turn})
+        return str(rows[0][0]) if rows else ""
 
     async def prune(self, before: datetime) -> int:
         params = {"before": micros(before)}

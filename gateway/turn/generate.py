@@ -37,7 +37,8 @@ async def generate(turn: TurnContext, services: Services) -> Decision:
     services.calibrations.learn(model, result.calibration)
     turn.answer = result.text
     for use in result.calls:
-        turn.note(Decision("tool", use.ok, use.name, use.note))
+        seconds = {"seconds": round(use.seconds, 3)}
+        turn.note(Decision("tool", use.ok, use.name, use.note, data=seconds))
     if meter.refusal is not None:
         return await with_sharing(meter.refusal, turn, services)
     return Decision("model", True, result.outcome, result.model)

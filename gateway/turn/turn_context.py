@@ -17,7 +17,7 @@ from gateway.ports import ContentBlock, ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, TurnMemory
 from gateway.ports.observer import Timing
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
-from gateway.ports.traces import NO_CONVERSATION, Trace, ring_slot
+from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
@@ -152,7 +152,23 @@ class TurnContext:
             decisions=tuple(self.decisions),
             outcome=self.outcome,
             milliseconds=(now_monotonic - self.started_monotonic) * 1000,
+            durations=self._durations(),
             slot=ring_slot(f"{self.key.tenant}:{self.sender or self.person}", self.id)
             if self.refused
             else None,
         )
+
+    def _durations(self) -> tuple[Duration, ...]:
+        started = self.started_monotonic
+        waited = max(0.0, started - self.stored_monotonic)
+        return (
+            Duration("queue", "waited", _milliseconds(-waited), _milliseconds(waited), "ok"),
+            *(
+                Duration(kind, name, _milliseconds(began - started), _milliseconds(seconds), ended)
+                for kind, name, began, seconds, ended in self.timings[:MAX_DECISIONS]
+            ),
+        )
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 2)

@@ -56,3 +56,7 @@ class AuditTrail(AuditLog, Protocol):
     async def links(self, after: int, limit: int) -> list[Link]:
         """Return entries in order, those after the number `after`."""
         ...
+
+    async def between(self, since: datetime, until: datetime, limit: int) -> list[Link]:
+        """Return the first entries from `since` to `until`, in order."""
+        ...

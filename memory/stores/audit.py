@@ -1,6 +1,7 @@
 """The append-only audit log: each entry is chained to the previous one. Writers take turns."""
 
 import json
+from datetime import datetime
 from typing import Final, cast
 
 from db import Database, Params, Row, Statement, Work, execute, fetch_first, lock
@@ -16,6 +17,10 @@ ADD: Final = Statement(f"""
 """)  # noqa: S608 - constants
 PAGE: Final = Statement(f"""
     SELECT {COLUMNS} FROM memory_audit WHERE number > :after ORDER BY number LIMIT :limit
+""")  # noqa: S608 - constants
+BETWEEN: Final = Statement(f"""
+    SELECT {COLUMNS} FROM memory_audit WHERE at >= :since AND at <= :until
+    ORDER BY number LIMIT :limit
 """)  # noqa: S608 - constants
 
 
@@ -33,6 +38,10 @@ class SqlAuditLog:
     async def links(self, after: int, limit: int) -> list[Link]:
         rows = await self._database.fetch(PAGE, {"after": after, "limit": limit})
         return [_link(row) for row in rows]
+
+    async def between(self, since: datetime, until: datetime, limit: int) -> list[Link]:
+        params = {"since": micros(since), "until": micros(until), "limit": limit}
+        return [_link(row) for row in await self._database.fetch(BETWEEN, params)]
 
 
 def _append(key: bytes, entry: AuditEntry) -> Work[None]:

@@ -4,8 +4,8 @@ import os
 import sys
 
 from gateway.errors import StartError
-from parley.cli.doctor.running import fetch, request_to
 from parley.cli.options import Config, config_path
+from parley.cli.running_program import fetch, request_to
 from parley.config import load
 from parley.http.page_links import PATH
 

@@ -1,15 +1,22 @@
-"""`parley why MESSAGE_ID`."""
+"""`parley why MESSAGE_ID`, and `parley why --last`."""
 
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Final
-
-import typer
+from typing import Final
 
 from gateway.ports.feedback import DOWN, UP, Thumbs
 from gateway.ports.traces import Trace
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
+from parley.cli.traces import (
+    Last,
+    LastInChat,
+    LastOfPerson,
+    MessageId,
+    check_choice,
+    chosen_traces,
+    nothing_found,
+)
 from parley.wiring.storage import Storage
 
 NEXT: Final[Mapping[str, str]] = {
@@ -23,22 +30,23 @@ NEXT: Final[Mapping[str, str]] = {
 
 
 def why(
-    message_id: Annotated[str, typer.Argument(help="The platform's id of the message.")],
+    message_id: MessageId = None,
+    last: Last = False,
+    person: LastOfPerson = "",
+    chat: LastInChat = "",
     config: Config = None,
 ) -> int:
     """Print every trace of the message; 1 when there is none."""
+    check_choice(message_id, last, person, chat)
+    settings = settings_with_database(config, hot=bool(person))
 
     async def job(storage: Storage) -> tuple[list[Trace], dict[str, Thumbs]]:
-        traces = await storage.stores.traces.find(message_id)
+        traces = await chosen_traces(storage, settings, message_id, person, chat)
         return traces, await storage.stores.feedback.of([trace.id for trace in traces])
 
-    traces, thumbs = with_storage(settings_with_database(config), job)
+    traces, thumbs = with_storage(settings, job)
     if not traces:
-        sys.stderr.write(
-            f"Message {message_id} has no trace. Messages that are not addressed to the assistant "
-            "have none. The id is the id on the platform. For refused messages, only the latest "
-            "four of a person are stored, for one day.\n"
-        )
+        sys.stderr.write(f"{nothing_found(message_id, person, chat)}\n")
         return 1
     texts = (describe(trace, thumbs.get(trace.id, Thumbs())) for trace in traces)
     sys.stdout.write("\n\n".join(texts) + "\n")

@@ -224,6 +224,8 @@ class HealthMonitor:
             connections=accounts,
             reconnects=dict(parts.supervisor.reconnects),
             proofs=dict(parts.supervisor.proofs),
+            connected_at=dict(parts.supervisor.connected_at),
+            last_events=dict(parts.supervisor.last_events),
             parts={name: at == UP for name, at in state.parts.items() if name not in accounts},
             shared=parts.shared(),
             quarantined=parts.quarantined(),

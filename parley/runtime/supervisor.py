@@ -5,11 +5,13 @@ import asyncio
 import math
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Literal
 
 import structlog
 
 from gateway.errors import StartError
+from gateway.message import InboundEvent
 from gateway.ports import (
     CanCheckLiveness,
     CanReconnect,
@@ -130,6 +132,10 @@ class Supervisor:
         """By account: the last proof of its connection, where its adapter can prove it."""
         self.reconnects: dict[str, int] = dict.fromkeys(adapters, 0)
         """By account: the number of lost connections."""
+        self.connected_at: dict[str, datetime] = {}
+        """By account: the time since which it is connected; absent without a connection."""
+        self.last_events: dict[str, datetime] = {}
+        """By account: the time of the last event, whoever it was meant for."""
 
     async def start(self) -> None:
         """Start to connect all accounts. Returns once each has connected or failed once, after
@@ -185,15 +191,23 @@ class Supervisor:
         """Connect once. Raises `StartError`, and anything that an adapter raises."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS) as bound:
-                await adapter.connect(self._sink)
+                await adapter.connect(self._sink_of(name))
         except TimeoutError:
             if not bound.expired():
                 raise
             raise StartError(f"no connection within {CONNECT_SECONDS:.0f} s") from None
         await self._on_ready(name)
         self.states[name] = "ready"
+        self.connected_at[name] = self._clock.now()
         self.errors.pop(name, None)
         self._settled[name].set()
+
+    def _sink_of(self, name: str) -> EventSink:
+        async def sink(event: InboundEvent) -> None:
+            self.last_events[name] = self._clock.now()
+            await self._sink(event)
+
+        return sink
 
     async def _until_lost(self, name: str, adapter: PlatformAdapter) -> StartError:
         """The reason why the connection ended. Raises anything that the adapter raises."""
@@ -230,6 +244,7 @@ class Supervisor:
     def _failed(self, name: str, problem: StartError) -> None:
         self.states[name] = "failed" if problem.permanent else "reconnecting"
         self.errors[name] = str(problem)
+        self.connected_at.pop(name, None)
         self._on_lost(name)
         log.error("adapter_not_connected", account=name, problem=str(problem))
         self._settled[name].set()

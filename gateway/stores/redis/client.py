@@ -34,6 +34,9 @@ HEALTH_CHECK = 15
 """Idle seconds after which a connection is checked before use."""
 REPEAT_PAUSES = (0.05, 0.25)
 """Seconds before a repeatable script is run a second and a third time."""
+SCANNED_AT_ONCE = 500
+MAX_SCANS = 10_000
+"""Steps of one walk through the names of all keys."""
 Argument = str | bytes | int | float
 log = structlog.get_logger(__name__)
 
@@ -118,6 +121,20 @@ class RedisClient:
                 return list(await pipeline.execute())
         except (RedisError, OSError, TimeoutError) as error:
             raise _unavailable(error) from error
+
+    async def scan(self, prefix: str, limit: int) -> list[bytes]:
+        """Return at most `limit` keys with this prefix; walks through the names of all keys."""
+        found: list[bytes] = []
+        cursor = 0
+        for _ in range(MAX_SCANS):
+            cursor, names = await self.command(
+                "SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", SCANNED_AT_ONCE
+            )
+            found += names
+            cursor = int(cursor)
+            if not cursor or len(found) >= limit:
+                break
+        return sorted(set(found))[:limit]
 
     async def run(
         self,

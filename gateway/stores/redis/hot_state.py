@@ -4,15 +4,22 @@ import os
 import socket
 import uuid
 from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import unquote
 
 from gateway.errors import BadInput
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
-from gateway.ports.inbox import QueueDepths
-from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds
+from gateway.ports.inbox import Backlog, QueueDepths
+from gateway.stores.redis.client import (
+    MAX_SCANS,
+    SCANNED_AT_ONCE,
+    Argument,
+    RedisClient,
+    Script,
+    milliseconds,
+)
 from gateway.stores.redis.inbox import WORK, RedisInbox
 from gateway.stores.redis.keys import PARTITIONS, Keys
 from gateway.stores.redis.outbox import RedisOutbox
@@ -20,8 +27,6 @@ from gateway.stores.redis.sources import LEASE, RedisSendSource, RedisWorkSource
 
 MAX_KEY = 200
 MAX_VALUE = 4_000
-SCANNED_AT_ONCE = 500
-MAX_SCANS = 10_000
 
 
 class RedisAdapterStates:
@@ -176,6 +181,7 @@ class RedisHotState:
         self.work = RedisWorkSource(self.client, self.worker, lease=lease)
         self.sends = RedisSendSource(self.client, self.worker, lease=lease)
         self.depths = RedisQueueDepths(self.client, lease)
+        self.backlog = RedisBacklog(self.client, self.depths)
         self.inbox = RedisInbox(self.client, clock, self.work.finished)
         self.outbox = RedisOutbox(self.client, clock, self.sends.settled)
         self.buckets = RedisBuckets(self.client)
@@ -210,3 +216,31 @@ class RedisQueueDepths:
         )
         self.latest = QueueDepths(*map(int, counts))
         return self.latest
+
+
+class RedisBacklog:
+    """Implements `gateway.ports.inbox.BacklogReader`."""
+
+    def __init__(self, client: RedisClient, depths: RedisQueueDepths) -> None:
+        self._client = client
+        self._keys = Keys(client)
+        self._depths = depths
+
+    async def look(self) -> Backlog:
+        depths = await self._depths.look()
+        accounts = await self._client.command("SMEMBERS", self._keys.accounts)
+        return Backlog(
+            depths.events,
+            await self._oldest([self._keys.inbox(partition) for partition in range(PARTITIONS)]),
+            depths.sends,
+            await self._oldest([self._client.key("outbox", one.decode()) for one in accounts]),
+            depths.dead,
+        )
+
+    async def _oldest(self, streams: Sequence[str]) -> datetime | None:
+        """Return the time of the oldest entry of these streams."""
+        firsts = await self._client.batch(
+            [("XRANGE", stream, "-", "+", "COUNT", 1) for stream in streams]
+        )
+        times = [float(fields[b"at"]) for first in firsts for _, fields in first]
+        return datetime.fromtimestamp(min(times), UTC) if times else None

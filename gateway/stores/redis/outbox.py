@@ -7,13 +7,22 @@ The stream holds the queue in order; the hash holds the state. A receipt is kept
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import cast
 
 import structlog
 from pydantic import ValidationError
 
 from gateway.message import Outbound, Receipt
 from gateway.ports import Clock
-from gateway.ports.outbox import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS, DeadLetter, OutboxEntry
+from gateway.ports.outbox import (
+    KEEP_DEAD,
+    KEEP_OPEN,
+    KEEP_RECEIPTS,
+    DeadLetter,
+    Delivery,
+    DeliveryState,
+    OutboxEntry,
+)
 from gateway.stores.codec import outbound_from_json, outbound_to_json
 from gateway.stores.redis.client import Argument, RedisClient, Script, milliseconds, quoted
 from gateway.stores.redis.keys import GROUP, WAKE, Keys
@@ -24,6 +33,7 @@ MAX_REASON = 500
 MAX_DEAD = 10_000
 """Maximum number of dead letters; the oldest are deleted."""
 DEAD_FIELDS = ("seq", "outbound", "attempts", "at", "reason", "settled")
+DELIVERY = ("state", "attempts", "reason", "at", "settled")
 TRIES = ("attempts", "begun", "not_before")
 SENDS = "sends"
 """The kind of lease that the sender of an account holds."""
@@ -67,12 +77,13 @@ redis.call('HSET', KEYS[1], 'reason', ARGV[1], 'begun', ARGV[2], 'not_before', A
 """)
 
 SENT = Script.of("""
-local state = redis.call('HMGET', KEYS[1], 'state', 'stream', 'id', 'attempts')
+local state = redis.call('HMGET', KEYS[1], 'state', 'stream', 'id', 'attempts', 'reason')
 if state[1] ~= 'waiting' then return end
 redis.call('XACK', state[2], ARGV[1], state[3])
 redis.call('XDEL', state[2], state[3])
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'state', 'sent', 'message_id', ARGV[2], 'attempts', state[4] + 1)
+redis.call('HSET', KEYS[1], 'state', 'sent', 'message_id', ARGV[2], 'attempts', state[4] + 1,
+           'reason', state[5] or '', 'settled', ARGV[5])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[3]) end
 """)
@@ -163,7 +174,8 @@ def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") 
 
 
 class RedisOutbox:
-    """Implements `Outbox` and `DeadLetters`. `settled` receives the keys that no longer wait."""
+    """Implements `Outbox`, `DeadLetters` and `DeliveryLog`. `settled` receives the keys that no
+    longer wait."""
 
     def __init__(
         self,
@@ -203,7 +215,8 @@ class RedisOutbox:
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
         keep = milliseconds(KEEP_RECEIPTS.total_seconds())
-        arguments: list[Argument] = [GROUP, receipt.message_id, keep, key]
+        now = repr(self._clock.now().timestamp())
+        arguments: list[Argument] = [GROUP, receipt.message_id, keep, key, now]
         names = [self._keys.send(key)]
         if stands_at:
             names.append(self._keys.answer(stands_at))
@@ -228,6 +241,16 @@ class RedisOutbox:
         names = await self._client.command("ZREVRANGE", self._keys.dead, 0, limit - 1)
         rows = await self._client.batch([("HMGET", name, *DEAD_FIELDS) for name in names])
         return [_letter(values) for values in rows if values[0] is not None]
+
+    async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
+        names = await self._client.scan(self._keys.send(f"{turn_id}:"), limit)
+        rows = await self._client.batch([("HMGET", name, *DELIVERY) for name in names])
+        prefix = len(self._keys.send(""))
+        return [
+            _delivery(name.decode()[prefix:], values)
+            for name, values in zip(names, rows, strict=True)
+            if values[0] is not None
+        ]
 
     async def requeue(self, keys: Sequence[str]) -> int:
         return sum([await self._requeue(key) for key in keys])
@@ -303,6 +326,16 @@ def _letter(values: Sequence[bytes | None]) -> DeadLetter:
     settled = datetime.fromtimestamp(float(fields[b"settled"]), UTC)
     entry = _entry(fields, int(fields[b"attempts"]))
     return DeadLetter(entry, fields[b"reason"].decode(), settled)
+
+
+def _delivery(key: str, values: Sequence[bytes | None]) -> Delivery:
+    state, attempts, reason, queued, settled = ((value or b"").decode() for value in values)
+    kept = cast("DeliveryState", state)
+    return Delivery(key, kept, int(attempts or 0), reason, _time(queued), _time(settled))
+
+
+def _time(seconds: str) -> datetime | None:
+    return datetime.fromtimestamp(float(seconds), UTC) if seconds else None
 
 
 def _account(item: Outbound) -> tuple[str, str]:

@@ -14,8 +14,15 @@ from gateway.message import Outbound, Receipt
 from gateway.policy.rate_limits import Bucket, BucketRule, Taken, take
 from gateway.ports import AdapterState, Clock
 from gateway.ports.adapter import StateEntry
-from gateway.ports.inbox import InboxEntry
-from gateway.ports.outbox import KEEP_DEAD, KEEP_OPEN, KEEP_RECEIPTS, DeadLetter, OutboxEntry
+from gateway.ports.inbox import Backlog, InboxEntry
+from gateway.ports.outbox import (
+    KEEP_DEAD,
+    KEEP_OPEN,
+    KEEP_RECEIPTS,
+    DeadLetter,
+    Delivery,
+    OutboxEntry,
+)
 from gateway.stores.codec import (
     event_from_json,
     event_to_json,
@@ -138,6 +145,10 @@ SENT = """
     UPDATE outbox SET state = 'sent', attempts = attempts + 1, outbound = x'', message_id = ?,
         settled_at = ? WHERE key = ?
 """
+OF_TURN = """
+    SELECT key, state, attempts, reason, created_at, settled_at FROM outbox
+    WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
+"""
 REQUEUE = """
     UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?, begun = 0,
         not_before = NULL, settled_at = NULL WHERE key = ? AND state = 'dead'
@@ -156,7 +167,7 @@ def insert_outbound(
 
 
 class SqliteOutbox:
-    """Implements `Outbox`, `DeadLetters` and `OutboxReader`."""
+    """Implements `Outbox`, `DeadLetters`, `DeliveryLog` and `OutboxReader`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database
@@ -201,6 +212,10 @@ class SqliteOutbox:
             " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?"
         )
         return parse_rows(await self._fetch(query, limit), _letter)
+
+    async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
+        rows = await self._fetch(OF_TURN, f"{turn_id}:", f"{turn_id};", limit)
+        return [_delivery(*row) for row in rows]
 
     async def requeue(self, keys: Sequence[str]) -> int:
         now = self._clock.now().timestamp()
@@ -252,6 +267,37 @@ def _outbox_entry(
 
 def _letter(reason: str, settled_at: float, *row: Any) -> DeadLetter:
     return DeadLetter(_outbox_entry(*row), reason, datetime.fromtimestamp(settled_at, UTC))
+
+
+def _delivery(
+    key: str, state: Any, attempts: int, reason: str, at: float, settled: float | None
+) -> Delivery:
+    return Delivery(key, state, attempts, reason, _time(at), _time(settled))
+
+
+def _time(at: float | None) -> datetime | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC)
+
+
+BACKLOG = """
+    SELECT (SELECT count(*) FROM inbox WHERE done = 0),
+        (SELECT min(received_at) FROM inbox WHERE done = 0),
+        (SELECT count(*) FROM outbox WHERE state = 'waiting'),
+        (SELECT min(created_at) FROM outbox WHERE state = 'waiting'),
+        (SELECT count(*) FROM outbox WHERE state = 'dead')
+"""
+
+
+class SqliteBacklog:
+    """Implements `gateway.ports.inbox.BacklogReader`."""
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+
+    async def look(self) -> Backlog:
+        row = await self._database.run_job(lambda db: db.execute(BACKLOG).fetchone())
+        events, first_event, sends, first_send, dead = row
+        return Backlog(events, _time(first_event), sends, _time(first_send), dead)
 
 
 KEEP_BUCKETS = 60.0

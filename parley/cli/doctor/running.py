@@ -1,20 +1,14 @@
 """Asks a Parley that runs on this machine for its state, for `parley doctor`."""
 
-import json
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from typing import Final
 
 from parley.cli.doctor.checks import Finding
+from parley.cli.running_program import fetch, request_to
 from parley.config import Settings
 from parley.http.listener import tried
-from parley.security.keys import server_token
 
-SECONDS: Final = 3.0
-MAX_ANSWER: Final = 100_000
 NAME: Final = "running"
-LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where to ask, not to listen
 
 
 def check_running(settings: Settings) -> list[Finding]:
@@ -44,32 +38,6 @@ def _not_running(settings: Settings, detail: str) -> list[Finding]:
         advice = "Choose another webhooks.port, or stop the program that uses it."
         findings.append(Finding("note", "public listener", conflict, advice))
     return findings
-
-
-def request_to(settings: Settings, path: str, method: str = "GET") -> urllib.request.Request:
-    """A request to the local listener on this machine, with its token."""
-    server = settings.server
-    host = LOCAL.get(server.host, server.host)
-    address = f"http://[{host}]" if ":" in host else f"http://{host}"
-    url = f"{address}:{server.port}{path}"
-    request = urllib.request.Request(url, method=method)  # noqa: S310 - always http
-    if token := server_token(settings):
-        request.add_header("Authorization", f"Bearer {token}")
-    return request
-
-
-def fetch(request: urllib.request.Request) -> Mapping[str, object]:
-    """The JSON object of a response with any status. Raises `OSError`, `ValueError`."""
-    # Never through a proxy: the token is meant for this machine.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=SECONDS) as answer:
-            body = answer.read(MAX_ANSWER)
-    except urllib.error.HTTPError as error:
-        with error:
-            body = error.read(MAX_ANSWER)
-    answer = json.loads(body)
-    return answer if isinstance(answer, dict) else {}
 
 
 def _notes(problems: object) -> list[Finding]:

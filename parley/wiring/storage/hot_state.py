@@ -8,11 +8,12 @@ from db.sqlite import SqliteDatabase
 from gateway.ports import Clock
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
-from gateway.ports.inbox import Inbox
-from gateway.ports.outbox import DeadLetters, Outbox, OutboxReader
+from gateway.ports.inbox import BacklogReader, Inbox
+from gateway.ports.outbox import DeadLetters, DeliveryLog, Outbox, OutboxReader
 from gateway.stores.hot_state_personal_data import HotPersonalData
 from gateway.stores.sqlite.hot_state import (
     SqliteAdapterStates,
+    SqliteBacklog,
     SqliteBuckets,
     SqliteInbox,
     SqliteOutbox,
@@ -38,6 +39,8 @@ class HotState:
     personal: PersonalDataStore
     start: Callable[[], Awaitable[None]]
     stop: Callable[[], Awaitable[None]]
+    backlog: BacklogReader
+    deliveries: DeliveryLog
     chores: Mapping[str, Chore] = field(default_factory=dict)
     database: SqliteDatabase | None = None
     shared: "RedisHotState | None" = None
@@ -61,6 +64,8 @@ def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotS
         personal=HotPersonalData(inbox, outbox, outbox, states),
         start=database.start if same is None else _nothing,
         stop=database.stop if same is None else _nothing,
+        backlog=SqliteBacklog(database),
+        deliveries=outbox,
         chores={
             "inbox": inbox.prune,
             "outbox": outbox.prune,
@@ -85,6 +90,8 @@ def _redis(url: str, clock: Clock) -> HotState:
         personal=HotPersonalData(shared.inbox, shared.outbox, shared.outbox, shared.states),
         start=shared.client.start,
         stop=shared.client.stop,
+        backlog=shared.backlog,
+        deliveries=shared.outbox,
         chores={"inbox": shared.inbox.prune, "outbox": shared.outbox.prune},
         shared=shared,
         dead=shared.outbox,

@@ -1,7 +1,7 @@
 """The audit log is append-only, and every later change is detected."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -80,3 +80,12 @@ async def test_recorded_entries_are_read_back(log: SqlAuditLog) -> None:
     (link,) = links_of(1)
     await log.append(link.entry)
     assert await log.links(0, 10) == [link]
+
+
+async def test_entries_of_a_time_are_found(log: SqlAuditLog) -> None:
+    times = [AT + timedelta(seconds=number) for number in range(5)]
+    for at in times:
+        await log.append(AuditEntry("memory_read", "t", "p", at))
+    found = await log.between(times[1], times[3], 10)
+    assert [link.entry.at for link in found] == times[1:4]
+    assert [link.number for link in await log.between(times[1], times[3], 2)] == [2, 3]

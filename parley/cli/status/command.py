@@ -1,0 +1,168 @@
+"""`parley status`: the state of the program on one screen, or as JSON."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Final
+
+import typer
+
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput
+from gateway.policy.budgets import MICRO
+from gateway.ports.clock import SystemClock
+from parley.cli.memory_table import plain, print_json
+from parley.cli.options import Config
+from parley.cli.running_program import address_of
+from parley.cli.status.live import live_state
+from parley.cli.status.report import (
+    AccountStatus,
+    LiveState,
+    StatusReport,
+    StoredState,
+    attention,
+    counted,
+)
+from parley.cli.status.stored import stored_state
+from parley.cli.stores import read_settings, require_database, with_storage
+from parley.config import Settings
+from parley.wiring.accounts import account_name
+
+RUNS: Final = "Parley runs on {address}."
+NOT_RUNNING: Final = "No Parley answers on {address}: `parley run` starts it."
+NOT_ASKED: Final = "server.port is 0, so a running program cannot be asked."
+FROM_BOTH: Final = "It reports platforms and parts; all other figures are from the stores."
+FROM_STORES: Final = "All figures are from the stores."
+READABLE: Final = "ok"
+WELL: Final = "Nothing needs attention."
+
+
+def status(
+    config: Config = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Print the state; 1 if something needs attention."""
+    settings = read_settings(config)
+    report = _report(settings)
+    needs = attention(report)
+    if as_json:
+        print_json([_as_values(report, needs)])
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in lines_of(report, needs))
+    return int(bool(needs))
+
+
+def _report(settings: Settings) -> StatusReport:
+    asked, address, live, running = settings.server.port != 0, address_of(settings), None, NOT_ASKED
+    if asked:
+        try:
+            live = live_state(settings)
+            running = (RUNS if live else NOT_RUNNING).format(address=address)
+        except BadInput as error:
+            running = str(error)
+    stored, unreadable = _stored(settings)
+    accounts = tuple(account_name((one.platform, one.name)) for one in settings.accounts())
+    now = SystemClock().now()
+    return StatusReport(now, running, live, stored, unreadable, accounts, asked)
+
+
+def _stored(settings: Settings) -> tuple[StoredState | None, str]:
+    """The state in the stores, or the reason why they cannot be read."""
+    try:
+        require_database(settings, hot=True)
+        now = SystemClock().now()
+        return with_storage(settings, lambda storage: stored_state(settings, storage, now)), ""
+    except (BadInput, StoreUnavailable) as error:
+        return None, str(error)
+
+
+def lines_of(report: StatusReport, needs: list[str]) -> Iterator[str]:
+    """The state as people read it."""
+    yield f"{report.running} {FROM_BOTH if report.live else FROM_STORES}"
+    for account in report.platforms:
+        yield _line("platform", f"{account.name}: {_account(account, report.at)}")
+    if not report.platforms:
+        yield _line("platform", "none is configured")
+    if report.live is not None:
+        yield from _parts(report.live)
+    if report.stored is not None:
+        yield from _stored_lines(report.stored, report.at)
+    else:
+        yield _line("stores", report.unreadable)
+    for number, need in enumerate(needs):
+        yield _line("attention" if number == 0 else "", plain(need, 400))
+    if not needs:
+        yield WELL
+
+
+def _account(account: AccountStatus, now: datetime) -> str:
+    since = f" for {_ago(account.since, now)}" if account.since else ""
+    last = f", last event {_ago(account.last_event, now)} ago" if account.last_event else ""
+    problem = f" ({plain(account.problem)})" if account.problem else ""
+    return f"{account.state}{since}{last}{problem}"
+
+
+def _parts(live: LiveState) -> Iterator[str]:
+    yield _line("parts", ", ".join(f"{name} {state}" for name, state in live.parts))
+
+
+def _stored_lines(stored: StoredState, now: datetime) -> Iterator[str]:
+    backlog = stored.backlog
+    yield _line("queue", _waiting(backlog.events, "message", backlog.oldest_event, now))
+    sends = _waiting(backlog.sends, "send", backlog.oldest_send, now)
+    yield _line("outbox", f"{sends}; {backlog.dead:,} given up")
+    yield _line("cost today", f"${stored.micros / MICRO:,.4f}")
+    for one in stored.budgets:
+        used = f"${one.spent / MICRO:,.4f} of ${one.limit / MICRO:,.2f}"
+        yield _line("", f"{one.budget}: {plain(one.account)} used {used}")
+    yield _line("quarantine", counted(stored.quarantined, "entry"))
+    for number, problem in enumerate(stored.problems):
+        at = problem.at.strftime("%Y-%m-%d %H:%M:%S UTC")
+        text = plain(f"{at}  {problem.where}: {problem.text}", 200)
+        yield _line("" if number else "last errors", text)
+    if not stored.problems:
+        yield _line("last errors", "none")
+
+
+def _waiting(number: int, name: str, oldest: datetime | None, now: datetime) -> str:
+    age = f", the oldest for {_ago(oldest, now)}" if oldest else ""
+    return f"{counted(number, name)} waiting{age}"
+
+
+def _ago(at: datetime, now: datetime) -> str:
+    seconds = max(0, round((now - at).total_seconds()))
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}s"
+    return counted(seconds, "second")
+
+
+def _line(name: str, text: str) -> str:
+    return f"  {name:<11}  {text}"
+
+
+def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
+    """The report for programs: times in ISO 8601, money in millionths of a dollar."""
+    stored = report.stored
+    return {
+        "at": report.at.isoformat(),
+        "running": report.live is not None if report.asked else None,
+        "ready": report.live.ready if report.live else None,
+        "platforms": [_plain_values(asdict(one)) for one in report.platforms],
+        "parts": dict(report.live.parts) if report.live else {},
+        "queue": _plain_values(asdict(stored.backlog)) if stored else None,
+        "cost_today_micros": stored.micros if stored else None,
+        "budgets": [asdict(one) for one in stored.budgets] if stored else [],
+        "quarantined": stored.quarantined if stored else None,
+        "last_errors": [_plain_values(asdict(one)) for one in stored.problems] if stored else [],
+        "stores": report.unreadable or READABLE,
+        "attention": needs,
+    }
+
+
+def _plain_values(values: dict[str, object]) -> dict[str, object]:
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in values.items()
+    }

@@ -1,0 +1,132 @@
+"""What the stores tell about one message and about all that waits: for `parley logs`, `why` and
+`status`, on either engine."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from db.sqlite import SqliteDatabase
+from gateway.conversation import ConversationKey
+from gateway.message import Receipt
+from gateway.policy.budgets import Account
+from gateway.policy.decision import Decision
+from gateway.ports import Usage
+from gateway.ports.inbox import Backlog, BacklogReader, Inbox, InboxEntry
+from gateway.ports.outbox import Delivery, DeliveryLog
+from gateway.ports.traces import Duration, Trace, Traces
+from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.stores.redis.hot_state import RedisHotState
+from gateway.stores.redis.outbox import RedisOutbox
+from gateway.stores.sqlite.hot_state import SqliteBacklog, SqliteOutbox
+from tests.support.clock import FakeClock
+from tests.support.messages import AT, outbound, received
+
+KEY = ConversationKey("t", "test", "main", "W1", "C1")
+TRACE = Trace(
+    *("x1", "m1", "test", "main", str(KEY), "message", AT),
+    (Decision("access", True, "open"),),
+    "answered",
+    1.5,
+    durations=(
+        Duration("queue", "waited", -3.25, 3.25, "ok"),
+        Duration("stage", "check_access", 0.0, 0.5, "open"),
+    ),
+)
+MICROS = 1_000
+
+
+def usage_row(person: str) -> UsageRow:
+    return UsageRow("t", person, "test:main:W1", "m", Usage(1, 1), MICROS, AT)
+
+
+async def test_a_trace_holds_the_durations_of_its_stages(traces: Traces) -> None:
+    await traces.add(TRACE)
+    assert await traces.find("m1") == [TRACE]
+
+
+async def test_the_latest_traces_of_a_chat_are_found(traces: Traces) -> None:
+    elsewhere = str(KEY._replace(channel="C2"))
+    for number, conversation in enumerate((str(KEY), elsewhere, str(KEY), elsewhere)):
+        at = AT + timedelta(seconds=number)
+        await traces.add(replace(TRACE, id=f"x{number}", at=at, conversation=conversation))
+    assert [one.id for one in await traces.recent_in("test:main:C1", 5)] == ["x2", "x0"]
+    assert [one.id for one in await traces.recent_in("test:main:C2", 1)] == ["x3"]
+    assert await traces.recent_in("test:other:C1", 5) == []
+
+
+async def test_the_latest_traces_of_a_person_are_found(traces: Traces, usage: UsageLedger) -> None:
+    for number, person in enumerate(("test:main:ada", "test:main:bob", "test:main:ada")):
+        await traces.add(replace(TRACE, id=f"x{number}", at=AT + timedelta(seconds=number)))
+        await usage.settle(f"x{number}", (usage_row(person),), ())
+    assert [one.id for one in await traces.recent_of("t", "test:main:ada", 5)] == ["x2", "x0"]
+    assert [one.id for one in await traces.recent_of("t", "test:main:bob", 5)] == ["x1"]
+    assert await traces.recent_of("other", "test:main:ada", 5) == []
+
+
+async def test_the_person_of_a_turn_is_known_by_its_cost(usage: UsageLedger) -> None:
+    await usage.settle("x1", (usage_row("test:main:ada"),), ())
+    assert await usage.person_of("x1") == "test:main:ada"
+    assert await usage.person_of("x2") == ""
+
+
+async def test_the_largest_sums_of_a_period_are_listed(usage: UsageLedger) -> None:
+    sums = {"user:t:ada:2026-11-21": 5, "user:t:a:b:2026-11-21": 7, "user:t:ada:2026-11": 9}
+    sums |= {"user:t:ada:2026-11-20": 8, "workspace:t:test:main:W1:2026-11-21": 12}
+    for number, (key, micros) in enumerate(sums.items()):
+        row = replace(usage_row("p"), micros=micros)
+        await usage.settle(f"x{number}", (row,), (Account("name", key, 100),))
+    assert await usage.largest("user", "2026-11-21", 5) == [("t:a:b", 7), ("t:ada", 5)]
+    assert await usage.largest("user", "2026-11-21", 1) == [("t:a:b", 7)]
+    assert await usage.largest("workspace", "2026-11-21", 5) == [("t:test:main:W1", 12)]
+
+
+async def test_the_sends_of_a_turn_are_told_without_their_content(
+    outbox: DeliveryLog, clock: FakeClock, pass_time: Callable[[float], Awaitable[None]]
+) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    queued = clock.now()
+    await outbox.add([outbound(key) for key in ("x1:0", "x1:1", "x1:2", "x10:0", "x2:0")])
+    await outbox.tried("x1:0", "Transient: 429")
+    await pass_time(2)
+    await outbox.sent("x1:0", Receipt("5"))
+    await outbox.dead(["x1:2"], "Permanent: 403")
+    found = sorted(await outbox.deliveries("x1", 10), key=lambda one: one.key)
+    # Redis holds the time of a queued send in its stream only.
+    queued_at = [None, None, queued] if isinstance(outbox, RedisOutbox) else [queued] * 3
+    assert found == [
+        Delivery("x1:0", "sent", 2, "Transient: 429", queued_at[0], clock.now()),
+        Delivery("x1:1", "waiting", 0, "", queued_at[1]),
+        Delivery("x1:2", "dead", 0, "Permanent: 403", queued_at[2], clock.now()),
+    ]
+    assert len(await outbox.deliveries("x1", 2)) == 2
+    assert await outbox.deliveries("x", 10) == []
+
+
+@pytest.fixture
+def backlog(hot: SqliteDatabase | RedisHotState) -> BacklogReader:
+    return SqliteBacklog(hot) if isinstance(hot, SqliteDatabase) else hot.backlog
+
+
+async def test_what_waits_is_counted_with_the_time_of_the_oldest(
+    backlog: BacklogReader,
+    inbox: Inbox,
+    outbox: DeliveryLog,
+    clock: FakeClock,
+    pass_time: Callable[[float], Awaitable[None]],
+) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    assert await backlog.look() == Backlog()
+    begin = clock.now()
+    for number in range(3):
+        event = received(f"{number}")
+        entry = InboxEntry(f"e{number}", f"c{number}", event, clock.now())
+        await inbox.add(entry, timedelta(hours=1))
+        await outbox.add([outbound(f"x{number}:0")])
+        await pass_time(10)
+    await inbox.finish(["e0"], ())
+    await outbox.sent("x0:0", Receipt("5"))
+    await outbox.dead(["x1:0"], "Permanent")
+    second, third = begin + timedelta(seconds=10), begin + timedelta(seconds=20)
+    assert await backlog.look() == Backlog(2, second, 1, third, 1)
