@@ -24,7 +24,8 @@ from gateway.ports.renderer import Renderer
 
 GROUP: Final = "parley.adapters"
 OWN_PACKAGE: Final = "parley-gateway"
-_PLATFORM: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
+PLATFORM_NAME: Final = re.compile(r"^[a-z][a-z0-9]{1,29}$")
+"""The name of a platform."""
 _LOAD: Final = re.compile(r"^[\w.]+:\w+$")
 _RESERVED_KEYS: Final = ("accounts",)
 
@@ -117,7 +118,7 @@ def _checked(entry: EntryPoint, value: object) -> AdapterManifest:
 
     if not isinstance(value, AdapterManifest):
         raise refuse(f"{entry.value} is not an AdapterManifest")
-    if not _PLATFORM.match(value.platform):
+    if not PLATFORM_NAME.match(value.platform):
         raise refuse("its platform name should be 2 to 30 lower-case letters and digits")
     if value.platform != entry.name:
         raise refuse(f'the entry point should be called "{value.platform}", like its platform')

@@ -9,6 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from release.authors import Author
 from release.build import (
     Built,
     build,
@@ -89,6 +90,14 @@ def _install(wheel: Path, folder: Path) -> None:
     with step("pipx install WHEEL; parley --version"):
         (folder / "pipx").mkdir()
         check_version(version_by_pipx(wheel, folder / "pipx"), wheel)
+    with step("install the wheel with the extra testing, as an author of an adapter does"):
+        author = Author(wheel, folder / "author")
+    with step("the tests of the example adapter, outside this tree"):
+        passed = author.test_example()
+    sys.stdout.write(f"  {passed} passed\n")
+    with step("parley new-adapter; the tests that it writes"):
+        passed = author.test_new_adapter()
+    sys.stdout.write(f"  {passed} passed\n")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from docs_site.reference.adapter_methods import adapter_methods
 from docs_site.reference.command_line import command_line
 from docs_site.reference.http_api import http_api
 from docs_site.reference.metrics import metrics
@@ -17,6 +18,7 @@ def pages() -> dict[str, str]:
     configuration = (ROOT / _CONFIGURATION).read_text("utf-8")
     return {
         _CONFIGURATION: with_reference(configuration, own_platforms()),
+        "docs/reference/adapter-methods.md": adapter_methods(),
         "docs/reference/command-line.md": command_line(),
         "docs/reference/http-api.md": http_api(),
         "docs/reference/metrics.md": metrics(),

@@ -1,7 +1,7 @@
 """The ports between the gateway and its environment, as small Protocols.
 
 A class implements one by having the methods; there is no registration. Facts of a platform that no
-method shows are declared in its `Capabilities` and proven by `tests/contract`.
+method shows are declared in its `Capabilities` and proven by the contract suite (`parley/testing`).
 """
 
 from gateway.ports.abilities import (

@@ -22,10 +22,10 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "manifest",
     ),
     "Watch": ("status", "why", "logs", "context", "outbox", "quarantine"),
-    "Access, people and money": ("token", "usage", "audit"),
+    "Access, people and money": ("access", "token", "usage", "audit"),
     "Memory": ("memory", "recall", "sync", "models"),
     "Data": ("backup", "restore"),
-    "Tools": ("render",),
+    "Tools": ("render", "new-adapter"),
 }
 """The top-level commands by section, in the order of `parley --help`."""
 OTHER: Final = "Other"
@@ -49,8 +49,15 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "backup": "parley backup parley-backup.db",
     "restore": "parley restore parley-backup.db",
     "render": "parley render --platform slack answer.md",
+    "new-adapter": "parley new-adapter matrix",
     "manifest": "parley manifest slack --name Ada",
     "usage": "parley usage --days 7",
+    "access": "parley access list",
+    "access list": "parley access list",
+    "access approve": "parley access approve ABCD-EFGH",
+    "access reject": "parley access reject ABCD-EFGH",
+    "access revoke": "parley access revoke telegram:main:42",
+    "access owner-code": "parley access owner-code",
     "outbox": "parley outbox list",
     "outbox list": "parley outbox list --limit 20",
     "outbox resend": "parley outbox resend --all",

@@ -49,12 +49,16 @@ COMMANDS: Final = {
     "restore": ("backup:restore_backup", "Restore a copy of the database; Parley must not run."),
     "render": ("render:render_file", "Show how a platform receives a Markdown text."),
     "manifest": ("slack_app:manifest", "Print the app manifest for Slack."),
+    "new-adapter": (
+        "new_adapter:new_adapter",
+        "Write a repository for an adapter of your own, with its tests.",
+    ),
     "usage": ("usage:usage", "Show the cost of answers and the used part of budgets."),
 }
 """By name: the function, in a module of this package, and one line of help."""
 GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
     "access": (
-        "The people who may write.",
+        "Show who may write, approve people, and take approvals back.",
         {
             "list": ("access:show", "List the people who wait or are approved."),
             "approve": ("access:approve", "Let the person with this code write."),

@@ -12,8 +12,8 @@ import aiohttp
 from gateway.ports import PlatformAdapter
 from gateway.ports.http_routes import CanServePages
 from parley.http.local_listener import LocalListener
+from parley.testing import DirectPeople
 from simulators.base import ApiCall, Shown, ShownButton, SimFile, SimPerson, SimRoom
-from tests.contract.people import DirectPeople
 
 NAMES = ("Ada", "Ben")
 
@@ -51,7 +51,7 @@ class WebPeople(DirectPeople):
         async with browser.get(f"{self._url}/chat/api/history") as page:
             me = str((await page.json())["me"])
         self._people[name], self._browsers[me] = SimPerson(me, name), browser
-        self._reading.append(asyncio.create_task(self._watch(me, browser)))
+        self.reading.append(asyncio.create_task(self._watch(me, browser)))
 
     async def stop(self) -> None:
         await self.stop_reading()

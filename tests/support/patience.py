@@ -2,9 +2,9 @@
 
 from typing import Final
 
-PATIENCE: Final = 30.0
-"""Seconds after which it counts as never happening. Nothing that works takes as long, on however
-busy a machine; what does not work costs a failing test so much, and a green one nothing."""
+from parley.testing.patience import PATIENCE
+
+__all__ = ["LAUNCH", "PATIENCE"]
 
 LAUNCH: Final = 4 * PATIENCE
 """The same for what begins with a program of its own: the interpreter imports for seconds on a calm

@@ -1,0 +1,85 @@
+"""The page of an adapter's methods, written from the protocols of `gateway.ports`."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from gateway.ports import PlatformAdapter, abilities
+from gateway.ports.abilities import REMOTE_ABILITIES
+from gateway.ports.http_routes import CanServePages
+
+HEAD: Final = """\
+# Methods of an adapter
+
+An adapter has the methods of `PlatformAdapter`. It has an optional ability if it has all methods of
+its protocol; it is not registered anywhere. An ability with the note *remote* also belongs in
+`abilities` of the manifest. [Write an adapter](../adapters.md) explains the parts of an adapter in
+the order of writing.
+
+`python -m docs_site.reference` writes this page from [`gateway/ports/`](../../gateway/ports/).
+"""
+VALUES: Final = (
+    abilities.LiveStyle,
+    abilities.LiveView,
+    abilities.Liveness,
+    abilities.Check,
+)
+
+
+def adapter_methods() -> str:
+    """The text of the page."""
+    optional = [
+        value
+        for name, value in vars(abilities).items()
+        if name.startswith("Can") and value.__module__ == abilities.__name__
+    ]
+    parts = [HEAD, "## Required: `PlatformAdapter`\n", *_methods(PlatformAdapter)]
+    parts.append("## Optional\n")
+    for protocol in sorted([*optional, CanServePages], key=lambda one: one.__name__):
+        note = " (remote)" if protocol in REMOTE_ABILITIES else ""
+        parts += [f"### `{protocol.__name__}`{note}\n", *_methods(protocol)]
+    parts.append("## Values of these methods\n")
+    parts += [_value(value) for value in VALUES]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _methods(protocol: type) -> Iterator[str]:
+    """The signature of each method in a code block, then its documentation."""
+    for node in _body(protocol):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        is_property = any(
+            isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list
+        )
+        yield f"```python\n{'@property' + chr(10) if is_property else ''}{_signature(node)}\n```\n"
+        text = ast.get_docstring(node)
+        if text:
+            yield f"{_wrapped(text)}\n"
+
+
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    word = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"{word} {node.name}({ast.unparse(node.args)}){returns}"
+
+
+def _value(value: type) -> str:
+    """A frozen value: its documentation, and its fields with their types and defaults."""
+    fields = [ast.unparse(node) for node in _body(value) if isinstance(node, ast.AnnAssign)]
+    block = "\n".join(fields).replace("''", '""')
+    meaning = _wrapped(inspect.getdoc(value) or "")
+    return f"### `{value.__name__}`\n\n{meaning}\n\n```python\n{block}\n```\n"
+
+
+def _body(value: type) -> list[ast.stmt]:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(value)))
+    (definition,) = tree.body
+    return definition.body if isinstance(definition, ast.ClassDef) else []
+
+
+def _wrapped(text: str) -> str:
+    """A documentation with its paragraphs in lines of at most 120 characters."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(textwrap.fill(" ".join(one.split()), 120) for one in paragraphs)

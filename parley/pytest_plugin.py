@@ -1,0 +1,44 @@
+"""The pytest plugin of the adapter kit, found by pytest where Parley is installed.
+
+It acts on tests with the argument `case` only, in modules with `ADAPTER_CASES`, and imports nothing
+of Parley before.
+"""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from parley.testing.case import AdapterCase
+
+CASES = "ADAPTER_CASES"
+pytest.register_assert_rewrite("parley.testing")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks of the contract suite."""
+    for line in (
+        "proves(name): of the contract suite: for adapters that have this",
+        "lacks(name): of the contract suite: for adapters that do not have it",
+        "where(condition, reason): of the contract suite: for cases that meet the condition",
+    ):
+        config.addinivalue_line("markers", line)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test of the suite once for each case of the module; those for which it is not are
+    skipped with the reason."""
+    cases = getattr(metafunc.module, CASES, None)
+    if "case" not in metafunc.fixturenames or cases is None:
+        return
+    marks = list(metafunc.definition.iter_markers())
+    parameters = [pytest.param(case, marks=_skipped(case, marks), id=case.name) for case in cases]
+    metafunc.parametrize("case", parameters)
+
+
+def _skipped(case: "AdapterCase", marks: list[pytest.Mark]) -> list[pytest.MarkDecorator]:
+    """A mark that skips the test, if one of its marks excludes the adapter."""
+    from parley.testing.marks import unfit  # noqa: PLC0415 - only where the suite is used
+
+    reasons = [reason for mark in marks if (reason := unfit(case, mark))]
+    return [pytest.mark.skip(reason=reasons[0])] if reasons else []

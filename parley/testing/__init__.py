@@ -1,0 +1,31 @@
+"""The adapter kit: the contract suite for an adapter of one's own, and its parts.
+
+A test module names its adapters and takes the suite over:
+
+    from parley.testing import AdapterCase
+    from parley.testing.contract import *
+
+    ADAPTER_CASES = (AdapterCase("mychat", MANIFEST, lambda account: MyChatSimulator()),)
+
+It needs the extra `parley-gateway[testing]`. The program itself does not import it.
+"""
+
+from parley.testing.case import AdapterCase, HostedPlatform
+from parley.testing.gateway_side import EventRecorder, MemoryState
+from parley.testing.patience import PATIENCE
+from parley.testing.people import DirectPeople
+from parley.testing.platform_server import PlatformServer
+from parley.testing.stage import Stage, make_adapter, on_stage
+
+__all__ = [
+    "PATIENCE",
+    "AdapterCase",
+    "DirectPeople",
+    "EventRecorder",
+    "HostedPlatform",
+    "MemoryState",
+    "PlatformServer",
+    "Stage",
+    "make_adapter",
+    "on_stage",
+]

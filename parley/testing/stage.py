@@ -1,0 +1,160 @@
+"""One adapter, connected: people on one side, on the other a gateway that only writes down."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Protocol, TypeVar, runtime_checkable
+
+from gateway.commands.catalogue import REGISTERED
+from gateway.message import (
+    Button,
+    ChatMessage,
+    CommandInvoked,
+    Outbound,
+    OutboundFile,
+    Part,
+    Place,
+    Receipt,
+)
+from gateway.platforms import adapter_class
+from gateway.ports import AdapterContext, PlatformAdapter
+from gateway.ports.clock import SystemClock
+from parley.http.webhook_listener import WebhookListener
+from parley.testing.case import AdapterCase, HostedPlatform
+from parley.testing.gateway_side import EventRecorder, MemoryState
+from parley.testing.patience import PATIENCE
+from simulators.base import PlatformSimulator, Shown, SimPerson, SimRoom
+
+Event = TypeVar("Event")
+
+
+@runtime_checkable
+class ShowsWaiting(Protocol):
+    """A platform on which people see that a command waits."""
+
+    def waiting_commands(self, room: SimRoom) -> int: ...
+
+
+@dataclass(slots=True)
+class Stage:
+    """Everything that a test looks at. `person` is Ada, `room` her direct conversation."""
+
+    case: AdapterCase
+    platform: PlatformSimulator
+    adapter: PlatformAdapter
+    listener: WebhookListener
+    sink: EventRecorder = field(default_factory=EventRecorder)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _keys: "count[int]" = field(default_factory=lambda: count(1))
+
+    @property
+    def person(self) -> SimPerson:
+        return self.platform.person("Ada")
+
+    @property
+    def room(self) -> SimRoom:
+        return self.platform.direct(self.person)
+
+    async def hear(
+        self, text: str = "hello", room: SimRoom | None = None, *, mention: bool = False
+    ) -> ChatMessage:
+        """Let Ada write, and wait until the gateway has it."""
+        await self.platform.say(self.person, room or self.room, text, mention=mention)
+        return await self.sink.message(text)
+
+    async def send(self, text: str, place: Place, **more: object) -> Receipt:
+        """Send a text, under a fresh key unless one is given."""
+        return await self.adapter.send(self.outbound(text, place, **more))
+
+    def outbound(self, text: str, place: Place, **more: object) -> Outbound:
+        """A text without markup as the gateway would send it."""
+        made = Outbound(f"test:{next(self._keys)}", place, Part(text, text))
+        return replace(made, **more)  # type: ignore[arg-type]  # tests name real fields
+
+    def file(self, file: OutboundFile, place: Place) -> Outbound:
+        """A file as the gateway would send it."""
+        return Outbound(f"test:{next(self._keys)}", place, file=file)
+
+    def nothing(self, asked: CommandInvoked) -> Outbound:
+        """Return the message that ends a command without an answer."""
+        key = f"test:{next(self._keys)}"
+        return Outbound(key, asked.place, reply_handle=asked.reply_handle)
+
+    def platform_waits(self, room: SimRoom) -> bool:
+        """True if people see that a command in the room waits for its answer."""
+        platform = self.platform
+        return isinstance(platform, ShowsWaiting) and platform.waiting_commands(room) > 0
+
+    async def shown(self, room: SimRoom, found: Callable[[list[Shown]], bool]) -> list[Shown]:
+        """The bot's messages in the room, as soon as `found` says yes of them."""
+        shown = await self.platform.wait_for(room, lambda seen: found(by_bot(seen)), PATIENCE)
+        return by_bot(shown)
+
+    def requests(self, what: str) -> list[int]:
+        """The statuses of the requests that the platform got for "send", "typing" ..., in order."""
+        method = self.case.methods[what]
+        return [call.status for call in self.platform.calls if call.method == method]
+
+
+def by_bot(messages: Sequence[Shown]) -> list[Shown]:
+    """Return the messages of the bot that it did not delete."""
+    return [message for message in messages if message.by_bot and not message.deleted]
+
+
+def buttons(number: int) -> tuple[Button, ...]:
+    """So many different buttons."""
+    return tuple(Button(f"Choice {n}", f"value:{n}") for n in range(1, number + 1))
+
+
+def make_adapter(
+    case: AdapterCase,
+    platform: PlatformSimulator,
+    listener: WebhookListener,
+    counts: Counter[tuple[str, str]],
+    account: str = "main",
+) -> PlatformAdapter:
+    """The adapter as the program makes it, not connected yet."""
+
+    def note(what: str, detail: str = "") -> None:
+        counts[what, detail] += 1
+
+    context = AdapterContext(
+        account=account,
+        assistant_name="Parley",
+        clock=SystemClock(),
+        state=MemoryState(),
+        webhooks=listener,
+        count=note,
+        commands=REGISTERED,
+    )
+    settings = case.settings_for(platform, account)
+    return adapter_class(case.manifest)(settings, context)
+
+
+@asynccontextmanager
+async def on_stage(
+    case: AdapterCase, account: str = "main", listener: WebhookListener | None = None
+) -> AsyncIterator[Stage]:
+    """A connected adapter on its own platform; `listener` is shared with another, if given."""
+    platform = case.platform(account)
+    heard = listener or WebhookListener()
+    await platform.start()
+    await heard.start()
+    platform.attach(heard.base_url)
+    counts = Counter[tuple[str, str]]()
+    adapter = make_adapter(case, platform, heard, counts, account)
+    stage = Stage(case, platform, adapter, heard, counts=counts)
+    try:
+        await adapter.connect(stage.sink)
+        if isinstance(platform, HostedPlatform):
+            await platform.host(adapter)
+        await platform.wait_connected()
+        yield stage
+        assert stage.sink.unstorable == [], "these would be lost in the inbox"
+    finally:
+        await adapter.disconnect()
+        await platform.stop()
+        if listener is None:
+            await heard.stop()
