@@ -110,7 +110,7 @@ async def house(tmp_path: Path) -> House:
     return House(tmp_path, aiohttp.CookieJar(unsafe=True))
 
 
-async def test_conversations_come_back_after_a_restart_without_secrets(house: House) -> None:
+async def test_conversations_are_restored_after_a_restart_without_secrets(house: House) -> None:
     password = "my password is hunter2-Correct!Horse9"
     async with house.running() as browser:
         await browser.say("say: **hello** there")
@@ -130,7 +130,7 @@ async def test_conversations_come_back_after_a_restart_without_secrets(house: Ho
         assert len(await browser.lines()) == 4
 
 
-async def test_another_persons_conversation_is_an_empty_one(house: House, tmp_path: Path) -> None:
+async def test_the_conversation_of_another_person_is_empty(house: House, tmp_path: Path) -> None:
     async with house.running() as ada:
         await ada.say("Ada's own", OTHER)
         async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
@@ -144,14 +144,14 @@ async def test_another_persons_conversation_is_an_empty_one(house: House, tmp_pa
         assert len(await ada.lines(OTHER)) == 2
 
 
-async def test_a_new_chat_knows_nothing_of_the_other(house: House) -> None:
+async def test_a_new_chat_contains_nothing_of_the_other(house: House) -> None:
     async with house.running() as browser:
         await browser.say("the word is apple")
         await browser.say("what did I just say?", OTHER)
         assert "apple" not in (await browser.texts(OTHER))[-1]
 
 
-async def test_clear_empties_this_conversation_and_its_entry_at_once(house: House) -> None:
+async def test_clear_deletes_this_conversation_and_its_entry_immediately(house: House) -> None:
     async with house.running() as browser:
         await browser.say("the word is apple")
         await browser.say("the word is pear", OTHER)
@@ -180,7 +180,7 @@ async def test_forget_and_erase_reach_the_page(house: House) -> None:
         assert await browser.titles() == []
 
 
-async def test_a_deleted_message_takes_its_answer_along(house: House) -> None:
+async def test_a_deleted_message_deletes_its_answer(house: House) -> None:
     async with house.running() as browser:
         await browser.say("say: melon")
         [asked, _] = await browser.lines()
@@ -192,7 +192,7 @@ async def test_a_deleted_message_takes_its_answer_along(house: House) -> None:
         await eventually(gone)
 
 
-async def test_with_memory_off_nothing_is_left_after_a_restart(house: House) -> None:
+async def test_with_memory_off_nothing_remains_after_a_restart(house: House) -> None:
     async with house.running() as browser:
         await browser.say("/privacy memory off")
         await browser.say("the word is apple")

@@ -49,22 +49,20 @@ class TestToolOfUv:
     def _prefix(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "prefix", str(tmp_path))
 
-    def test_keeps_the_source_and_the_packages_that_were_installed_with_it(
-        self, tmp_path: Path
-    ) -> None:
+    def test_the_command_keeps_the_source_and_the_installed_packages(self, tmp_path: Path) -> None:
         (tmp_path / "uv-receipt.toml").write_text(RECEIPT)
         command = install_command("parquet")
         assert command.startswith("uv tool install --with numpy --with 'pyarrow")
         assert command.endswith(" /w/parley.whl")
 
     @pytest.mark.parametrize("receipt", ["", "[tool", "tool = 1", "[tool]\nrequirements = [3]"])
-    def test_names_the_distribution_where_the_receipt_cannot_be_read(
+    def test_the_command_names_the_distribution_if_the_receipt_is_unreadable(
         self, tmp_path: Path, receipt: str
     ) -> None:
         (tmp_path / "uv-receipt.toml").write_text(receipt)
         assert install_command("parquet").endswith("' parley-gateway")
 
-    def test_runs_once_with_the_libraries_where_the_environment_is_of_one_run(
+    def test_the_command_for_a_single_run_runs_once_with_the_libraries(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "prefix", str(tmp_path / "uv" / "archive-v0" / "x1"))

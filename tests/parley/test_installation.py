@@ -116,7 +116,7 @@ class TestInstallCommand:
         assert words[:3] == ["-m", "pip", "install"]
         assert {re.split("[<>]", word)[0] for word in words[3:]} == {"numpy", "openai"}
 
-    def test_uses_uv_where_the_environment_has_no_pip(
+    def test_the_command_uses_uv_if_the_environment_has_no_pip(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(installation, "find_spec", lambda name: None)

@@ -22,12 +22,12 @@ from safety.display_names import MAX_NAME, shown_name
         ("x" * 500, "x" * MAX_NAME),
     ],
 )
-def test_a_name_shows_what_is_seen(name: str, shown: str) -> None:
+def test_a_displayed_name_contains_visible_characters_only(name: str, shown: str) -> None:
     assert shown_name(name).replace(" ", "") == shown.replace(" ", "")
 
 
 @given(st.text(max_size=400))
-def test_any_name_is_one_line_of_visible_characters(name: str) -> None:
+def test_any_name_becomes_one_line_of_visible_characters(name: str) -> None:
     shown = shown_name(name)
     assert len(shown) <= MAX_NAME
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in shown)

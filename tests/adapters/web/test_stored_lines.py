@@ -89,7 +89,7 @@ def page() -> Page:
     return Page()
 
 
-async def test_stored_messages_come_back_in_their_order(page: Page) -> None:
+async def test_stored_messages_are_restored_in_order(page: Page) -> None:
     page.store.tell(1, "one")
     page.store.tell(3, "three")
     page.of().put(said(2, "/help", command=True))
@@ -98,7 +98,7 @@ async def test_stored_messages_come_back_in_their_order(page: Page) -> None:
     assert answer.html == "<p>answer 1</p>"
 
 
-async def test_a_line_that_is_shown_stays_as_it_is(page: Page) -> None:
+async def test_a_displayed_line_is_not_changed(page: Page) -> None:
     page.of().put(said(1, "as typed"))
     page.of().put(answered(1, "with a button", buttons=(Button("Undo", "u"),)))
     page.store.tell(1, "as stored")
@@ -107,7 +107,7 @@ async def test_a_line_that_is_shown_stays_as_it_is(page: Page) -> None:
     assert page.of().epoch == epoch
 
 
-async def test_what_is_no_longer_stored_goes_with_its_files(page: Page) -> None:
+async def test_lines_that_are_no_longer_stored_are_removed_with_their_files(page: Page) -> None:
     file = page.files.add(ADA, "a.txt", "text/plain", b"secret")
     link = FileLink(file.id, file.name, file.mime, 6)
     page.of().put(said(1, files=(link,)))
@@ -132,14 +132,14 @@ async def test_a_long_conversation_shows_its_latest_lines_and_is_read_once() -> 
     assert page.of().epoch == epoch
 
 
-async def test_a_replaced_question_does_not_come_back(page: Page) -> None:
+async def test_a_replaced_question_is_not_restored(page: Page) -> None:
     page.store.tell(1, "again?")
     await page.sync()
     page.of().replaced(page.of().lines()[0])
     assert await page.sync() == []
 
 
-async def test_an_answer_that_is_being_written_is_not_taken_for_a_stored_one(page: Page) -> None:
+async def test_an_unfinished_answer_is_not_mistaken_for_a_stored_one(page: Page) -> None:
     page.of().put(answered(1, "so f", live=True))
     page.store.tell(1, "said")
     await page.sync()
@@ -147,7 +147,7 @@ async def test_an_answer_that_is_being_written_is_not_taken_for_a_stored_one(pag
     assert "so f" in await page.sync()
 
 
-async def test_a_deletion_takes_commands_along_but_no_open_question(page: Page) -> None:
+async def test_a_deletion_removes_commands_and_keeps_open_questions(page: Page) -> None:
     page.store.tell(1, "kept")
     await page.sync()
     page.of().put(said(2, "/remember the salary", command=True))
@@ -177,7 +177,7 @@ async def test_the_list_has_stored_conversations_and_those_that_begin(page: Page
     assert listed == [(CHAT, "just begun"), ("", "stored in lines")]
 
 
-async def test_a_conversation_that_was_deleted_leaves_the_list(page: Page) -> None:
+async def test_a_deleted_conversation_is_removed_from_the_list(page: Page) -> None:
     page.of().put(said(1, "a secret"))
     page.store.tell(1, "a secret")
     await page.sync()

@@ -65,7 +65,7 @@ async def is_served(g: Gateway, who: str) -> bool:
 
 
 @pytest.mark.parametrize("approver", ["olga", "otto"])
-async def test_who_is_approved_is_told_and_answered(approver: str) -> None:
+async def test_an_approved_person_is_told_and_then_answered(approver: str) -> None:
     async with asked("eve") as (g, (code,)):
         assert await say(g, approver, f"/approve {code.lower()}") == plain(APPROVED)
         assert "may write to me now" in g.texts[-1]
@@ -99,7 +99,7 @@ async def test_an_approver_may_try_a_few_codes() -> None:
         assert await SqlAdmissions(g.database).admissions(10) == []
 
 
-async def test_nobody_else_approves() -> None:
+async def test_other_people_cannot_approve() -> None:
     async with asked("eve", "mal") as (g, codes):
         await say(g, "olga", f"/approve {codes[0]}")
         assert await say(g, "eve", f"/approve {codes[1]}") == plain(NOT_YOURS)
@@ -109,7 +109,7 @@ async def test_nobody_else_approves() -> None:
         assert not await is_served(g, "mal")
 
 
-async def test_the_list_shows_who_waits_with_a_name_that_is_not_verified() -> None:
+async def test_the_list_shows_waiting_people_with_unverified_names() -> None:
     async with asked() as (g, _):
         assert await say(g, "olga", "/approve") == plain(NOBODY)
         eve = received("hi", message_id="x", author="eve")
@@ -146,7 +146,7 @@ async def test_a_button_decides_once() -> None:
         assert not await is_served(g, "mal")
 
 
-async def test_a_rejected_person_is_not_told_and_gets_no_code() -> None:
+async def test_a_rejected_person_gets_neither_a_notice_nor_a_code() -> None:
     async with asked("eve") as (g, (code,)):
         assert "was rejected" in await say(g, "olga", f"/approve reject {code}")
         assert [one.place for one in g.adapter.sent[1:]] == [direct("olga")]
@@ -176,7 +176,7 @@ async def test_after_a_revocation_the_code_is_worthless_and_the_person_out() -> 
         assert g.changes.made[-1] == ("revoked", "test:main:eve", "test:main:olga")
 
 
-async def test_an_approver_who_wrote_before_is_told_once_of_each_person() -> None:
+async def test_an_approver_who_wrote_before_is_told_once_about_each_person() -> None:
     async with asked() as (g, _):
         notices = AccessNotices(g.services, SqlAdmissions(g.database))
         await g.take(received("hello", message_id="m-eve", author="eve"))
@@ -194,7 +194,7 @@ async def test_an_approver_who_wrote_before_is_told_once_of_each_person() -> Non
         assert await press(g, "olga", approve.value) == plain(APPROVED)
 
 
-async def test_who_is_no_approver_any_more_is_not_told() -> None:
+async def test_a_former_approver_is_not_told() -> None:
     async with asked() as (g, _):
         await SqlAdmissions(g.database).remember_approver(
             "default", "test:main:former", direct("former"), g.clock.now()
@@ -206,13 +206,13 @@ async def test_who_is_no_approver_any_more_is_not_told() -> None:
 
 
 @pytest.mark.parametrize(("who", "offered"), [("olga", True), ("eve", False)])
-async def test_help_names_the_command_to_those_who_may_use_it(who: str, offered: bool) -> None:
+async def test_help_lists_the_command_for_those_who_can_use_it(who: str, offered: bool) -> None:
     async with asked("eve") as (g, (code,)):
         await say(g, "olga", f"/approve {code}")
         assert ("/approve" in await say(g, who, "/help")) is offered
 
 
-async def test_without_approvals_it_is_no_command() -> None:
+async def test_without_approvals_the_command_does_not_exist() -> None:
     policies = replace(POLICIES, access=AccessPolicy())
     async with gateway(policies=policies) as g:
         assert await say(g, "olga", "/approve") == "answer"

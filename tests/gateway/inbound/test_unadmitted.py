@@ -54,7 +54,7 @@ async def test_a_stranger_gets_a_code_and_nothing_else() -> None:
         assert g.changes.made == [("requested", "test:main:eve", "test:main:eve")]
 
 
-async def test_a_hundred_messages_of_a_stranger_bring_one_code() -> None:
+async def test_many_messages_of_a_stranger_bring_one_code() -> None:
     async with gateway(policies=APPROVED) as g:
         for number in range(100):
             await g.take(received("hello?", message_id=f"m{number}", author="eve"))
@@ -100,7 +100,7 @@ async def test_a_command_that_waits_for_an_answer_gets_the_code() -> None:
         assert not g.model.requests
 
 
-async def test_edits_presses_and_reactions_of_a_stranger_change_nothing() -> None:
+async def test_edits_presses_and_reactions_of_a_stranger_have_no_effect() -> None:
     async with gateway(policies=APPROVED) as g:
         hers = message(author="eve")
         await g.take(
@@ -118,7 +118,7 @@ async def test_a_bot_gets_no_code() -> None:
         assert g.texts == []
 
 
-async def test_in_a_room_a_stranger_alone_gets_one_hint() -> None:
+async def test_in_a_room_a_stranger_gets_one_private_hint() -> None:
     async with gateway(policies=APPROVED, capabilities=EPHEMERAL) as g:
         for number in range(10):
             asked = received("hi", message_id=f"m{number}", author="eve", at=place("C1"))
@@ -129,7 +129,7 @@ async def test_in_a_room_a_stranger_alone_gets_one_hint() -> None:
         assert await nothing_is_kept(g)
 
 
-async def test_in_a_room_where_everybody_reads_a_stranger_gets_silence() -> None:
+async def test_in_a_room_without_private_messages_a_stranger_gets_no_answer() -> None:
     async with gateway(policies=APPROVED) as g:
         await g.take(received("hi", author="eve", at=place("C1"), mentions_bot=True))
         assert g.texts == []
@@ -146,14 +146,14 @@ async def test_a_room_cannot_make_the_bot_send_many_hints() -> None:
         assert len(g.texts) == 10
 
 
-async def test_for_owners_alone_a_stranger_gets_silence() -> None:
+async def test_with_admission_owners_a_stranger_gets_no_answer() -> None:
     async with gateway(policies=OWNERS) as g:
         await g.take(received("hello", author="eve"))
         assert g.texts == []
         assert g.traces[0].decisions[0].reason == "owners_only"
 
 
-async def test_the_owner_code_makes_an_owner_who_is_greeted() -> None:
+async def test_the_owner_code_makes_an_owner_who_gets_a_greeting() -> None:
     async with gateway(policies=OWNERS) as g:
         code = await owner_code(g)
         await g.take(received(code.code.lower(), author="ada"))
@@ -167,7 +167,7 @@ async def test_the_owner_code_makes_an_owner_who_is_greeted() -> None:
         assert ("owner_claimed", "test:main:ada", "test:main:ada") in g.changes.made
 
 
-async def test_the_owner_code_may_come_with_start() -> None:
+async def test_the_owner_code_can_follow_start() -> None:
     """A link to a bot on Telegram sends it like this."""
     async with gateway() as g:
         code = await owner_code(g)
@@ -176,7 +176,7 @@ async def test_the_owner_code_may_come_with_start() -> None:
         assert "you are the owner" in g.texts[0]
 
 
-async def test_the_same_delivery_twice_greets_once() -> None:
+async def test_the_same_delivery_twice_sends_one_greeting() -> None:
     async with gateway() as g:
         code = await owner_code(g)
         await g.take(received(code.code), received(code.code))
@@ -218,7 +218,7 @@ async def test_an_owner_code_in_a_room_is_void() -> None:
 
 
 @pytest.mark.parametrize("shown", ["forward", "quote"])
-async def test_an_owner_code_that_somebody_else_wrote_does_not_count(shown: str) -> None:
+async def test_an_owner_code_in_external_text_has_no_effect(shown: str) -> None:
     async with gateway(policies=OWNERS) as g:
         code = await owner_code(g)
         said = message("" if shown == "forward" else code.code, author="ada")
@@ -230,7 +230,7 @@ async def test_an_owner_code_that_somebody_else_wrote_does_not_count(shown: str)
         assert await SqlAdmissions(g.database).owners() == frozenset()
 
 
-async def test_a_blocked_person_a_bot_and_an_outsider_claim_nothing() -> None:
+async def test_blocked_people_bots_and_outside_people_cannot_claim_ownership() -> None:
     blocked = Policies(access=AccessPolicy(blocked_users=frozenset({"eve"})))
     async with gateway(policies=blocked) as g:
         code = await owner_code(g)

@@ -70,7 +70,7 @@ async def test_a_message_of_an_approved_person_needs_one_read() -> None:
         assert reads.number == 2
 
 
-async def test_where_everybody_is_served_nothing_is_read() -> None:
+async def test_if_everybody_is_admitted_nothing_is_read() -> None:
     async with gateway() as g:
         reads = count_reads(g)
         await g.take(received("hello"))

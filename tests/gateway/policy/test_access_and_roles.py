@@ -114,14 +114,14 @@ def test_with_approval_a_stranger_waits_and_an_approved_person_is_served() -> No
         assert access(ADA, here, APPROVED, trusted=True) == (True, "trusted")
 
 
-def test_for_owners_alone_an_approval_is_not_enough() -> None:
+def test_with_admission_owners_an_approval_is_not_enough() -> None:
     assert access(ADA, direct(), OWNERS) == (False, "owners_only")
     assert access(ADA, direct(), OWNERS, approved=True) == (False, "owners_only")
     assert access(ADA, direct(), OWNERS, trusted=True) == (True, "trusted")
 
 
 @pytest.mark.parametrize("policy", [APPROVED, OWNERS])
-def test_a_listed_person_needs_no_approval_and_leaves_others_the_way_to_one(
+def test_a_listed_person_needs_no_approval_and_others_can_still_ask(
     policy: AccessPolicy,
 ) -> None:
     policy = replace(policy, allowed_users=frozenset({"ada"}))
@@ -136,7 +136,7 @@ def test_a_block_is_stronger_than_an_approval() -> None:
     assert access(BEN, place("C1"), policy, approved=True) == (False, "channel_blocked")
 
 
-def test_an_approval_opens_direct_conversations_and_no_other_closed_place() -> None:
+def test_an_approval_applies_to_direct_messages_and_to_no_other_closed_place() -> None:
     policy = replace(
         APPROVED, allowed_channels=frozenset({"C1"}), allowed_workspaces=frozenset({"W1"})
     )
@@ -147,7 +147,7 @@ def test_an_approval_opens_direct_conversations_and_no_other_closed_place() -> N
     assert access(ADA, other, policy, approved=True) == (False, "workspace_not_allowed")
 
 
-def test_a_stranger_may_ask_in_a_direct_message_but_not_in_a_closed_place() -> None:
+def test_a_stranger_can_ask_in_a_direct_message_and_not_in_a_closed_place() -> None:
     policy = replace(
         APPROVED, allowed_channels=frozenset({"C1"}), allowed_workspaces=frozenset({"W1"})
     )
@@ -158,14 +158,14 @@ def test_a_stranger_may_ask_in_a_direct_message_but_not_in_a_closed_place() -> N
     assert access(ADA, elsewhere, policy) == (False, "workspace_not_allowed")
 
 
-def test_an_approval_changes_nothing_where_everybody_is_served() -> None:
+def test_an_approval_has_no_effect_if_everybody_is_admitted() -> None:
     policy = AccessPolicy(allowed_users=frozenset({"ben"}))
     assert access(ADA, direct(), policy, approved=True) == (False, "user_not_allowed")
     assert not APPROVED.serves_everybody
     assert not OWNERS.serves_everybody
 
 
-def test_a_stored_owner_is_one_beside_the_lists_but_not_from_outside() -> None:
+def test_a_stored_owner_has_the_role_unless_they_are_an_outside_person() -> None:
     assert role_of(ADA, RolePolicy(), granted=Role.OWNER) is Role.OWNER
     assert role_of(ADA, RolePolicy(), granted=Role.OWNER, outside=True) is Role.GUEST
     assert role_of(ADA, RolePolicy(), granted=None) is Role.MEMBER

@@ -32,7 +32,7 @@ from tests.support.messages import AT
 ASKED = EarlierRequest("waiting", AT, AT + CODE_VALID, 1, AT)
 
 
-def test_codes_cannot_be_guessed_and_have_no_characters_that_look_alike() -> None:
+def test_codes_cannot_be_guessed_and_have_no_similar_characters() -> None:
     assert sum(CODE_GROUPS) * log2(len(ALPHABET)) >= 40
     assert sum(OWNER_GROUPS) * log2(len(ALPHABET)) >= 54
     assert not set(ALPHABET) & set("0O1IL2Z5S8BUV")
@@ -41,7 +41,7 @@ def test_codes_cannot_be_guessed_and_have_no_characters_that_look_alike() -> Non
 
 
 @pytest.mark.parametrize("written", ["{}", " {} ", "`{}`", "**{}**", "{}\n"])
-def test_a_code_is_recognised_as_people_type_it(written: str) -> None:
+def test_a_code_is_recognised_in_every_typed_form(written: str) -> None:
     code, owner = new_pairing_code(), new_owner_code()
     for typed in (code, code.lower(), code.replace("-", ""), code.replace("-", " ")):
         assert pairing_code_in(written.format(typed)) == code.replace("-", "")
@@ -52,20 +52,20 @@ def test_a_code_is_recognised_as_people_type_it(written: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "hello", "OWNER", "OWNER-AAAA-AAAA", "my code is {}", "{} please", "{0} {0}"]
 )
-def test_nothing_else_is_an_owner_code(text: str) -> None:
+def test_other_texts_are_not_owner_codes(text: str) -> None:
     assert owner_code_in(text.format(new_owner_code())) == ""
     assert owner_code_in(new_pairing_code()) == ""
     assert pairing_code_in(new_owner_code()) == ""
 
 
 @given(st.text(max_size=200))
-def test_any_text_can_be_asked_for_a_code(text: str) -> None:
+def test_any_text_can_be_searched_for_a_code(text: str) -> None:
     assert set(owner_code_in(text)) <= set(ALPHABET) | set("OWNER")
     assert set(pairing_code_in(text)) <= set(ALPHABET)
     assert not opens(text, seal_of(new_pairing_code()))
 
 
-def test_a_seal_tells_nothing_and_fits_one_code() -> None:
+def test_a_sealed_code_reveals_nothing_and_matches_one_code() -> None:
     code = new_pairing_code()
     seal = seal_of(code)
     assert code not in seal
@@ -76,7 +76,7 @@ def test_a_seal_tells_nothing_and_fits_one_code() -> None:
     assert not opens("", "")
 
 
-def test_a_person_gets_one_code_and_then_silence_for_a_while() -> None:
+def test_a_person_gets_one_code_and_then_no_answer_for_a_while() -> None:
     assert decide_request(None, 0, 0, AT)[1:3] == (True, "code_made")
     soon = AT + NEW_CODE_AFTER - timedelta(seconds=1)
     assert decide_request(ASKED, 0, 0, soon)[1:3] == (False, "code_sent")
@@ -97,7 +97,7 @@ def test_a_rejected_person_gets_none_for_a_day() -> None:
     assert decide_request(rejected, 0, 0, AT + REFUSED_FOR).allowed
 
 
-def test_the_number_of_those_who_wait_is_bounded() -> None:
+def test_the_number_of_waiting_people_is_limited() -> None:
     assert decide_request(None, MAX_WAITING - 1, MAX_WAITING_IN_ACCOUNT - 1, AT).allowed
     assert decide_request(None, MAX_WAITING, 0, AT).reason == "too_many_waiting"
     full = decide_request(None, MAX_WAITING_IN_ACCOUNT, MAX_WAITING_IN_ACCOUNT, AT)

@@ -41,7 +41,7 @@ async def asked(store: SqlAdmissions, who: Applicant = ADA, id_: str = "r1") -> 
     return code
 
 
-async def test_a_request_waits_until_it_ends(store: SqlAdmissions) -> None:
+async def test_a_request_waits_until_it_expires(store: SqlAdmissions) -> None:
     code = await asked(store)
     (waiting,) = await store.waiting("t", AT + MINUTE)
     assert (waiting.id, waiting.applicant, waiting.until) == ("r1", ADA, AT + CODE_VALID)
@@ -64,7 +64,7 @@ async def test_a_new_code_replaces_the_one_before(store: SqlAdmissions) -> None:
     assert await store.approve("r1", "o", at) is None
 
 
-async def test_one_account_does_not_take_all_places(store: SqlAdmissions) -> None:
+async def test_one_account_cannot_use_all_places(store: SqlAdmissions) -> None:
     for number in range(MAX_WAITING_IN_ACCOUNT):
         who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
         await asked(store, who, f"r{number}")
@@ -98,7 +98,7 @@ async def test_an_expired_request_is_not_approved(store: SqlAdmissions) -> None:
     assert not await store.admitted("t", [ADA.person])
 
 
-async def test_a_rejected_person_asks_in_vain_for_a_day(store: SqlAdmissions) -> None:
+async def test_a_rejected_person_gets_no_code_for_a_day(store: SqlAdmissions) -> None:
     await asked(store)
     rejected = await store.reject("r1", AT)
     assert rejected is not None
@@ -110,7 +110,9 @@ async def test_a_rejected_person_asks_in_vain_for_a_day(store: SqlAdmissions) ->
     assert (await store.request(ADA, "r2", seal_of("x"), AT + REFUSED_FOR)).allowed
 
 
-async def test_a_revoked_person_is_out_and_asks_in_vain_for_a_day(store: SqlAdmissions) -> None:
+async def test_a_revoked_person_loses_access_and_gets_no_code_for_a_day(
+    store: SqlAdmissions,
+) -> None:
     await asked(store)
     await store.approve("r1", "o", AT)
     assert await store.revoke("u", [ADA.person], AT) == []
@@ -122,7 +124,7 @@ async def test_a_revoked_person_is_out_and_asks_in_vain_for_a_day(store: SqlAdmi
     assert await store.approve("r1", "o", AT) is None
 
 
-async def test_who_is_approved_is_told_once(store: SqlAdmissions) -> None:
+async def test_an_approved_person_is_told_once(store: SqlAdmissions) -> None:
     await asked(store)
     await store.approve("r1", "o", AT)
     (admission,) = await store.unannounced(10)
@@ -131,7 +133,7 @@ async def test_who_is_approved_is_told_once(store: SqlAdmissions) -> None:
     assert await store.unannounced(10) == []
 
 
-async def test_approvers_are_told_of_a_person_once_a_day(store: SqlAdmissions) -> None:
+async def test_approvers_are_told_about_a_person_once_a_day(store: SqlAdmissions) -> None:
     await asked(store)
     (request,) = await store.unnoted(AT, 10)
     await store.noted([request], AT)
@@ -165,7 +167,7 @@ async def test_the_latest_conversation_of_an_approver_is_known(store: SqlAdmissi
     assert len(await store.approvers(1)) == 1
 
 
-async def test_who_sends_the_owner_code_is_owner(store: SqlAdmissions) -> None:
+async def test_the_sender_of_the_owner_code_becomes_owner(store: SqlAdmissions) -> None:
     await asked(store)
     await store.put_owner_code(CODE, seal_of(CODE.code))
     assert await store.claimed_by("c1") == ""
@@ -216,7 +218,7 @@ async def test_an_owner_code_that_others_saw_is_deleted(store: SqlAdmissions) ->
     assert not await store.void_owner_code(CODE.code)
 
 
-async def test_an_approval_takes_no_ownership_away(store: SqlAdmissions) -> None:
+async def test_an_approval_keeps_an_ownership(store: SqlAdmissions) -> None:
     await store.put_owner_code(CODE, seal_of(CODE.code))
     await store.claim(ADA, CODE.code, AT)
     await asked(store)
@@ -224,14 +226,14 @@ async def test_an_approval_takes_no_ownership_away(store: SqlAdmissions) -> None
     assert await store.owners() == {("t", ADA.person)}
 
 
-async def test_what_has_ended_is_deleted_after_a_day(store: SqlAdmissions) -> None:
+async def test_expired_entries_are_deleted_after_a_day(store: SqlAdmissions) -> None:
     await asked(store)
     await store.put_owner_code(CODE, seal_of(CODE.code))
     assert await store.prune(AT + CODE_VALID + NOTED_FOR - MINUTE) == 1
     assert await store.prune(AT + CODE_VALID + NOTED_FOR) == 1
 
 
-async def test_everything_about_a_person_is_given_out_and_erased(
+async def test_all_data_of_a_person_is_exported_and_erased(
     store: SqlAdmissions, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
 ) -> None:
     """An erased person has no admission: its row would name them."""

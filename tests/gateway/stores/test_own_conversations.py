@@ -59,7 +59,7 @@ async def test_conversations_are_listed_newest_first_by_their_first_words(
     assert [one.thread_id for one in await own.listed("default", place(), ADA, 1)] == [""]
 
 
-async def test_nobody_elses_conversations_are_found(
+async def test_conversations_of_other_people_are_not_found(
     own: SqlOwnConversations, conversations: Conversations
 ) -> None:
     await told(conversations, 1, "mine", place("chat-a"))

@@ -74,7 +74,7 @@ async def actions(settings: Settings) -> list[tuple[object, object]]:
     return await beside(settings, read)
 
 
-async def test_an_approval_is_listed_and_taken_back(settings: Settings, tmp_path: Path) -> None:
+async def test_an_approval_is_listed_and_revoked(settings: Settings, tmp_path: Path) -> None:
     code = await waits(settings)
     listed = await parley("access", "list", "-c", "parley.yaml", cwd=tmp_path)
     assert listed.out.startswith('waits     telegram:main:7 "Eve  [31m" (name not verified)')
@@ -119,7 +119,7 @@ async def test_an_owner_code_is_printed_and_not_stored(settings: Settings, tmp_p
     assert await actions(settings) == [("owner_code_made", ""), ("owner_claimed", EVE.person)]
 
 
-async def test_a_program_learns_who_used_its_code(settings: Settings) -> None:
+async def test_a_program_learns_who_used_its_owner_code(settings: Settings) -> None:
     code = await asyncio.to_thread(new_owner_code, settings)
     assert await asyncio.to_thread(claimed_by, settings, code) is None
 
@@ -141,7 +141,9 @@ async def test_a_database_in_memory_is_refused(tmp_path: Path) -> None:
         assert "in the memory of the running program" in done.err
 
 
-async def test_without_approvals_it_is_said(settings: Settings, tmp_path: Path) -> None:
+async def test_a_configuration_without_approvals_is_reported(
+    settings: Settings, tmp_path: Path
+) -> None:
     await waits(settings)
     whole = {"database": {"url": settings.database.url}}
     (tmp_path / "parley.yaml").write_text(yaml.safe_dump(whole))

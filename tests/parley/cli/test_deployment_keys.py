@@ -17,7 +17,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-async def test_keys_are_created_once_and_the_password_stands_in_both_files(tmp_path: Path) -> None:
+async def test_keys_are_created_once_and_both_files_have_the_password(tmp_path: Path) -> None:
     env = {**OPEN, "PARLEY_SERVER__KEY_FOLDER": str(tmp_path / "keys")}
     first = await parley("keys", "--postgres", cwd=tmp_path, env=env)
     assert (first.status, first.out) == (0, f"The keys are in {tmp_path / 'keys'}.\n")
@@ -34,7 +34,7 @@ async def test_keys_are_created_once_and_the_password_stands_in_both_files(tmp_p
     assert {path.name: path.read_text() for path in (tmp_path / "keys").iterdir()} == files
 
 
-async def test_without_a_folder_keys_says_what_to_set(tmp_path: Path) -> None:
+async def test_without_a_folder_keys_names_the_setting(tmp_path: Path) -> None:
     ended = await parley("keys", cwd=tmp_path)
     assert ended.status == 3
     assert "server.key_folder" in ended.err
@@ -66,7 +66,7 @@ async def test_page_prints_a_new_link_to_a_program_that_made_its_own_token(tmp_p
             assert (entered.status, entered.url.path) == (200, "/chat/")
 
 
-async def test_page_says_so_when_no_program_runs(tmp_path: Path) -> None:
+async def test_page_reports_a_program_that_does_not_run(tmp_path: Path) -> None:
     env = {"PARLEY_SERVER__PORT": str(free_port())}
     ended = await parley("page", cwd=tmp_path, env=env)
     assert ended.status == 1

@@ -44,7 +44,7 @@ def test_an_example_is_a_valid_command_line(name: str) -> None:
     assert context.command.epilog is not None, "the help shows the example"
 
 
-async def test_the_sections_stand_in_the_help_and_no_line_is_shortened(tmp_path: Path) -> None:
+async def test_the_help_has_sections_and_no_line_is_shortened(tmp_path: Path) -> None:
     ended = await parley("--help", cwd=tmp_path, env={"COLUMNS": "60"})
     titles = [line[:-1] for line in ended.out.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles == ["Options", *SECTIONS]

@@ -106,7 +106,7 @@ async def test_a_used_port_is_one_clear_message(tmp_path: Path) -> None:
     assert "Traceback" not in ended.err
 
 
-async def test_without_a_platform_it_says_so_and_ends_with_3(tmp_path: Path) -> None:
+async def test_without_a_platform_run_reports_it_and_exits_with_3(tmp_path: Path) -> None:
     alone = await parley("run", cwd=tmp_path)
     assert (alone.status, alone.out) == (3, "")
     assert "platforms (there is no config/parley.yaml here): no platform is set up" in alone.err

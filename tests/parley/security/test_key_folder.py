@@ -54,7 +54,7 @@ def test_processes_that_start_at_once_have_the_same_keys(tmp_path: Path) -> None
     assert sorted(file.name for file in (tmp_path / "keys").iterdir()) == FILES
 
 
-def test_a_second_start_changes_nothing_and_only_the_owner_reads_them(tmp_path: Path) -> None:
+def test_a_second_start_changes_nothing_and_the_keys_are_private(tmp_path: Path) -> None:
     settings = deployment(tmp_path)
     create_keys(settings)
     first = audit_key(settings), token_key(settings).current(), server_token(settings)
@@ -81,7 +81,7 @@ def test_configured_keys_need_no_files(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_listener_of_this_machine_alone_needs_no_token(tmp_path: Path) -> None:
+def test_a_listener_on_loopback_needs_no_token(tmp_path: Path) -> None:
     settings = deployment(tmp_path, host="127.0.0.1")
     create_keys(settings)
     assert server_token(settings, create=True) == ""
@@ -99,7 +99,7 @@ def test_an_open_listener_without_token_and_folder_is_refused() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "short", "not hexadecimal " * 4])
-def test_a_broken_token_file_opens_nothing(tmp_path: Path, content: str) -> None:
+def test_a_damaged_token_file_admits_nobody(tmp_path: Path, content: str) -> None:
     settings = deployment(tmp_path)
     create_keys(settings)
     (tmp_path / "keys" / "server.token").write_text(content)

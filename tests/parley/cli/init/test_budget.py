@@ -36,7 +36,7 @@ def test_messages_are_rounded_down_to_two_figures() -> None:
     assert messages_for(10, Price(0, 0)) == 0
 
 
-def test_prices_are_two_numbers_or_nothing() -> None:
+def test_prices_are_two_numbers_or_empty() -> None:
     assert price_pair("2.5 10") == (2.5, 10)
     assert price_pair("$2,5 / $10") == (2.5, 10)
     assert price_pair("") is None

@@ -70,7 +70,9 @@ async def test_credentials_come_from_standard_input_as_well(tmp_path: Path) -> N
     assert load(config_in(tmp_path), {}).model.provider == "anthropic"
 
 
-async def test_a_credential_that_the_platform_refuses_is_kept_and_reported(tmp_path: Path) -> None:
+async def test_a_credential_that_the_platform_refuses_is_stored_and_reported(
+    tmp_path: Path,
+) -> None:
     simulator = TelegramSimulator()
     await simulator.start()
     _, assign = pointed_at(simulator)
@@ -134,7 +136,7 @@ async def test_the_questions_lead_to_a_configuration_that_works(tmp_path: Path) 
     assert written["model"]["api_key"] == "${ANTHROPIC_API_KEY}"
 
 
-async def test_a_server_of_one_s_own_is_asked_for_its_models(tmp_path: Path) -> None:
+async def test_a_self_hosted_server_is_asked_for_its_models(tmp_path: Path) -> None:
     server = OpenAISimulator(api_key="", models=("llama3.2", "qwen3"))
     await server.start()
     arguments = ("init", "--platform", "web", "--provider", "ollama", "--no-start")
@@ -150,7 +152,7 @@ async def test_a_server_of_one_s_own_is_asked_for_its_models(tmp_path: Path) -> 
     assert model.window == 8_192
 
 
-async def test_a_server_that_does_not_run_is_said_with_the_command_that_starts_it(
+async def test_a_server_that_does_not_run_is_reported_with_the_command_that_starts_it(
     tmp_path: Path,
 ) -> None:
     arguments = ("init", "--platform", "web", "--provider", "ollama", "--no-start")
@@ -190,7 +192,7 @@ async def test_an_existing_configuration_is_continued_and_copied(tmp_path: Path)
     assert load(config_in(tmp_path), {}).limits.user_per_minute == 5
 
 
-async def test_answers_before_the_end_of_the_input_are_kept(tmp_path: Path) -> None:
+async def test_answers_before_the_end_of_the_input_are_stored(tmp_path: Path) -> None:
     ended = await parley("init", cwd=tmp_path, answers="web\nno model\n")
     assert ended.status == 1
     assert "The input ended before this question was answered. Stopped." in ended.err

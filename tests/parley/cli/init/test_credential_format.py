@@ -71,7 +71,9 @@ def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) 
         ("x" * 5_000, TELEGRAM, "It has 5000 characters."),
     ],
 )
-def test_the_sentence_says_what_was_found(value: str, wanted: Format, said: str) -> None:
+def test_the_message_names_the_kind_of_credential_that_was_entered(
+    value: str, wanted: Format, said: str
+) -> None:
     assert said in problem_of(value, wanted)
 
 

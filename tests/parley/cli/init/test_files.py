@@ -29,7 +29,7 @@ def test_other_users_read_the_configuration_and_not_the_secrets(tmp_path: Path) 
     assert PLAIN not in config.read_text()
 
 
-def test_a_plain_secret_has_no_quotes_and_an_odd_one_survives(tmp_path: Path) -> None:
+def test_a_plain_secret_has_no_quotes_and_a_special_one_is_quoted(tmp_path: Path) -> None:
     write(tmp_path / "own.yaml", Answers(), {"TOKEN": PLAIN, "ODD": ODD})
     assert f"TOKEN={PLAIN}\n" in (tmp_path / ".env").read_text("utf-8")
     assert dotenv_values(tmp_path / ".env", interpolate=False) == {"TOKEN": PLAIN, "ODD": ODD}

@@ -79,7 +79,7 @@ async def test_other_answers_are_explained(status: int, body: str, said: str) ->
     assert said in str(problem.value)
 
 
-async def test_names_prices_and_windows_are_read_and_odd_entries_left_out() -> None:
+async def test_names_prices_and_windows_are_read_and_invalid_entries_are_ignored() -> None:
     entries = [
         {"id": "a/b", "pricing": {"prompt": "0.0000025", "completion": "0.00001"}},
         {"id": "c", "context_length": 32_768, "pricing": {"prompt": "free"}},
@@ -120,7 +120,7 @@ def test_an_address_is_completed(typed: str, address: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "ftp://host", "http://", "host:99999", "http://[::1", "a b"])
-def test_what_is_no_address_is_refused(typed: str) -> None:
+def test_an_invalid_address_is_refused(typed: str) -> None:
     with pytest.raises(BadInput, match="not an address"):
         server_address(typed)
 
@@ -141,5 +141,5 @@ def test_a_password_in_the_address_is_refused() -> None:
         ("https://8.8.8.8/v1", False),
     ],
 )
-def test_servers_of_one_s_own_are_recognised(address: str, local: bool) -> None:
+def test_self_hosted_servers_are_recognised(address: str, local: bool) -> None:
     assert is_local(address) is local

@@ -56,13 +56,15 @@ def test_empty_input_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.yes("Memory", default=False) is False
 
 
-def test_a_wrong_answer_is_asked_again_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_answer_is_asked_again_a_limited_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert typed(monkeypatch, "maybe\ny\n").yes("Memory", default=False) is True
     with pytest.raises(Stopped, match="5 answers could not be used"):
         typed(monkeypatch, "maybe\n" * 9).yes("Memory", default=False)
 
 
-def test_the_end_of_the_input_stops_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_the_input_ends_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Stopped, match="input ended"):
         typed(monkeypatch, "").ask("Name", "Parley")
 
