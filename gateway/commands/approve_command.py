@@ -42,7 +42,8 @@ async def run_approve(turn: TurnContext, arguments: str, services: Services) -> 
     """Run the command. Raises `BadInput` with words for the person."""
     pairing = _pairing_for(turn, services)
     if not arguments.strip():
-        return _listed(await pairing.waiting(turn.who.tenant))
+        newest_first = list(reversed(await pairing.waiting(turn.who.tenant)))
+        return _listed(newest_first)
     first, _, rest = arguments.strip().partition(" ")
     reject = first.lower() == "reject"
     typed = rest if reject else arguments

@@ -35,8 +35,9 @@ from tests.e2e.harness import configuration, simulated
 from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.waiting import eventually
 
-Kind = Literal["open", "limited"]
-"""`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits."""
+Kind = Literal["open", "limited", "approved"]
+"""`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits.
+`approved`: members and operators may write, everybody else needs an approval."""
 
 BELIEVED_SECONDS: Final = 0.3
 """How long the program believes a platform that somebody is a member; a minute otherwise."""
@@ -145,6 +146,9 @@ def _settings(
         whole["database"] = {"url": database}
         whole["storage"] = {"url": f"sqlite:///{folder}/state.db"}
         whole["server"] = {"port": 0, "token_key": secrets.token_hex(32)}
+    if kind == "approved":
+        people = _people(platforms)
+        whole["access"] = {**people, "admission": "approved", "allowed_users": people["members"]}
     if kind == "limited":
         del whole["limits"]
         whole["budgets"] = {"user_per_day": 0.5}

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from tests.attacks.rows.admission import ADMISSION
 from tests.attacks.rows.availability import AVAILABILITY
 from tests.attacks.rows.http import HTTP
 from tests.attacks.rows.identity import IDENTITY
@@ -16,6 +17,7 @@ from tests.attacks.table import Attack
 ATTACKS: Final[Sequence[Attack]] = (
     *ISOLATION,
     *IDENTITY,
+    *ADMISSION,
     *WORDS,
     *OUTBOUND,
     *HTTP,

@@ -1,0 +1,158 @@
+"""A stranger asks to write, an owner approves, and the first owner claims the program: through the
+real client libraries, in one process and in several."""
+
+import re
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gateway.pairing.owner_codes import OwnerCodes
+from gateway.ports.admissions import NoAccessAudit
+from gateway.ports.clock import SystemClock
+from simulators.base import PlatformSimulator, SimPerson
+from simulators.telegram import TelegramSimulator
+from tests.e2e.conftest import ROOMS, only, open_lab
+from tests.e2e.harness import Lab, by_bot
+from tests.e2e.test_several_processes import _config, _parley
+from tests.parley.cli.kit import parley
+from tests.support.servers import PostgresServer, RedisServer
+from tests.support.waiting import eventually
+
+CODE = re.compile(r"\b[A-Z0-9]{3}-[A-Z0-9]{3}-[A-Z0-9]{3}\b")
+ONCE_EACH = only("discord", "slack-http", "telegram-polling", "whatsapp")
+"""The way of connecting makes no difference."""
+OWNER_CODE = re.compile(r"OWNER(-[A-Z0-9]{4}){3}")
+
+
+def approved(platform: PlatformSimulator) -> Mapping[str, object]:
+    """Olga is owner; everybody else needs an approval."""
+    owner = f"{platform.platform}:{platform.person('Olga').id}"
+    return {"access": {"admission": "approved", "owners": [owner]}}
+
+
+async def say(lab: Lab, person: SimPerson, text: str) -> str:
+    """Write in private; the answer."""
+    room = lab.platform.direct(person)
+    before = len(await lab.quiet(room))
+    await lab.platform.say(person, room, text)
+    await lab.answer(room, after=before)
+    return (await lab.quiet(room))[-1].text
+
+
+async def owner_code(lab: Lab) -> str:
+    """A code as `parley access owner-code` makes it."""
+    codes = OwnerCodes(lab.app.storage.admissions, SystemClock(), NoAccessAudit())
+    return (await codes.create()).code
+
+
+async def test_a_stranger_gets_a_code_and_after_an_approval_an_answer(
+    variant: str, tmp_path: Path
+) -> None:
+    async with open_lab(variant, tmp_path, approved) as lab:
+        olga, eve = lab.platform.person("Olga"), lab.platform.person("Eve")
+        await say(lab, olga, "good morning")
+        text = await say(lab, eve, "my secret plan")
+        (code,) = CODE.findall(text)
+        assert await lab.stored() == ["good morning"]
+        await lab.app.jobs.access.round()
+        note = (await lab.answers(lab.platform.direct(olga), 2))[-1]
+        assert "Somebody asks to write to me" in note.text
+        assert "name not verified" in note.text
+        assert [button.label for button in note.buttons] == ["Approve", "Reject"]
+        assert code not in note.text
+        await lab.platform.command(olga, lab.platform.direct(olga), "approve", code)
+        welcome = (await lab.answers(lab.platform.direct(eve), 2))[-1]
+        assert "You are approved" in welcome.text
+        assert "You said" in await say(lab, eve, "and now?")
+        assert await lab.stored() == ["good morning", "and now?"]
+
+
+@ONCE_EACH
+async def test_the_button_of_the_note_approves(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path, approved) as lab:
+        olga, eve = lab.platform.person("Olga"), lab.platform.person("Eve")
+        await say(lab, olga, "good morning")
+        await say(lab, eve, "hello")
+        await lab.app.jobs.access.round()
+        home = lab.platform.direct(olga)
+        note = (await lab.answers(home, 2))[-1]
+        await lab.platform.press(olga, home, note.id, "Approve")
+        welcome = (await lab.answers(lab.platform.direct(eve), 2))[-1]
+        assert "You are approved" in welcome.text
+
+
+@ONCE_EACH
+async def test_who_sends_the_owner_code_is_owner(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path, {"access": {"admission": "owners"}}) as lab:
+        ada, eve = lab.platform.person("Ada"), lab.platform.person("Eve")
+        code = await owner_code(lab)
+        assert "you are the owner" in await say(lab, ada, code)
+        assert "You said" in await say(lab, ada, "I like tea")
+        assert "not valid" in await say(lab, eve, code)
+        await lab.platform.say(eve, lab.platform.direct(eve), "hello?")
+        await say(lab, ada, "somebody else was here")
+        assert len(by_bot(lab.platform.shown(lab.platform.direct(eve)))) == 1
+        assert code not in str(await lab.stored())
+
+
+@ROOMS
+async def test_in_a_room_a_stranger_is_not_answered_in_public(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path, approved) as lab:
+        olga, eve = lab.platform.person("Olga"), lab.platform.person("Eve")
+        room = lab.platform.room("general")
+        asked = await lab.platform.say(eve, room, "who is there?", mention=True)
+        assert (await lab.reasons(asked))[-1] == "not_approved"
+        await say(lab, olga, "good morning")
+        shown = by_bot(lab.platform.shown(room))
+        assert [message for message in shown if message.only_for != eve.id] == []
+        assert not CODE.search(str(shown))
+        assert await lab.stored() == ["good morning"]
+
+
+@only("telegram-polling", "telegram-webhook")
+async def test_a_link_to_the_bot_carries_the_owner_code(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path) as lab:
+        ada = lab.platform.person("Ada")
+        room = lab.platform.direct(ada)
+        await lab.platform.command(ada, room, "start", await owner_code(lab))
+        assert "you are the owner" in (await lab.answer(room)).text
+
+
+@pytest.mark.xdist_group("databases")
+async def test_adapter_and_worker_share_requests_approvals_and_owners(
+    tmp_path: Path, redis: RedisServer, postgres: PostgresServer
+) -> None:
+    async with AsyncExitStack() as stack:
+        telegram = TelegramSimulator()
+        await telegram.start()
+        stack.push_async_callback(telegram.stop)
+        config = _config(tmp_path, telegram, redis, postgres)
+        whole = yaml.safe_load(config.read_text())
+        config.write_text(yaml.safe_dump(whole | {"access": {"admission": "approved"}}))
+        made = await parley("access", "owner-code", "-c", "parley.yaml", cwd=tmp_path)
+        code = OWNER_CODE.search(made.out)
+        assert code is not None, made.err
+        for role in ("adapter", "worker"):
+            await stack.enter_async_context(_parley(config, "--role", role))
+        olga, eve = telegram.person("Olga"), telegram.person("Eve")
+        home, hers = telegram.direct(olga), telegram.direct(eve)
+        await telegram.say(olga, home, code[0])
+        await telegram.wait_for(home, lambda shown: "the owner" in str(by_bot(shown)), 20)
+        await telegram.say(eve, hers, "hello")
+        asked = await telegram.wait_for(hers, lambda shown: bool(by_bot(shown)), 20)
+        (pairing,) = CODE.findall(by_bot(asked)[0].text)
+        await telegram.wait_for(home, lambda shown: "Somebody asks" in str(by_bot(shown)), 20)
+        await telegram.say(olga, home, f"/approve {pairing}")
+        await telegram.wait_for(hers, lambda shown: "You are approved" in str(by_bot(shown)), 20)
+        again = 0
+
+        async def answered() -> bool:
+            nonlocal again
+            again += 1
+            await telegram.say(eve, hers, f"and now? {again}")
+            return "You said" in str(by_bot(telegram.shown(hers)))
+
+        await eventually(answered, 20)
