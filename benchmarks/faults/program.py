@@ -1,4 +1,4 @@
-"""`parley run` as a process that can be killed, and what it leaves behind."""
+"""`parley run` as a process that can be killed, and its remaining files."""
 
 import asyncio
 import shutil

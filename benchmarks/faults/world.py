@@ -1,4 +1,4 @@
-"""A simulated platform, the people who write on it, and what they see."""
+"""A simulated platform, the people who write on it, and the messages that they see."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""People write on four platforms while a store is away."""
+"""People write on four platforms while a store is unavailable."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Stores that can be taken away and given back: a real Redis, a real PostgreSQL, a disk."""
+"""Stores that can be made unavailable and available: a real Redis, a real PostgreSQL, a disk."""
 
 import os
 import resource

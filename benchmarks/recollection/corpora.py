@@ -1,4 +1,4 @@
-"""Collections to measure on, read into one form. What a file lacks is done without."""
+"""Collections for measurements, read into one form; missing parts of a file are ignored."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

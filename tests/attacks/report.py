@@ -1,4 +1,4 @@
-"""The table of a run: attacks tried, and how many got through."""
+"""The table of a run: attempted and successful attacks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

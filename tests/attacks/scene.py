@@ -1,4 +1,4 @@
-"""One attack in progress: its people, what they do, and what each of them could read."""
+"""One attack in progress: its people, their actions, and the data that each of them could read."""
 
 import asyncio
 import json

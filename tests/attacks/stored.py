@@ -1,4 +1,4 @@
-"""Everything that is stored, as a backup would take it along."""
+"""All stored data, as a backup contains it."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The suite sees what it looks for: the same steps by somebody who may, and it says so."""
+"""The checks of the suite can fail: permitted people take the same steps, and are detected."""
 
 from dataclasses import replace
 

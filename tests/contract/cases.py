@@ -1,4 +1,4 @@
-"""The cases of the platforms that belong to Parley, each with what its platform calls things."""
+"""The cases of the built-in platforms, each with the names that its platform uses."""
 
 from collections.abc import Mapping
 from html import escape

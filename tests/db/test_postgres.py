@@ -1,4 +1,4 @@
-"""The connections: outages, bounds, errors that say what is wrong and show no secret."""
+"""The connections: outages, limits, and errors that show no secret."""
 
 import asyncio
 import time

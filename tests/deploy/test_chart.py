@@ -1,4 +1,4 @@
-"""The Helm chart: values, their schema, and what the templates use of them."""
+"""The Helm chart: values, their schema, and their use in the templates."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules use only what a running program exports."""
+"""The dashboard and the alert rules use only metrics that a running program exports."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The page on operating Parley says what the program does."""
+"""The page on operating Parley matches the program."""
 
 import re
 

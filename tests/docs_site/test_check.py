@@ -1,4 +1,4 @@
-"""What the check of a built site finds."""
+"""The check of a built site finds every kind of problem."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every platform behind one fixture: `lab` runs a test once per way of connecting."""
+"""All platforms in one fixture: `lab` runs a test once per connection type."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager

@@ -1,4 +1,5 @@
-"""A model that follows every text stores no text of somebody else as a person's memory."""
+"""With a model that follows every text, no text of another person is stored as a person's
+memory."""
 
 import json
 import sqlite3

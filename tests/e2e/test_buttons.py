@@ -1,5 +1,5 @@
-"""Buttons that were pressed, or that nobody answers any more, disappear where the platform lets
-them; elsewhere a late press is answered clearly."""
+"""Pressed and expired buttons are removed if the platform allows it; otherwise a late press is
+answered."""
 
 from collections.abc import Callable
 from datetime import timedelta

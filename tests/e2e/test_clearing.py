@@ -1,4 +1,4 @@
-"""`/clear` says what it deletes and what stays, and deletes that."""
+"""`/clear` deletes exactly the data that its question names."""
 
 import json
 from pathlib import Path

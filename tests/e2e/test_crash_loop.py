@@ -1,4 +1,4 @@
-"""A question that kills the program each time does not do so for ever; the real program."""
+"""A question that crashes the real program repeatedly is quarantined."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Connections that drop in a burst while people write: everybody is answered, and once."""
+"""Connections are lost repeatedly while people write: every message is answered once."""
 
 from pathlib import Path
 from typing import Final

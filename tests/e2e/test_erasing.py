@@ -1,4 +1,4 @@
-"""`/privacy erase` says that it is done, and nothing about the person is left behind the answer."""
+"""`/privacy erase` confirms the erasure, and no data of the person remains."""
 
 import sqlite3
 from pathlib import Path

@@ -1,5 +1,5 @@
 """A forgotten text reaches the model neither by the history nor by recall nor by the brief, and no
-other text is forgotten with it."""
+other text is deleted."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""A SQLite file that may not grow: nothing accepted is lost, nothing is said twice."""
+"""A SQLite file that cannot grow: no accepted message is lost, no answer is sent twice."""
 
 import asyncio
 from pathlib import Path

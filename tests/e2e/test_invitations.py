@@ -1,4 +1,4 @@
-"""When the assistant speaks, and when it keeps out of it."""
+"""The messages that the assistant answers, and those that it does not."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,5 @@
-"""A store goes away for a moment while people write: it is told, nothing is lost or said twice."""
+"""A store is unavailable while people write: it is reported, no message is lost or answered
+twice."""
 
 import asyncio
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A password in a chat message is not kept, and its writer is told; what may be a key is asked
+"""A password in a chat message is not stored, and its author is told; a possible key is asked
 about."""
 
 from pathlib import Path

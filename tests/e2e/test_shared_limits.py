@@ -1,4 +1,4 @@
-"""Limits and budgets count the human behind linked accounts of two platforms, and say so."""
+"""Limits and budgets count linked accounts of two platforms as one person."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""A conversation's task, through the real client libraries: set in one's own words, or asked."""
+"""A conversation's task, through the real client libraries: set in the person's own words, or asked
+about."""
 
 from collections.abc import Mapping
 from importlib import import_module

@@ -1,5 +1,5 @@
-"""Two tenants in one database, told apart by the example package: the same ids of the same
-platform, and nothing of one reaches the other."""
+"""Two tenants of the example package in one database: with the same ids of the same platform they
+share no data."""
 
 import json
 from collections.abc import AsyncIterator, Mapping

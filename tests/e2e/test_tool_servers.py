@@ -1,5 +1,5 @@
-"""MCP servers that die: told of in the log, the figures and `/readyz`, and connected again; and
-what their tools answer is kept without its secrets."""
+"""Crashed MCP servers are reported in the log, the metrics and `/readyz`, and restarted; results of
+their tools are stored without secrets."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""Two processes that are given the same things do them once; what they share is exact."""
+"""Two processes that get the same events process them once; shared limits are exact."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path

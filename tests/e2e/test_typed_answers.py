@@ -1,4 +1,4 @@
-"""The platform without buttons, over its real socket: what is asked is answered by typing."""
+"""The platform without buttons, over its real socket: questions are answered by typing."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""A model that is there is used by the whole program, and found by what it means."""
+"""The whole program uses an installed model, and finds memories by meaning."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Puts an example package beside Parley as pip would: found by its metadata, imported from its
+"""Installs an example package beside Parley as pip would: found by its metadata, imported from its
 folder."""
 
 import tomllib

@@ -1,4 +1,4 @@
-"""A target of fuzzing: what is called with any bytes, and what has to hold then."""
+"""A fuzzing target: a function that takes any bytes, and its requirements."""
 
 import json
 import time

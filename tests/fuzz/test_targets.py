@@ -1,4 +1,4 @@
-"""Every parser and renderer holds for any input; the bounds on time are held at the largest size.
+"""Every parser and renderer handles any input; the largest inputs have a time limit.
 
 `make test` tries the kept corpus, every finding of earlier, and a few hundred changed inputs. `make
 nightly` lets atheris look for more, guided by what each input covers.

@@ -1,5 +1,5 @@
-"""Text of somebody else never counts as the person's own: not as a command, a call or a
-statement."""
+"""External text never counts as the person's own: neither as a command nor as an invocation nor as
+a statement."""
 
 from dataclasses import replace
 

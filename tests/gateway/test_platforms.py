@@ -1,4 +1,4 @@
-"""Which platforms are found, and what happens to packages that cannot take part."""
+"""The platforms that are found, and the packages that are refused."""
 
 import sys
 from importlib.metadata import Distribution, EntryPoint

@@ -1,4 +1,4 @@
-"""Everything that happens to memory leaves its entry, and no entry holds what was remembered."""
+"""Every change of memory creates an entry, and no entry contains its content."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

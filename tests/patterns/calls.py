@@ -1,4 +1,4 @@
-"""Where source files call `re`, and how what they compile is used."""
+"""The calls of `re` in source files, and the use of the patterns that they compile."""
 
 import ast
 import functools

@@ -1,4 +1,4 @@
-"""Patterns that may take more than linear time, each with the reason why nobody can use that."""
+"""Patterns that may take more than linear time, each with the reason why it is not reachable."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,5 @@
-"""The automaton as steps from character to character, with what each step may read."""
+"""The automaton as steps from character to character, with the characters that each step can
+read."""
 
 from collections import deque
 from collections.abc import Iterable

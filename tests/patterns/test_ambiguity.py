@@ -1,4 +1,4 @@
-"""The analysis tells patterns that take linear time from those that do not."""
+"""The analysis distinguishes patterns that take linear time from other ones."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Every pattern that meets text from outside takes linear time as it is used."""
+"""Every pattern that reads external text takes linear time in its use."""
 
 import pytest
 

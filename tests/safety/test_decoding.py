@@ -1,4 +1,4 @@
-"""Texts without an escape are told apart before anything is looked for in them."""
+"""Texts without an escape are recognised before any search in them."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""No tag and no turn of somebody else survives; comparisons, generics and code do."""
+"""No tag and no imitated turn remains; comparisons, generics and code are unchanged."""
 
 import gc
 import time

@@ -1,4 +1,4 @@
-"""An adapter that is all memory, for tests of what stands behind the adapters."""
+"""An adapter in memory, for tests of the gateway."""
 
 import asyncio
 from collections import deque

@@ -1,4 +1,4 @@
-"""The real program with a pattern that backtracks without end in one place of its way.
+"""The real program with an exponential pattern in one place.
 
 `python -m tests.support.hanging PLACE run --config …`: whatever text holds `POISON` hangs there.
 """

@@ -1,4 +1,4 @@
-"""A model that says what a test lets it say, when the test lets it."""
+"""A model that answers with a test's text at a test's command."""
 
 import asyncio
 from collections.abc import AsyncIterator

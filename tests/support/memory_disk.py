@@ -1,5 +1,5 @@
-"""A folder in memory for what tests write: a disk takes milliseconds to make or delete each of the
-files of a database, and a run has some hundred thousand of them."""
+"""A folder in memory for the files of tests: a disk takes milliseconds to create or delete each
+file of a database, and a run has some hundred thousand of them."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""How long a test waits for what is to happen."""
+"""The time for which tests wait for a condition."""
 
 from typing import Final
 

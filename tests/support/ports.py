@@ -1,4 +1,5 @@
-"""Free ports for what has to know its port before it listens, or to find nobody there."""
+"""Free ports, for servers that need their port before they listen, and for unreachable
+addresses."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""How often a client waits for PostgreSQL, counted in libpq's own record of what it sends."""
+"""Counts the waits of a client for PostgreSQL, in libpq's own record of its messages."""
 
 import tempfile
 from collections.abc import Awaitable, Callable

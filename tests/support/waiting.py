@@ -1,4 +1,4 @@
-"""Waiting for what happens in its own time."""
+"""Waiting for conditions."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""A guard whose deaths a test decides, and which remembers what was marked and quarantined."""
+"""A guard whose crashes a test decides, and which records marked and quarantined work."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

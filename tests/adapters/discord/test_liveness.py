@@ -1,4 +1,4 @@
-"""A Discord connection that hears nothing is noticed by its heartbeats, and resumed."""
+"""A deaf Discord connection is detected by its heartbeats, and resumed."""
 
 from collections.abc import AsyncIterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Raw payloads become events: what is read out of them, and that nothing makes parsing fail."""
+"""Raw payloads become events; no payload raises an exception."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Connecting, what is wrong with an account, and ending."""
+"""Connecting, problems of an account, and disconnecting."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Signatures: what the platforms sign is accepted, anything else is refused, nothing raises."""
+"""Signatures of the platforms are accepted, other ones are refused, and no input raises."""
 
 import hashlib
 import hmac

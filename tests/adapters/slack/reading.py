@@ -1,4 +1,4 @@
-"""Short ways to what a payload becomes."""
+"""Shortcuts to the events of a payload."""
 
 from typing import Any
 

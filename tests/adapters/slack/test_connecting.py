@@ -1,4 +1,4 @@
-"""Connecting, staying connected, several accounts, and what `parley doctor` says."""
+"""Connecting, the lasting connection, several accounts, and the report of `parley doctor`."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A Slack socket that hears nothing is noticed by its pings, and opened again."""
+"""A deaf Slack socket is detected by its pings, and replaced."""
 
 import time
 from collections.abc import AsyncIterator

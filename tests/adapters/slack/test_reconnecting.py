@@ -1,4 +1,4 @@
-"""A dropped socket is replaced because it ended, not because somebody looked."""
+"""A lost socket is replaced at its end, and not at the next check."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""python-telegram-bot over aiohttp: what is sent, what comes back, what is told apart."""
+"""python-telegram-bot over aiohttp: requests, responses and errors."""
 
 import asyncio
 import json

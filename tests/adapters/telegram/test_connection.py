@@ -1,4 +1,4 @@
-"""Connecting, what comes again, what is refused, and what the doctor says."""
+"""Connecting, repeated updates, refusals, and the report of `parley doctor`."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Settings refuse what cannot work, and say what is missing."""
+"""Settings refuse invalid values and name missing ones."""
 
 from typing import Any
 

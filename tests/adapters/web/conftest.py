@@ -1,4 +1,4 @@
-"""A page on a real port, and a gateway behind it that only writes down what arrives."""
+"""A page on a real port, and a gateway that only records events."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field

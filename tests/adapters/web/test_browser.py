@@ -1,4 +1,4 @@
-"""The web page in Chromium, over the real adapter; the gateway behind it echoes."""
+"""The web page in Chromium, over the real adapter and a gateway that echoes."""
 
 import asyncio
 from collections.abc import AsyncIterator

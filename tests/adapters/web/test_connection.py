@@ -1,4 +1,4 @@
-"""The adapter: what it sends stands on the page, what it cannot do it says."""
+"""The adapter shows sent messages on the page, and reports impossible requests."""
 
 import asyncio
 from contextlib import ExitStack

@@ -1,4 +1,4 @@
-"""Conversations and files are bounded, and tell those who wait what changed."""
+"""Conversations and files have limits, and waiting pages learn about changes."""
 
 import asyncio
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The client goes nowhere but to Meta."""
+"""The client sends requests to Meta only."""
 
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.manifest import WhatsAppSettings

@@ -1,4 +1,4 @@
-"""Settings say what is wrong before anything connects."""
+"""Settings report problems before a connection is opened."""
 
 import pytest
 from pydantic import ValidationError

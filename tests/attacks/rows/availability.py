@@ -1,4 +1,4 @@
-"""One sender keeps everybody else from an answer, spends what is others', or fills the disk."""
+"""A sender prevents answers to others, uses their limits, or fills the disk."""
 
 import asyncio
 import socket

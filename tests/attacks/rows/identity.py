@@ -1,4 +1,4 @@
-"""Somebody passes as somebody else, or keeps what they were allowed to read."""
+"""A person acts as another person, or keeps access that has ended."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""One person reads or changes what is another person's."""
+"""A person reads or changes data of another person."""
 
 from tests.attacks.scene import Scene
 from tests.attacks.steps import (

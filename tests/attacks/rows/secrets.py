@@ -1,4 +1,4 @@
-"""Secrets that are said in a conversation and must not stay where a thief of a backup looks."""
+"""Secrets in a conversation must not be stored where a thief of a backup can read them."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""Another tenant's operator, files that are brought in, files that people send."""
+"""The operator of another tenant, imported files, and files that people send."""
 
 import json
 from pathlib import Path

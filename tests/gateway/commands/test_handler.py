@@ -1,4 +1,4 @@
-"""Commands, buttons and confirmations: who may, what happens, how often."""
+"""Commands, buttons and confirmations: permitted people, effects, repetitions."""
 
 import asyncio
 from collections.abc import Sequence

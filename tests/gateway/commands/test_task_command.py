@@ -1,4 +1,4 @@
-"""`/task`: what a conversation is about."""
+"""`/task`: the topic of a conversation."""
 
 import json
 from collections.abc import Callable

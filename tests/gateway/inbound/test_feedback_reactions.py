@@ -1,4 +1,4 @@
-"""A thumb under an answer is kept with it; anything else is noticed and left alone."""
+"""A rating of an answer is stored with it; other reactions are ignored."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which tenants wrote in a place is kept whole, also when several begin at once."""
+"""The tenants that wrote in a place are stored completely, also if several begin at once."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What strangers get instead of an answer, and the person who sends the owner code."""
+"""The reply to strangers, and the person who sends the owner code."""
 
 import re
 from dataclasses import replace

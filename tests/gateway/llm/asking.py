@@ -1,4 +1,4 @@
-"""Short ways to ask a provider something and to look at what comes back."""
+"""Shortcuts to call a provider and to read the result."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Where the service is told to cache."""
+"""The positions of cache marks in a request."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Figures of recall: every step with its time, every arm with what it found."""
+"""Metrics of recall: the duration of every step, the candidates of every search."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The words that are kept: without secrets, their copies, and the parts of a split one."""
+"""The stored text: without secrets, their copies, and the parts of a split one."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

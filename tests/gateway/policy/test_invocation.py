@@ -1,4 +1,4 @@
-"""When the assistant answers, and what of a message reaches the model."""
+"""The messages that the assistant answers, and the text that reaches the model."""
 
 import pytest
 from hypothesis import given

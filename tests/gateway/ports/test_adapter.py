@@ -1,4 +1,4 @@
-"""The extras of the platforms: kept as JSON, read back as their type, named in the trace."""
+"""The details of the platforms: stored as JSON, read back as their type, named in the trace."""
 
 from dataclasses import replace
 

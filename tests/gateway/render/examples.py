@@ -1,4 +1,4 @@
-"""Texts for every construct of CommonMark and what models add to it, written for these tests."""
+"""Texts for every construct of CommonMark and for extensions of models, written for these tests."""
 
 EXAMPLES: list[str] = [
     # tabs and precedence

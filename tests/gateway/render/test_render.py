@@ -1,4 +1,4 @@
-"""Which renderer writes for a platform, and what happens when one fails."""
+"""The renderer of each platform, and the fallback when one fails."""
 
 import subprocess
 import sys

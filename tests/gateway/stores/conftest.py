@@ -1,4 +1,4 @@
-"""Every store that implements a port, behind one fixture each: all pass the same tests."""
+"""All stores that implement a port, in one fixture each: all pass the same tests."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The activity of the assistant in a project: the sums over this project's conversations alone."""
+"""The activity of the assistant in a project: totals over this project's conversations only."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Inbox, outbox, buckets, adapter state: the contract of the ports for what moves."""
+"""Inbox, outbox, buckets, adapter state: the contract of the ports for hot state."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

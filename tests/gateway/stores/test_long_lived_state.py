@@ -1,4 +1,4 @@
-"""Conversations, usage, traces: the contract of the ports for what lasts."""
+"""Conversations, usage, traces: the contract of the ports for long-lived data."""
 
 import asyncio
 from dataclasses import replace

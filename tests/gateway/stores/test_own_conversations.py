@@ -1,4 +1,4 @@
-"""A person's own conversations are listed and read for that person, in that channel alone."""
+"""A person's own conversations are listed and read by that person only, in their channel only."""
 
 from datetime import timedelta
 

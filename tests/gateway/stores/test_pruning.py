@@ -1,4 +1,4 @@
-"""SQLite forgets in small steps, and finds what to forget without looking at everything."""
+"""SQLite deletes expired rows in small steps, and finds them without a scan of the table."""
 
 import sqlite3
 from datetime import timedelta

@@ -1,4 +1,5 @@
-"""Texts of a person in conversations are found for that person alone, and deleted as shown."""
+"""Texts of a person in conversations are found by that person only, and deleted exactly as
+shown."""
 
 from collections.abc import Sequence
 from dataclasses import replace

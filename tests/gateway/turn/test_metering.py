@@ -1,4 +1,4 @@
-"""The limit on the total cost of one turn, with calls beside the answer included."""
+"""The limit on the total cost of one turn, secondary calls included."""
 
 import asyncio
 from collections.abc import AsyncIterator

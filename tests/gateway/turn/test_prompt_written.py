@@ -1,4 +1,4 @@
-"""Nobody's text can pose as somebody else's in what the model reads."""
+"""No text in the prompt can imitate the text of another author."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""From the answer's Markdown to sends: how many, which one carries what."""
+"""From the answer's Markdown to sends: their number, and the content of each."""
 
 from dataclasses import replace
 

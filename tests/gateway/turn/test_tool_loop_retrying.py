@@ -1,4 +1,4 @@
-"""A model that does not answer is asked again while the turn has time."""
+"""A model that does not answer is called again within the time of the turn."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Several tool providers as one, and what one turn may use of them."""
+"""Several tool providers as one, and the tools that one turn may use."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""SOUL, BIBLE, HEARTBEAT: who writes them, who is asked first, what comes back."""
+"""SOUL, BIBLE, HEARTBEAT: authors, proposals and versions."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Figures over HTTP, from SQLite and from PostgreSQL: what comes back, and what nobody can do."""
+"""Figures over HTTP, from SQLite and from PostgreSQL: results, and forbidden actions."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable

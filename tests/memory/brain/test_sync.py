@@ -1,4 +1,4 @@
-"""Syncing: figures become the HEARTBEAT, changes are told, a failure leaves everything as it is."""
+"""Syncing: figures become the status, changes are stated, a failure changes nothing."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How much of a plan and of a document is used is told where one looks, and before it is full."""
+"""The used part of a plan and of a document is shown before it is full."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`/memories`: what was learned and what was said are two lists, counted, turned page by page."""
+"""`/memories`: memories and chat messages are two lists with counts and pages."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Every example of the rules lands in its tier, and what else decides it."""
+"""Every example of the rules gets its tier, with the other facts that decide it."""
 
 import itertools
 from dataclasses import dataclass, replace

@@ -1,4 +1,5 @@
-"""Citations looked up in real git folders and on real servers, and what is never looked up."""
+"""Citations verified in real git folders and on real servers, and sources that are never
+requested."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""People of the isolation machine: what they need for a step, and what the model notes of it."""
+"""People of the isolation machine: the data for a step, and its effect in the model."""
 
 import asyncio
 import itertools

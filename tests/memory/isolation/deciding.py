@@ -1,4 +1,4 @@
-"""The steps that take from memory, and those that decide on what waits."""
+"""The steps that delete memories, and those that decide about pending ones."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Of what was found, what only repeats is left out."""
+"""Results that only repeat the question or another result are removed."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""One half of what `PeopleStore.start_turn` tells."""
+"""One half of the result of `PeopleStore.start_turn`."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Both engines behind one fixture: every test of a store runs once on either."""
+"""Both engines in one fixture: every test of a store runs once on each."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

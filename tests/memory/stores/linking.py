@@ -1,4 +1,4 @@
-"""Two identities become linked, in as many steps as that takes."""
+"""Links two identities, in all necessary steps."""
 
 from datetime import timedelta
 

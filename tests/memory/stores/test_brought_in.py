@@ -1,4 +1,4 @@
-"""A chain of memories that comes in again: the replaced one first, then what replaced it."""
+"""The import of a chain of memories: the replaced one first, then its replacement."""
 
 from dataclasses import replace
 

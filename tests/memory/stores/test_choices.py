@@ -1,4 +1,4 @@
-"""Choices about memory and its notes, and what waits to be told: the contract on both engines."""
+"""Choices about memory and its notes, and waiting notes: the contract on both engines."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""SQLite's ways to find who has a word: its index, or all that somebody has who has little."""
+"""SQLite's two ways to find a word: the index, or all memories of a person with few."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""SQLite finds memories by what is known of them, and never goes through all of a tenant."""
+"""SQLite finds memories by indexed columns, and never scans a whole tenant."""
 
 import re
 

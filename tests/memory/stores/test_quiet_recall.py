@@ -1,4 +1,4 @@
-"""Recall brings nothing for small talk and for questions that found nothing before, on both
+"""Recall returns nothing for small talk and for repeated questions without an answer, on both
 databases."""
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""How often storing and recalling wait for PostgreSQL: a server is milliseconds away."""
+"""The number of waits for PostgreSQL when storing and recalling: a server is milliseconds away."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Taking back what was stored, as if it had never been: the contract on both engines."""
+"""Undoing stored memories: the contract on both engines."""
 
 from memory.model.record import Record
 from memory.ports.memories import Filter, MemoryStore

@@ -1,4 +1,5 @@
-"""PostgreSQL without pgvector: everything but vectors works, and what is missing is said."""
+"""PostgreSQL without pgvector: everything except vectors works, and the missing extension is
+reported."""
 
 import psycopg
 import pytest

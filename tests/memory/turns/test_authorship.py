@@ -1,4 +1,4 @@
-"""Text of somebody else is never stored as a statement of the person who shows it."""
+"""Text of another person is never stored as a statement of the person who shows it."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""`update_customer_brain`: the model writes what the person may, on what it was shown."""
+"""`update_customer_brain`: the model writes with the person's rights, based on the versions that it
+read."""
 
 import json
 from typing import Any

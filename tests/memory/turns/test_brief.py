@@ -1,4 +1,4 @@
-"""The brief: what is known before the first word of a session, within its limits."""
+"""The brief: the memories at the start of a session, within its limits."""
 
 import asyncio
 from dataclasses import replace

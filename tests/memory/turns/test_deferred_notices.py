@@ -1,4 +1,4 @@
-"""A sentence that is said with a person's next direct message, on both engines."""
+"""A notice that is shown with a person's next direct message, on both engines."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Memory's part in a turn: what the model is told, what is kept, what stands under the answer."""
+"""Memory in a turn: the prompt, the stored data, and the notices under the answer."""
 
 import json
 

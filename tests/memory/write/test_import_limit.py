@@ -1,4 +1,4 @@
-"""A person imports some files an hour and no more; nobody is held up by others."""
+"""A person can import some files an hour, and does not delay others."""
 
 from datetime import UTC, datetime, timedelta
 

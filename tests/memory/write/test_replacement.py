@@ -1,4 +1,5 @@
-"""A statement that announces a change replaces what it contradicts, or the person is asked."""
+"""A statement that announces a change replaces the memory that it contradicts, or the person is
+asked."""
 
 import pytest
 

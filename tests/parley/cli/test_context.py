@@ -1,4 +1,4 @@
-"""`parley context`: what the prompt for a message was made of."""
+"""`parley context`: the parts of the prompt for a message."""
 
 from datetime import UTC, datetime
 from pathlib import Path

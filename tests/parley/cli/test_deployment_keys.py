@@ -1,4 +1,4 @@
-"""`parley keys` and `parley page`: what a deployment in containers needs from the command line."""
+"""`parley keys` and `parley page`: commands for a deployment in containers."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`parley models`: what is here, what is fetched, and what the doctor says of it."""
+"""`parley models`: installed models, downloads, and the report of the doctor."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`parley outbox`: what was given up is listed, sent again by a running gateway, or forgotten."""
+"""`parley outbox`: dead letters are listed, sent again by a running gateway, or dropped."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""The commands of an operator for work that the program died of."""
+"""The commands of an operator for quarantined work."""
 
 import asyncio
 from datetime import UTC, datetime

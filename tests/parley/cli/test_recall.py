@@ -1,4 +1,4 @@
-"""`parley recall`: what a question brings up, and what each arm said of it."""
+"""`parley recall`: the results of a question, with the scores of each search."""
 
 from pathlib import Path
 

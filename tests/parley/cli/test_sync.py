@@ -1,4 +1,4 @@
-"""`parley sync` and what `parley doctor` says of sources."""
+"""`parley sync`, and the report of `parley doctor` on sources."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""`parley token`: a token for somebody of an account of ours, and none for anybody any more."""
+"""`parley token`: tokens for people of configured accounts, and their revocation."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`parley why`: what was decided about a message, from the database of a gateway that ran."""
+"""`parley why`: the decisions about a message, from the database of a gateway."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Chromium for the tests of our pages, and what it complains about."""
+"""Chromium for the tests of our pages, and its error messages."""
 
 import shutil
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The page's API: what each person sees and does, validated and bounded."""
+"""The page's API: the view and the actions of each person, validated and limited."""
 
 import asyncio
 import base64

@@ -1,4 +1,5 @@
-"""Deaf connections are noticed by what they prove, and quiet ones are left alone."""
+"""Deaf connections are detected by missing proofs of liveness, and connections without messages are
+kept."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The key of tokens: one for all processes, readable by nobody else, replaced at once."""
+"""The key of tokens: one for all processes, private, replaced immediately."""
 
 import os
 import stat

@@ -1,4 +1,5 @@
-"""The pytest plugin acts where it is asked to, and skips with a reason what an adapter lacks."""
+"""The pytest plugin is active on request only, and skips missing abilities of an adapter with a
+reason."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Which models recall gets, by the configuration and by what is on this machine."""
+"""The models of recall, by the configuration and by the installed files."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

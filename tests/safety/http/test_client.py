@@ -1,4 +1,4 @@
-"""The guarded client against servers on loopback: what it fetches, and what it never reaches."""
+"""The guarded client against servers on loopback: allowed and refused requests."""
 
 import asyncio
 import gzip

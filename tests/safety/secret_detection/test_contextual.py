@@ -1,4 +1,4 @@
-"""Secrets that the words around them tell, in several languages; talk about secrets is none."""
+"""Secrets that are named by the text around them, in several languages, and text about secrets."""
 
 import pytest
 

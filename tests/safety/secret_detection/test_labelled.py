@@ -1,4 +1,4 @@
-"""Secrets that words tell, by class and language; and ordinary text about the same things."""
+"""Secrets with a label, by class and language, and ordinary text about the same subjects."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""Digits that a word tells: codes for one use, tokens of digits alone, cells of tables; and numbers
-that only stand beside such words."""
+"""Digits with a label: one-time codes, numeric tokens, cells of tables; and other numbers near such
+labels."""
 
 import re
 

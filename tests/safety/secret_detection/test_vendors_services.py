@@ -1,4 +1,5 @@
-"""The longer tail of issuers, keys that only their shape tells, and where a key may stand."""
+"""Further issuers, keys that are recognised by their form only, and the places in which a key can
+be."""
 
 import random
 from base64 import b64encode

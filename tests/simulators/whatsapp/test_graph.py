@@ -1,4 +1,4 @@
-"""The Graph API of the simulator, asked by a plain HTTP client."""
+"""The Graph API of the simulator, called by a plain HTTP client."""
 
 import json
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Hard budgets over several processes: two pools stand for two of them."""
+"""Hard budgets across processes, which two pools represent."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""The connection itself: what it refuses, and that a cancellation always arrives."""
+"""The connection itself: refused addresses, and cancellations."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Redis goes away and comes back: nothing accepted is lost, and all go on by themselves."""
+"""Redis is unavailable for a while: no accepted event is lost, and all work continues by itself."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A worker for tests: takes events, and finishes each in order within its conversation."""
+"""A worker for tests: takes events, and completes them in order within their conversation."""
 
 import asyncio
 from collections import defaultdict

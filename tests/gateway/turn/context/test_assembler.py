@@ -1,4 +1,4 @@
-"""The five blocks together: what fits, what is cut, and what is never cut."""
+"""The five blocks together: included, cut and protected parts."""
 
 import re
 from collections.abc import Iterator

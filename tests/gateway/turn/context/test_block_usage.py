@@ -1,4 +1,4 @@
-"""How full the blocks were, as the trace keeps it."""
+"""The use of the blocks, as the trace stores it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Dividing what there is by rank."""
+"""The division of a budget by rank."""
 
 from hypothesis import given
 from hypothesis import strategies as st

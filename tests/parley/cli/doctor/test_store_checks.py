@@ -1,4 +1,4 @@
-"""`parley doctor` asks Redis and PostgreSQL, and says what to do about each."""
+"""`parley doctor` checks Redis and PostgreSQL, with advice for each problem."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md work as they stand there."""
+"""The examples of docs/api.md work as documented."""
 
 import asyncio
 import json
