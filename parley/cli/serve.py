@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -22,6 +22,9 @@ from parley.runtime.watchdog import Watchdog, work_record
 from parley.security.keys import create_keys, server_token
 from parley.wiring.extensions import load_extensions
 from parley.wiring.libraries import missing_libraries
+
+Beside = Callable[[App], Awaitable[None]]
+"""Work that runs beside the program once it has started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,13 @@ async def serve(
     started: Callable[[], None] = lambda: None,
     watch: ProcessWatch | None = None,
     extensions: ExtensionRegistry | None = None,
+    beside: Beside | None = None,
 ) -> int:
     """Run until SIGTERM or SIGINT; returns the exit status. Prints one line per ready part, and the
     addresses of the pages.
 
-    `started` is called when the start is complete. `watch` supervises the loop until it is closed.
+    `started` is called when the start is complete, and `beside` runs from then on, until the end at
+    most. `watch` supervises the loop until it is closed.
     """
     stopping = asyncio.Event()
     stop_on_signals(stopping)
@@ -79,6 +84,8 @@ async def serve(
             print_line(f"open {link}")
         print_line("ready gateway")
         watch.manager.ready()
+        if beside is not None:
+            await beside(app)
 
     starting, stopped = asyncio.create_task(start()), asyncio.create_task(stopping.wait())
     try:
@@ -95,12 +102,21 @@ async def serve(
     return 0
 
 
-def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
-    """Run the program and return its exit status. Raises a `ParleyError` when it cannot start."""
+def run(
+    settings: Settings,
+    role: Role = "all",
+    platform: str = "",
+    *,
+    beside: Beside | None = None,
+    quiet: bool = False,
+) -> int:
+    """Run the program and return its exit status; `beside` runs with it, and `quiet` logs warnings
+    only. Raises a `ParleyError` when it cannot start."""
     if problems := missing_libraries(settings):
         raise SettingsError(problems)
     extensions = load_extensions(settings)  # before anything is opened
     level = logging.getLevelNamesMapping()[settings.observe.log_level.upper()]
+    level = max(level, logging.WARNING) if quiet else level
     create_keys(settings)
     secrets = [*secret_values(settings), server_token(settings)]
     configure_logs(settings.observe.log_format, level, secrets=secrets)
@@ -118,5 +134,6 @@ def run(settings: Settings, role: Role = "all", platform: str = "") -> int:
                 started=freeze_startup_objects,
                 watch=watch,
                 extensions=extensions,
+                beside=beside,
             )
         )

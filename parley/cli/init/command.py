@@ -16,7 +16,6 @@ from parley.cli.init.session import Given, Session, complain
 from parley.cli.init.start import may_start, start
 from parley.cli.init.terminal import Stopped, Terminal
 from parley.cli.options import DEFAULT_CONFIG
-from parley.config.sections import Access
 from parley.config.settings import settings_model
 
 MAX_SECRETS: Final = 64 * 1024
@@ -102,8 +101,7 @@ def _secrets_from_stdin(wanted: bool, *, yes: bool) -> Mapping[str, str]:
 
 def _run(session: Session) -> int:
     _welcome(session)
-    if "admission" in Access.model_fields:  # also when the questions are stopped early
-        session.answers.section("access").setdefault("admission", "approved")
+    session.answers.section("access").setdefault("admission", "approved")  # also when stopped early
     session.open[:] = [
         model.TITLE,
         people.WHO,
@@ -145,12 +143,12 @@ def _say_written(session: Session) -> None:
     if session.left_to_do:
         session.say("Still to do:")
         for item in dict.fromkeys(session.left_to_do):
-            session.say(f"- {item}", 2)
+            session.say(f"- {item}", 2, hang=2)
 
 
 def _finish(session: Session) -> int:
     """Start now, or say how."""
-    option = "" if session.config == DEFAULT_CONFIG else f" --config {session.config}"
+    option = session.option
     status = 1 if session.broken else 0
     wanted = session.given.start
     if wanted is None:
@@ -163,9 +161,8 @@ def _finish(session: Session) -> int:
     session.say()
     session.say(f"Next: `parley run{option}` starts the assistant, `parley doctor{option}` checks"
                 " everything.")  # fmt: skip
-    if "admission" in Access.model_fields:
-        text = f"To become its owner: `parley access owner-code{option}` prints a code; send it to"
-        session.say(f"{text} the assistant in a direct message.")
+    text = f"To become its owner: `parley access owner-code{option}` prints a code; send it to"
+    session.say(f"{text} the assistant in a direct message.")
     return status
 
 

@@ -4,12 +4,14 @@ from typing import Final
 
 from gateway.errors import BadInput, ConfigurationError
 from gateway.llm.prices import DEFAULT_PRICES, Price, price_of
+from parley import extras
 from parley.cli.init.budget import SUGGESTED, dollars_of, messages_for, price_pair
 from parley.cli.init.model import model_name
 from parley.cli.init.session import Session
 from parley.cli.init.terminal import Option, one_of
-from parley.config.sections import MAX_PERSONA, Access
+from parley.config.sections import MAX_PERSONA
 from parley.config.yaml_file import Value
+from parley.installation import install_command
 
 WHO: Final = "who may write"
 BUDGET: Final = "budget"
@@ -26,8 +28,6 @@ WHO_OPTIONS: Final = (
 
 def ask_who(session: Session) -> None:
     """Set `access.admission`. Raises `Stopped`, `ConfigurationError`."""
-    if "admission" not in Access.model_fields:
-        return
     section, given = session.answers.section("access"), session.given
     present = next((w for w, value in ADMISSIONS.items() if section.get("admission") == value), "")
     if given.who and given.who not in ADMISSIONS:
@@ -153,6 +153,15 @@ def ask_for_memory(session: Session) -> None:
         wanted = session.terminal.yes("Memory", default=present)
     if wanted != present or "enabled" in section:
         section["enabled"] = wanted
+    if (
+        wanted
+        and section.get("embedding_provider", "local") == "local"
+        and extras.missing("models")
+    ):
+        session.left_to_do.append(
+            "Optional: memories are found by their words. To find them by their meaning as well,"
+            f" run: {install_command('models')}, then parley models pull{session.option}"
+        )
     session.save(MEMORY)
 
 

@@ -135,9 +135,10 @@ def _set_up(session: Session, manifest: AdapterManifest) -> bool:
 
 def _explain(session: Session, manifest: AdapterManifest, guidance: Guidance) -> None:
     session.say()
-    session.say(_title(manifest))
     if session.given.yes:
+        session.say(_title(manifest))
         return
+    session.say(f"{_title(manifest)} (`skip` at a question leaves it out)")
     path = session.config.with_name(MANIFEST_FILE)
     if manifest.platform == "slack":
         from parley.cli.slack_app import manifest_text  # noqa: PLC0415 - for Slack only

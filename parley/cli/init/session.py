@@ -1,6 +1,7 @@
 """The state of one run of `parley init`: the answers so far, and their way into the files."""
 
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Final
 from gateway.platforms import Discovery
 from parley.cli.init.files import Answers, keep_copy, secrets_path, write
 from parley.cli.init.terminal import Terminal
+from parley.cli.options import DEFAULT_CONFIG
 from parley.config import Settings, SettingsError, from_mapping
 from parley.config.yaml_file import Value
 
@@ -60,6 +62,12 @@ class Session:
     def assistant_name(self) -> str:
         """The assistant's name so far."""
         return self.given.name or str(self.answers.section("assistant").get("name", "Parley"))
+
+    @property
+    def option(self) -> str:
+        """The option with which other commands find the configuration, with a space before it;
+        empty for the default place."""
+        return "" if self.config == DEFAULT_CONFIG else f" --config {shlex.quote(str(self.config))}"
 
     @property
     def env_file(self) -> Path:

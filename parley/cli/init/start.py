@@ -1,10 +1,26 @@
-"""The end of `parley init`: starts the assistant in the same terminal."""
+"""The end of `parley init`: starts the assistant in the same terminal, and waits for its owner."""
 
+import asyncio
 import os
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
+from db.errors import StoreUnavailable
+from gateway.people import PersonId, identity_of
+from gateway.policy.pairing import OWNER_CODE_VALID
+from gateway.ports.admissions import OwnerCode
+from gateway.ports.clock import SystemClock
+from parley.cli.init.guide import guidance_for
 from parley.cli.init.session import Session
-from parley.config import load
+from parley.config import Settings, load
+from parley.wiring.access import Access, wire_access
 from parley.wiring.libraries import missing_libraries
+
+if TYPE_CHECKING:
+    from parley.app import App
+
+LOOK_SECONDS: Final = 1.0
+MINUTES: Final = round(OWNER_CODE_VALID.total_seconds() / 60)
 
 
 def may_start(session: Session) -> bool:
@@ -21,10 +37,63 @@ def may_start(session: Session) -> bool:
 
 def start(session: Session) -> int:
     """Run until Ctrl-C; returns the exit status. Raises a `ParleyError` when it cannot start."""
+    if not may_start(session):
+        return 1
     from parley.cli import serve  # noqa: PLC0415 - loads the whole program
 
     env = {name: text for name, text in os.environ.items() if name not in session.secrets}
     settings = load(session.config, env, session.platforms)
     session.say()
-    session.say("Starting; Ctrl-C ends it.")
-    return serve.run(settings)
+    session.say("Starting ...")
+    return serve.run(settings, beside=partial(welcome_owner, session), quiet=True)
+
+
+async def welcome_owner(session: Session, app: "App") -> None:
+    """Show an owner code, unless there is an owner already, and say who used it."""
+    settings = app.settings
+    access = wire_access(settings, app.storage, SystemClock())
+    try:
+        owners = [*settings.access.owners, *(p for _, p in await access.pairing.store.owners())]
+        if owners:
+            session.say(f"Its owner: {', '.join(owners[:5])}. Ctrl-C ends the program.")
+            return
+        code = await access.owner_codes.create()
+        _show(session, settings, code)
+        person = await _claimed(access, code)
+    except StoreUnavailable as error:
+        session.say(f"{error}. {_later(session)}")
+        return
+    if person is None:
+        session.say(f"Nobody used the code, and it has expired. {_later(session)}")
+        return
+    name = settings.assistant.name
+    session.say()
+    session.say(f"{person} is the owner now, and {name} says hello there. Done.")
+    session.say(f"Next: write a question to it. From now on `parley run{session.option}` starts it."
+                " Ctrl-C ends it.")  # fmt: skip
+
+
+def _later(session: Session) -> str:
+    return f"`parley access owner-code{session.option}` prints a new code."
+
+
+def _show(session: Session, settings: Settings, code: OwnerCode) -> None:
+    session.say()
+    session.say("To become its owner, send this code, and nothing else:")
+    session.say()
+    session.say(code.code, 4)
+    session.say()
+    for name in dict.fromkeys(account.platform for account in settings.accounts()):
+        manifest = session.platforms.manifests[name]
+        session.say(f"- {manifest.title}: {guidance_for(manifest).write_to}", 2, hang=2)
+    session.say(f"Whoever sends it first becomes the owner. It is valid for {MINUTES} minutes.")
+
+
+async def _claimed(access: Access, code: OwnerCode) -> PersonId | None:
+    """The person who used the code; None when it can no longer be used. Raises
+    `StoreUnavailable`."""
+    person = await access.owner_codes.claimed_by(code)
+    while person == "":  # at most until the code expires
+        await asyncio.sleep(LOOK_SECONDS)
+        person = await access.owner_codes.claimed_by(code)
+    return identity_of(person) if person else None

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from gateway.errors import BadInput
+from parley.config.problems import closest
 
 MAX_TRIES: Final = 5
 MAX_ANSWER: Final = 10_000
 """Characters of one answer."""
-NARROWEST, WIDEST = 40, 100
+NARROWEST, WIDEST, ROOMY = 40, 100, 60
 
 T = TypeVar("T")
 
@@ -89,7 +90,7 @@ class Terminal:
         widest = max(len(option.title) for option in options)
         for number, option in enumerate(options, 1):
             line = f"{number:>3}  {option.title:<{widest}}  {option.hint}".rstrip()
-            self.say(line, hang=5)
+            self.say(line, hang=widest + 7 if _width() >= ROOMY else 5)
 
     def _wrapped_prompt(self, text: str, *, hidden: bool) -> None:
         note = " (not shown)" if hidden and sys.stdin.isatty() else ""
@@ -106,11 +107,14 @@ class Terminal:
         return text
 
 
+def _width() -> int:
+    return min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST)
+
+
 def _wrapped(text: str, indent: int = 0, hang: int = 0) -> list[str]:
-    width = min(max(shutil.get_terminal_size().columns, NARROWEST), WIDEST)
     return textwrap.wrap(
         text,
-        width,
+        _width(),
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + hang),
         break_long_words=False,
@@ -151,10 +155,12 @@ def one_of(text: str, options: Sequence[Option]) -> str:
     if len(found) == 1:
         return found[0]
     shown = text.strip()[:40]
+    close = closest(word, [option.key for option in options]) if word else ""
+    meant = f" Did you mean {close}?" if close else ""
     if found:
         raise BadInput(f"{shown} can mean {' or '.join(found)}: please write the number.")
-    raise BadInput(f"{shown or 'An empty answer'} is none of them. Please write a number from 1 to"
-                   f" {len(options)}.")  # fmt: skip
+    reason = f"{shown or 'An empty answer'} is none of them.{meant}"
+    raise BadInput(f"{reason} Please write a number from 1 to {len(options)}.")
 
 
 def some_of(text: str, options: Sequence[Option]) -> list[str]:

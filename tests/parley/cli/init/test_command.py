@@ -219,6 +219,7 @@ async def test_no_input_at_all_names_the_options(tmp_path: Path) -> None:
         (("--set", "assistant.name=[a"), 3, "is not valid YAML"),
         (("--set", "platforms.telegram.bot_token=1:a"), 1, "use --secrets-stdin"),
         (("--provider", "clippy"), 3, "write one of anthropic, openai"),
+        (("--platform", "web", "--who", "nobody"), 3, "write one of me, approved, everybody"),
         (("--name", "x" * 100), 3, "A name has 1 to 80 characters"),
         (("--platform", "telegram"), 1, ""),
     ],

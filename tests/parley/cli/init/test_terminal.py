@@ -43,6 +43,11 @@ def test_an_answer_that_is_no_option_is_refused(text: str) -> None:
         some_of(text, OPTIONS)
 
 
+def test_a_mistyped_name_is_recognised() -> None:
+    with pytest.raises(BadInput, match=r"Did you mean telegram\?"):
+        one_of("tlegram", OPTIONS)
+
+
 def test_an_ambiguous_beginning_names_its_meanings() -> None:
     options = (Option("openai", "OpenAI"), Option("openrouter", "OpenRouter"))
     with pytest.raises(BadInput, match="open can mean openai or openrouter"):
