@@ -4,15 +4,15 @@
     python -m benchmarks.drops --way slack-cut --messages 200
 
 A real `parley run` answers 200 chats with a model that takes 50 ms. Half of the messages are
-written while no socket is open. Four ways of losing it:
+written while no socket is open. Four ways to lose the connection:
 
-discord-resume     the line is cut, and the session can be resumed
-discord-invalid    the line is cut, and the session is gone: nothing is sent again
-slack-cut          the line is cut, acknowledgements on their way included
-slack-disconnect   Slack asks for a new connection, and closes the old one after the new one opened
+    discord-resume     the connection is cut, and the session can be resumed
+    discord-invalid    the connection is cut, and the session is lost: no event is repeated
+    slack-cut          the connection is cut, acknowledgements in transit included
+    slack-disconnect   Slack requests a new connection, and closes the old one after it is open
 
-Nothing may be lost, doubled or out of order. Each chat is known before the first cut, because a
-first direct message that nobody saw is in no list that Discord gives a bot.
+No message may be lost, answered twice or answered out of order. Each chat is known before the first
+cut, because Discord does not list a direct conversation that a bot has never seen.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A bare python-telegram-bot echo bot, the yardstick for the whole gateway.
+"""A bare python-telegram-bot echo bot, as a comparison for the whole gateway.
 
     python -m benchmarks.echo_bot                       both transports, one after the other
     python -m benchmarks.echo_bot --transport aiohttp   one of them

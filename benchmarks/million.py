@@ -1,4 +1,4 @@
-"""Does recall stay fast in a PostgreSQL with 1,000,000 memories of 10,000 people?
+"""Measures recall in a PostgreSQL with 1,000,000 memories of 10,000 people.
 
     python -m benchmarks.million                       both rounds, some six minutes
     python -m benchmarks.million --round people        1,000,000 memories, 100 of each person's

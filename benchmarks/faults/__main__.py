@@ -5,14 +5,14 @@
     python -m benchmarks.faults --full --platform telegram
     python -m benchmarks.faults --full --platform telegram --victim worker
 
-A real `parley run` answers a simulated platform with a model that takes 50 ms. People write all the
-time; the program is killed with SIGKILL and started again. In the end every message has to be
-answered, once, in the order in which the platform handed the messages of a chat over. With
-`--victim` the state is in Redis and PostgreSQL, and one of two workers, or the adapter, is killed.
+A real `parley run` answers a simulated platform with a model that takes 50 ms. People write
+continuously; the program is killed with SIGKILL and restarted. In the end every message must be
+answered once, in the order in which the platform delivered the messages of a chat. With `--victim`
+the state is in Redis and PostgreSQL, and one of two workers, or the adapter, is killed.
 
-Twice may be answered what was on its way to the platform at a kill; nothing on Discord, which
-recognises a repeated send. The last line of each run is JSON; the status is 1 when a promise was
-broken, and the program's log is kept then.
+Sends in flight at a kill may be repeated, except on Discord, which recognises a repeated send. The
+last line of each run is JSON. If a requirement was violated, the exit status is 1 and the program's
+log is kept.
 """
 
 import argparse

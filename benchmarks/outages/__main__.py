@@ -3,14 +3,15 @@
     python -m benchmarks.outages                          every outage, 30 s each
     python -m benchmarks.outages --outage redis-held --seconds 10 --platform telegram
 
-People write on four platforms at once, all the time. A real `parley run` (an adapter and a worker
+People write on four platforms at once, continuously. A real `parley run` (an adapter and a worker
 where Redis and PostgreSQL are the stores, one process on SQLite) answers them with a model that
-takes 50 ms. After five seconds the store goes away: a server is held up (SIGSTOP) or killed
-(SIGKILL) and started again with its data; the disk is filled to the last byte.
+takes 50 ms. After five seconds the store is unavailable: a server is stopped (SIGSTOP) or killed
+(SIGKILL) and restarted with its data; the disk is filled to the last byte.
 
-Promised is: every message is answered, once and in order; `/readyz` of every process names the
-store, and no other, from some seconds after the beginning; all is ready again, without a restart
-of Parley, some seconds after the end. Each line is JSON; the status is 1 when a promise was broken.
+Requirements: every message is answered, once and in order; `/readyz` of every process names the
+store, and no other, from some seconds after the beginning; all is ready again, without a restart of
+Parley, some seconds after the end. Each line is JSON; the exit status is 1 if a requirement was
+violated.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from benchmarks.outages.run import Plan, Seen, prepared
 from benchmarks.outages.stores import Outage
 
 NOTICED_SECONDS: Final = 12.0
-"""Until an outage is told: a round of the store watch, and what a store may take to answer."""
+"""Until an outage is reported: a round of the store watch, and what a store may take to answer."""
 DISK_SECONDS: Final = 25.0
 """The same for a disk: what the database has left of its own files is filled first."""
 RECOVERED_SECONDS: Final = 15.0

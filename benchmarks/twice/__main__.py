@@ -1,13 +1,15 @@
-"""Two processes are fed the same events at once, each event twice; and they share their limits.
+"""Measures two processes that get the same events at once, each event twice, and share their
+limits.
 
     python -m benchmarks.twice                     10,000 events, 10,000 questions a process
     python -m benchmarks.twice --events 1000
 
 Two `parley run` on one Redis and one PostgreSQL get every update of a simulated Telegram, each of
-them twice, at the same time. Every message has to be answered once, in order. Then two processes
-ask for tokens at one frozen moment, where the limit per person, per channel or per workspace binds:
-let through must be exactly what the limit holds, and each of the three levels must have given
-exactly that much. Each line is JSON; the status is 1 when a promise was broken.
+them twice, at the same time. Every message must be answered once, in order. Then two processes
+request tokens with a frozen clock, where the limit per person, per channel or per workspace
+applies: the number of admitted requests must be exactly the capacity, and each of the three levels
+must have given exactly that number. Each line is JSON; the exit status is 1 if a requirement was
+violated.
 """
 
 import argparse

@@ -287,7 +287,8 @@ async def test_a_long_queue_is_processed_in_order(database: SqliteDatabase) -> N
 async def test_each_job_runs_in_the_context_of_its_caller(
     database: SqliteDatabase,
 ) -> None:
-    """The watchdog names what runs by its context, also where one transaction does it for many."""
+    """The watchdog names running work by its context, also if one transaction contains several
+    jobs."""
     asked: ContextVar[str] = ContextVar("asked", default="nobody")
 
     async def ask(name: str) -> str:

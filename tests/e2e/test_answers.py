@@ -92,7 +92,7 @@ async def test_a_refusal_is_shown_to_its_person(variant: str, tmp_path: Path) ->
 async def test_the_text_of_another_person_reaches_the_model_in_a_reply(
     variant: str, tmp_path: Path
 ) -> None:
-    """WhatsApp and Slack's threads name what is replied to by its id only."""
+    """WhatsApp and Slack's threads name the replied message by its id only."""
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
         room = lab.platform.room("general")

@@ -62,7 +62,7 @@ async def test_a_connection_that_breaks_before_the_send_loses_nothing(lab: Lab) 
 async def test_an_answer_with_a_lost_receipt_is_repeated_with_a_note(
     lab: Lab,
 ) -> None:
-    """Nobody knows whether it arrived: a nonce recognises a repetition, a note announces it."""
+    """The result is unknown: a nonce recognises a repetition, or a repeat note announces it."""
     lab.platform.faults.add(Fault(SEND[lab.platform.platform], "drop_after"))
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)

@@ -120,7 +120,7 @@ async def test_another_bot_is_not_answered(variant: str, tmp_path: Path) -> None
 
 @only("discord")
 async def test_two_bots_do_not_answer_each_other_repeatedly(variant: str, tmp_path: Path) -> None:
-    """Even where bots are let in, the guard ends it."""
+    """Even if bots are answered, the limit for bot loops ends it."""
     async with open_lab(variant, tmp_path, {"invocation": {"ignore_bots": False}}) as lab:
         assert isinstance(lab.platform, DiscordSimulator)
         robo, room = lab.platform.other_bot("Robo"), lab.platform.room("general")

@@ -188,7 +188,8 @@ async def test_people_of_two_tenants_in_one_room_share_nothing(setup: Setup) -> 
 
 
 async def test_a_deletion_applies_to_the_tenant_of_its_author(tmp_path: Path) -> None:
-    """The platform does not say whose message is gone, and the room belongs to no tenant."""
+    """The platform does not name the author of a deleted message, and the room belongs to no
+    tenant."""
     slack = SlackSimulator(mode="socket")
     ada, ben = slack.person("Ada"), slack.person("Ben")
     names = {f"slack:main:{ada.id}": "acme", f"slack:main:{ben.id}": "umbrella"}

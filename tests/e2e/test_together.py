@@ -45,7 +45,7 @@ async def test_four_platforms_in_one_program_are_separate(tmp_path: Path) -> Non
 
 
 async def test_two_accounts_of_a_platform_are_two_bots(tmp_path: Path) -> None:
-    """The same person with the same id in both: what is said to one, the other does not know."""
+    """The same person with the same id in both: the two bots share no messages."""
     first, second = TelegramSimulator(), TelegramSimulator(token=SECOND, username="second_bot")
     async with running({"telegram": first, "telegram/second": second}, tmp_path) as app:
         one, two = Lab(app, first), Lab(app, second)

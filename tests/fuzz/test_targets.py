@@ -1,7 +1,7 @@
 """Every parser and renderer handles any input; the largest inputs have a time limit.
 
-`make test` tries the kept corpus, every finding of earlier, and a few hundred changed inputs. `make
-nightly` lets atheris look for more, guided by what each input covers.
+`make test` runs the stored corpus, every earlier finding, and a few hundred mutated inputs. `make
+nightly` runs atheris, which searches for further inputs by their coverage.
 """
 
 import json

@@ -1,9 +1,6 @@
 """Records every pattern that is compiled while the whole program is imported and used. It runs as a
 process of its own, because imported modules compile nothing again. Prints one JSON list: pattern,
 flags, file and line of the call.
-
-Run as a program of its own, because what is imported already compiles nothing again. Prints one
-JSON list: pattern, flags, file and line of the call.
 """
 
 import importlib

@@ -1,6 +1,6 @@
 """The real program with an exponential pattern in one place.
 
-`python -m tests.support.hanging PLACE run --config …`: whatever text holds `POISON` hangs there.
+`python -m tests.support.hanging PLACE run --config …`: a text that contains `POISON` hangs there.
 """
 
 import asyncio

@@ -1,7 +1,5 @@
 """A real Redis and a real PostgreSQL for the tests, from wheels, on loopback, removed afterwards.
 `$REDIS_URL` and `$POSTGRES_URL` select a running server.
-
-`$REDIS_URL` and `$POSTGRES_URL` take a server that runs already.
 """
 
 import atexit

@@ -142,7 +142,7 @@ async def test_the_first_mention_in_a_channel_is_found(
 async def test_the_first_direct_message_of_a_person_is_not_found(
     sim: DiscordSimulator, state: AdapterState
 ) -> None:
-    """Discord tells a bot of no direct conversation that it has not seen before."""
+    """Discord lists no direct conversation that a bot has not seen before."""
     ann, ben = sim.person("Ann"), sim.person("Ben")
     async with connected(sim, state=state) as rig:
         await sim.say(ann, sim.direct(ann), "0")

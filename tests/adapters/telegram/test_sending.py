@@ -132,6 +132,6 @@ async def test_a_long_answer_with_code_arrives_completely() -> None:
 
 
 def test_inline_results_are_not_cached() -> None:
-    """Telegram gives it out again otherwise, to others or after it was forgotten."""
+    """Telegram would otherwise return it again, to other people or after its deletion."""
     request = inline_request("7", (Button("Ask", "why?"),))
     assert (request["is_personal"], request["cache_time"]) == (True, 0)

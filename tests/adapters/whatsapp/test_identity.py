@@ -93,7 +93,7 @@ async def test_a_number_with_another_user_id_is_another_person(rig: Rig) -> None
 
 
 async def test_a_change_to_a_number_alone_moves_no_person_with_a_user_id(rig: Rig) -> None:
-    """The number may have been given to somebody else before the notice of the move came."""
+    """The number may belong to another person before the event of the change arrives."""
     assert await rig.key(BOB, P) == BOB
     assert not await rig.moved(Identity(phone=P), Identity(ADA, Q))
     assert await rig.key(ADA, Q) == ADA

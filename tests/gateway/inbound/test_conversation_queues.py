@@ -159,7 +159,7 @@ async def test_a_message_edited_before_its_turn_is_answered_in_its_new_text() ->
 
 
 async def test_an_edit_and_a_deletion_apply_to_messages_resumed_after_a_restart() -> None:
-    """They stand in the inbox one after the other; none of it has begun."""
+    """They are in the inbox in order; none has started."""
     worker = Worker()
     queues = worker.queues()
     queues.submit(entry("a"))

@@ -1,7 +1,5 @@
 """Work that repeatedly crashes the process is quarantined, and other work in progress is answered.
 The same on both stores, because the counts must outlive the process.
-
-The same on both stores: what is counted has to outlive the process.
 """
 
 import asyncio

@@ -72,7 +72,7 @@ async def test_ratings_are_exported_and_erased_with_their_person(
 
 
 async def test_an_answer_is_found_by_its_place(outbox: Outbox, clock: FakeClock) -> None:
-    """Two chats have a message 5 each; what is not confirmed stands nowhere."""
+    """Two chats have a message 5 each; an unconfirmed send has no place."""
     there = stands_at(place("C2"), "5")
     await outbox.add((outbound("x1:0"), outbound("x2:0"), outbound("x3:0")))
     await outbox.sent("x1:0", Receipt("5"), HERE)

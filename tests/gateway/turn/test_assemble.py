@@ -287,7 +287,7 @@ TRUE = Calibration(1.2, 0.75, 0.8, 1.2, constant=346)
 
 @pytest.mark.parametrize("words", ["The ferry leaves at noon. ", "Паром уходит в полдень. "])
 async def test_the_safety_margin_holds_while_a_conversation_grows(words: str) -> None:
-    """Twenty turns in an 8K window: what the service counts never exceeds what it takes."""
+    """Twenty turns in an 8K window: the tokens that the service counts never exceed the window."""
     assistant = Assistant(window=8_192)
     counted: list[int] = []
     items = [replace(RYE, id=f"k{n}", text=words * 12) for n in range(30)]

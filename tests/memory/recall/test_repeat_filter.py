@@ -167,7 +167,7 @@ def test_a_repeated_question_is_recognised(text: str, question: str, again: bool
 
 
 async def test_the_answer_to_the_same_question_is_still_found(here: Asking) -> None:
-    """Of what stands beside a repeated question only the answer is recalled."""
+    """Of the neighbours of a repeated question only the answer is recalled."""
     lines = (
         "It rains.",
         "What wine goes with fish?",

@@ -272,7 +272,7 @@ async def test_a_deleted_memory_is_not_found_by_the_next_query(
     clock: FakeClock,
     elsewhere: bool,
 ) -> None:
-    """`elsewhere`: another connection does it, as another process would."""
+    """`elsewhere`: another connection does it, like another process."""
     writer = again[0] if elsewhere else memories
     deleted, expired = tea("deleted"), tea("expired", expires_at=AT + DAY)
     old, message = tea("old"), tea("said", role="user", message_id="m1")

@@ -255,7 +255,7 @@ def test_every_exported_table_is_known_and_has_a_readable_name() -> None:
 
 
 async def test_a_replaced_memory_is_imported_with_a_valid_signature_only(rig: Rig) -> None:
-    """It fills no plan and repeats nothing, so anybody could bring in any number of it."""
+    """It uses no plan and is no duplicate, so anybody could import any number of them."""
     ada = await rig.handle()
     header = {"format": "parley-memory", "version": 1, "person": OWN}
     old = {"content": "Works at Initech", "superseded_by": new_id()}

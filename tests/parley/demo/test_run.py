@@ -42,7 +42,8 @@ async def test_stop_ends_everything_and_leaves_no_file(
 
 
 async def test_the_web_page_is_a_platform_of_the_program() -> None:
-    """Asked twice under one id, as a browser does that missed the first reply: answered once."""
+    """A request repeated with the same id, as by a browser that missed the first reply, is answered
+    once."""
     async with running(0, {}) as demo, aiohttp.ClientSession(cookie_jar=loopback_jar()) as client:
         chat = f"{demo.url}/chat"
         async with client.get(f"{chat}/") as page:

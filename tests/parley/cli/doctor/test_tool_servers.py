@@ -82,7 +82,7 @@ async def test_a_rule_for_a_missing_tool_is_a_problem(tmp_path: Path) -> None:
 async def test_every_command_refuses_a_rule_without_a_target(
     tmp_path: Path, rule: str, advice: str
 ) -> None:
-    """A restriction that is not in force would be worse than none that is asked for."""
+    """A configured restriction without effect would be worse than none."""
     write(tmp_path, mcp={"servers": {"near": NEAR}}, tools={rule: {"role": "operator"}})
     ended = await asyncio.gather(
         parley("run", cwd=tmp_path), parley("check-config", cwd=tmp_path),
