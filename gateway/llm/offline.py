@@ -1,15 +1,16 @@
 """The model without a key and a network: it follows a few plain requests, deterministically.
 
-It says that no language model is configured, repeats earlier messages, calls a tool on request,
-uses memory and writes every kind of Markdown. The demo and the tests use it.
+It says once in a conversation that no language model is configured, repeats earlier messages, calls
+a tool on request, uses memory and writes every kind of Markdown. The demo and the tests use it.
 """
 
-import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
-from gateway.llm.offline_samples import SAMPLES, everything, long_text
+from gateway.llm.offline_facts import UNTOLD, answer_about_person
+from gateway.llm.offline_memory import PREFIX, memory_call, memory_report
+from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.ports import (
     ContentBlock,
@@ -29,11 +30,6 @@ PIECE: Final = 48
 """Characters per piece of the streamed answer."""
 MAX_COUNT: Final = 2_000
 MAX_QUOTED: Final = 2_000
-UNTOLD: Final = "You have not told me your"
-NOT_CONFIGURED: Final = (
-    "No language model is configured, so this is Parley's offline stand-in. "
-    "I can tell what you said, use a tool, and show a table, code, a list or a long answer."
-)
 _SPEAKER: Final = re.compile(r"^\[[^\]\n]{1,80}\] ")
 _TOOL: Final = re.compile(
     r"\b(?:use|call|run)\s+(?:the\s+)?(?P<word>tool\s+)?[`\"']?(?P<name>[A-Za-z0-9_.-]{1,64})[`\"']?"
@@ -44,9 +40,6 @@ _SAY: Final = re.compile(
     r"\b(?:say|repeat)(?: exactly)?:\s*(?P<text>.+)", re.IGNORECASE | re.DOTALL
 )
 _COUNT: Final = re.compile(r"\bcount to (\d{1,5})\b", re.IGNORECASE)
-_MY: Final = re.compile(
-    r"\b(?:what(?:'s|’s| is| was)|who is) my ([\w' -]{1,60}?)\s*\?*$", re.IGNORECASE
-)
 _WHAT_SAID: Final = re.compile(
     r"\bwhat (?:did|have) i (?:just )?(?:say|said|ask|asked|write|written|tell|told)", re.IGNORECASE
 )
@@ -66,30 +59,6 @@ _SHOW: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HELLO: Final = re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|day))\b", re.IGNORECASE)
-STORE: Final = "memory_store"
-SEARCH: Final = "memory_search"
-PREFIX: Final = "offline_memory_"
-"""The prefix of its call ids, which identifies results of memory tools."""
-MAX_QUERY: Final = 200
-_REMEMBER: Final = re.compile(
-    r"^\W*(?:please\s+)?remember(?:\s+this|\s+that)?\b[\s:,]*(?P<what>\S.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_KNOW: Final = re.compile(
-    r"\bwhat\s+(?:do|did|can)\s+(?:you|i|we)\s+(?:still\s+)?(?:know|remember|say|said|tell|recall)"
-    r"(?:\s+you)?\s+(?:about|of)\s+(?P<what>[^\n?!.]{1,200})",
-    re.IGNORECASE,
-)
-_MY_MEMORY: Final = re.compile(
-    r"\b(?:what(?:'s|’s| is| was| are)|who is|which) (?P<what>my [\w' -]{1,60}?)\s*\?*$",
-    re.IGNORECASE,
-)
-_KINDS: Final = (
-    ("preference", r"\bprefer|\bfavou?rite|\bi (?:like|love|hate)\b"),
-    ("decision", r"\bwe (?:decided|agreed|chose)\b"),
-    ("instruction", r"^(?:always|never|call me)\b"),
-    ("correction", r"\bno longer\b|\bactually\b"),
-)
 
 
 class OfflineProvider:
@@ -185,11 +154,26 @@ def _words(question: str, before: list[str], request: ModelRequest) -> str:
     match = _TOOL.search(question)
     if match is not None and match["word"]:
         return f"There is no tool `{match['name']}` that I may use here."
+    about = answer_about_person(question, before)
+    if about:
+        return about
+    introduction = "" if _has_introduced_itself(request) else NOT_CONFIGURED
     if _HELLO.search(question):
-        return f"Hello! {NOT_CONFIGURED}"
+        return f"Hello! {introduction or 'What shall I show you?'}"
     if not question:
-        return NOT_CONFIGURED
-    return f"{NOT_CONFIGURED}\n\nYou said: {_shortened(question)}"
+        return introduction or "I received no text."
+    return "\n\n".join(filter(None, (introduction, f"You said: {_shortened(question)}")))
+
+
+def _has_introduced_itself(request: ModelRequest) -> bool:
+    """Return True if an earlier answer of the conversation says that no model is configured."""
+    return any(
+        NOT_CONFIGURED in block.text
+        for message in request.messages
+        if message.role == "assistant"
+        for block in message.content
+        if isinstance(block, TextBlock)
+    )
 
 
 def _shortened(text: str) -> str:
@@ -215,20 +199,6 @@ def _all_said(_found: re.Match[str], before: list[str]) -> str:
     return f"So far you said:\n\n{points}"
 
 
-def _recall(match: re.Match[str], before: list[str]) -> str:
-    """Find the latest statement about something of the person's."""
-    thing = match[1].strip()
-    forms = [rf"\bmy {re.escape(thing)}(?:'s| is| was)(?: now)? ([^\n.!?;]{{1,200}})"]
-    if thing.lower() == "name":
-        forms.append(r"\b(?:call me|i am called|i'm called) ([^\n.,!?;]{1,60})")
-    for text in reversed(before):
-        for form in forms:
-            statement = re.search(form, text, re.IGNORECASE)
-            if statement is not None:
-                return f"Your {thing} is {statement[1].strip()}, you said."
-    return f"{UNTOLD} {thing}."
-
-
 def _show(match: re.Match[str], _before: list[str]) -> str:
     """Return every named sample once; "task list" is one sample."""
     names = [name.lower() for name in _SAMPLE.findall(match.string)]
@@ -242,63 +212,8 @@ _REQUESTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], list[str]
     (_COUNT, _count),
     (_WHAT_SAID, _last_said),
     (_SO_FAR, _all_said),
-    (_MY, _recall),
     (_EVERYTHING, lambda _found, _before: everything()),
     (_LONG, lambda _found, _before: long_text()),
     (_SHOW, _show),
 )
 """Patterns and their answers; the first match counts."""
-
-
-def memory_call(question: str, request: ModelRequest, *, untold: bool) -> ToolCall | None:
-    """Return the matching call, if there is such a tool. `untold`: the conversation does not answer
-    a question about something of the person's."""
-    if request.tool_choice == "none":
-        return None
-    offered = {tool.name for tool in request.tools}
-    number = sum(message.role == "assistant" for message in request.messages)
-    statement = _REMEMBER.search(question)
-    if statement is not None and STORE in offered:
-        what = statement["what"].strip()
-        stored = {"type": _kind(what), "content": what, "quote": what}
-        return ToolCall(f"{PREFIX}{number}", STORE, json.dumps(stored, ensure_ascii=False))
-    topic = _KNOW.search(question) or (_MY_MEMORY.search(question) if untold else None)
-    if topic is not None and SEARCH in offered:
-        query = json.dumps({"query": topic["what"].strip()[:MAX_QUERY], "limit": 5})
-        return ToolCall(f"{PREFIX}{number}", SEARCH, query)
-    return None
-
-
-def memory_report(content: str) -> str:
-    """Describe the result of a memory tool; memories are quoted."""
-    try:
-        answer = json.loads(content)
-    except ValueError:
-        return content
-    if not isinstance(answer, Mapping):
-        return content
-    if "results" in answer:
-        return _found(answer["results"])
-    if answer.get("success"):
-        return "I will remember that."
-    if answer.get("status") == "waiting_for_the_person":
-        return f"I am not sure that I should keep that. {answer.get('error', '')}".strip()
-    return f"I will not keep that. {answer.get('error', '')}".strip()
-
-
-def _found(results: object) -> str:
-    listed = results if isinstance(results, list) else []
-    entries = [each for each in listed if isinstance(each, Mapping)]
-    if not entries:
-        return "I remember nothing about that."
-    lines = [
-        f"- “{' '.join(str(entry.get('content', '')).split())}”"
-        f" ({str(entry.get('created_at', ''))[:10]})"
-        for entry in entries
-    ]
-    return "I remember:\n\n" + "\n".join(lines)
-
-
-def _kind(text: str) -> str:
-    plain = text.lower()
-    return next((kind for kind, form in _KINDS if re.search(form, plain)), "fact")

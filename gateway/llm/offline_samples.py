@@ -1,7 +1,11 @@
-"""The Markdown samples of the offline model."""
+"""The texts of the offline model: its introduction and the Markdown samples."""
 
 from typing import Final
 
+NOT_CONFIGURED: Final = (
+    "No language model is configured, so Parley's offline model answers, a small program. "
+    "I can tell what you said, use a tool, and show a table, code, a list or a long answer."
+)
 TABLE: Final = """\
 | Platform | Longest message | Counted in |
 |:---------|----------------:|:----------:|

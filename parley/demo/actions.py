@@ -147,14 +147,14 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
             return {"id": await _say(world, action, person, room)}
         case Command():
             try:
-                await simulator.command(person, room, action.name, action.arguments)
+                await world.command(action.where, action.name, action.arguments)
             except LookupError as problem:  # Discord offers only what the bot registered
                 raise Refused(str(problem)) from problem
         case Press():
             seen = find(world, action.where, action.message_id)
             if all(button.label != action.label for button in seen.shown.buttons):
                 raise Refused(f"there is no button {action.label!r}")
-            await simulator.press(person, room, action.message_id, action.label)
+            await world.press(action.where, action.message_id, action.label)
         case Edit():
             _own(world, action.where, action.message_id)
             await simulator.edit(
@@ -165,7 +165,7 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
             await simulator.delete(person, room, action.message_id)
         case React():
             find(world, action.where, action.message_id)
-            await simulator.react(person, room, action.message_id, action.emoji)
+            await world.react(action.where, action.message_id, action.emoji)
         case OpenThread():
             return {"room": await world.open_thread(action.where, action.title)}
         case Trouble():

@@ -26,6 +26,7 @@ from gateway.ports.http_routes import (
 )
 from parley.demo.actions import ACTIONS, MAX_REQUEST, perform
 from parley.demo.player import DemoGateway
+from parley.demo.story import story_place
 from parley.demo.view import room_view, world_view
 from parley.demo.world import Refused, Where, World
 from simulators.base import NotSupported, SimFile
@@ -86,7 +87,8 @@ class DemoPages:
         return _text(package, folder, name, mime)
 
     async def _get_world(self, _request: LocalRequest) -> LocalResponse:
-        return json_response(world_view(self._world, self._assistant, self._model))
+        start = story_place(self._world)
+        return json_response(world_view(self._world, self._assistant, self._model, start))
 
     async def _get_room(self, request: LocalRequest) -> LocalResponse:
         try:

@@ -100,11 +100,11 @@ class Player:
         if scene.deliveries > 1:
             simulator.duplicate_next(scene.deliveries - 1)
         if scene.command:
-            await simulator.command(person, room, scene.command)
+            await self._world.command(where, scene.command)
             return ()
         if scene.press:
             below = message_with_button(self._world.seen(where), scene.press)
-            await simulator.press(person, room, below, scene.press)
+            await self._world.press(where, below, scene.press)
             return ()
         written = []
         for number in range(1, scene.times + 1):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from parley.demo.world import DIRECT, Where
+from parley.demo.world import DIRECT, Where, World
 
 USER_PER_MINUTE: Final = 6
 """The demo's limit for one person, small enough to be reached on purpose."""
@@ -131,3 +131,10 @@ STORY: Final = (
         expect=Expect.LIMIT,
     ),
 )
+
+
+def story_place(world: World) -> Where:
+    """Return the place of the first scene that has messages: the page opens there. Before the story
+    it is the place of the first scene on a platform of this world."""
+    places = [scene.where for scene in STORY if scene.where.platform in world.platforms]
+    return next((place for place in places if world.seen(place)), places[0])

@@ -15,6 +15,7 @@ from rich.text import Text
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
 from parley.demo.player import Outcome
+from parley.demo.skipped import why_skipped
 from parley.demo.view import BACKGROUND, expanded_body
 from parley.demo.world import DIRECT, TITLES, Seen
 from simulators.base import ApiCall
@@ -129,10 +130,7 @@ def _line(author: str, content: RenderableType, style: str = "bold") -> Table:
 
 def _decisions(trace: Trace, width: int) -> Text:
     """All decisions, with line breaks only between them."""
-    chips = [
-        Text.assemble(("✓ ", "green") if d.allowed else ("✗ ", "red"), _describe(d))
-        for d in trace.decisions
-    ]
+    chips = [Text.assemble(_mark(d), _describe(d)) for d in trace.decisions]
     chips.append(Text(f"→ {trace.outcome} in {trace.milliseconds:.0f} ms", "bold"))
     lines = [Text()]
     for chip in chips:
@@ -142,7 +140,16 @@ def _decisions(trace: Trace, width: int) -> Text:
     return Text("\n").join(lines)
 
 
+def _mark(decision: Decision) -> tuple[str, str]:
+    """The sign of a decision and its colour; a check that was not made has no tick."""
+    if why_skipped(decision):
+        return "– ", "dim"
+    return ("✓ ", "green") if decision.allowed else ("✗ ", "red")
+
+
 def _describe(decision: Decision) -> str:
+    if skipped := why_skipped(decision):
+        return f"{decision.stage}: skipped, {skipped}"
     detail = f" ({decision.detail})" if decision.detail else ""
     return f"{decision.stage}: {decision.reason}{detail}"
 

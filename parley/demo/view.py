@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from gateway.ports.traces import Trace
+from parley.demo.deeds import Deed
+from parley.demo.skipped import why_skipped
 from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
 from simulators.base import ApiCall, SimRoom
 
@@ -15,9 +17,10 @@ BACKGROUND: Final = ("getUpdates", "getMe", "apps.connections.open", "auth.test"
 """Constant background requests that belong to no message."""
 
 
-def world_view(world: World, assistant: str, model: str) -> dict[str, object]:
-    """The data that the page loads once."""
+def world_view(world: World, assistant: str, model: str, start: Where) -> dict[str, object]:
+    """The data that the page loads once; it opens at `start`."""
     return {
+        "start": {"platform": start.platform, "room": start.room, "person": start.person},
         "assistant": assistant,
         "model": model,
         "people": list(PEOPLE),
@@ -38,9 +41,13 @@ def world_view(world: World, assistant: str, model: str) -> dict[str, object]:
 
 def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, object]:
     """A room as one person sees it, with the platform's decisions and requests."""
-    messages = [_message(seen) for seen in world.seen(where)]
-    written = {message["id"] for message in messages}
-    room = world.room(where)
+    room, seen = world.room(where), world.seen(where)
+    written = {one.shown.id for one in seen}
+    messages = [_deed(deed, "") for deed in world.deeds_below(where, "")]
+    for one in seen:
+        messages.append(_message(world, where, one))
+        below = world.deeds_below(where, one.shown.id)
+        messages += [_deed(deed, one.root) for deed in below]
     return {
         "messages": messages,
         "traces": [
@@ -69,7 +76,13 @@ def trace_view(trace: Trace) -> dict[str, object]:
         "outcome": trace.outcome,
         "milliseconds": round(trace.milliseconds, 1),
         "decisions": [
-            {"stage": d.stage, "allowed": d.allowed, "reason": d.reason, "detail": d.detail}
+            {
+                "stage": d.stage,
+                "allowed": d.allowed,
+                "reason": d.reason,
+                "detail": d.detail,
+                "skipped": why_skipped(d),
+            }
             for d in trace.decisions
         ],
     }
@@ -105,7 +118,17 @@ def expanded_body(value: object) -> object:
     return value
 
 
-def _message(seen: Seen) -> dict[str, object]:
+def _deed(deed: Deed, root: str) -> dict[str, object]:
+    return {
+        "id": deed.id,
+        "author": deed.person,
+        "deed": deed.verb,
+        "text": deed.text,
+        "root": root,
+    }
+
+
+def _message(world: World, where: Where, seen: Seen) -> dict[str, object]:
     shown = seen.shown
     return {
         "id": shown.id,
@@ -116,6 +139,10 @@ def _message(seen: Seen) -> dict[str, object]:
         "buttons": [button.label for button in shown.buttons],
         "files": [
             {"name": file.name, "mime": file.mime, "size": len(file.data)} for file in shown.files
+        ],
+        "reactions": [
+            {"emoji": one.emoji, "people": one.people}
+            for one in world.deeds.reactions(where.platform, shown.id)
         ],
         "reply_to": shown.reply_to_id,
         "edited": shown.edited,

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from parley.demo.deeds import COMMANDS_UNSEEN, PRESSES_UNSEEN, Deed, Deeds
 from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo")
@@ -63,6 +64,7 @@ class World:
     page."""
 
     def __init__(self, simulators: Mapping[str, PlatformSimulator]) -> None:
+        self.deeds = Deeds()
         self._simulators = dict(simulators)
         self._threads: dict[tuple[str, str], tuple[RoomEntry, SimRoom]] = {}
         self._rooms: dict[str, dict[str, SimRoom]] = {}
@@ -123,6 +125,37 @@ class World:
         entry = RoomEntry(key, title, room.kind, where.room)
         self._threads[where.platform, key] = (entry, room)
         return key
+
+    async def command(self, where: Where, name: str, arguments: str = "") -> None:
+        """Use a slash command. Raises `LookupError` where the bot has no such command."""
+        simulator, room = self.simulator(where.platform), self.room(where)
+        seen = self.seen(where)
+        await simulator.command(self.person(where.platform, where.person), room, name, arguments)
+        if where.platform in COMMANDS_UNSEEN:
+            after = seen[-1].shown.id if seen else ""
+            typed = f"/{name} {arguments}".strip()
+            self.deeds.note(self._deed_room(where), where.person, "used", typed, after)
+
+    async def press(self, where: Where, message_id: str, label: str) -> None:
+        """Press a button."""
+        person = self.person(where.platform, where.person)
+        await self.simulator(where.platform).press(person, self.room(where), message_id, label)
+        if where.platform in PRESSES_UNSEEN:
+            self.deeds.note(self._deed_room(where), where.person, "pressed", label, message_id)
+
+    def deeds_below(self, where: Where, message_id: str) -> list[Deed]:
+        """The commands and presses below a message; with an empty id those before all messages."""
+        return self.deeds.below(self._deed_room(where), message_id)
+
+    def _deed_room(self, where: Where) -> str:
+        top = self._top(where)
+        return f"{where.platform}/{top.id}/{top.thread_id}"
+
+    async def react(self, where: Where, message_id: str, emoji: str) -> None:
+        """React to a message."""
+        person = self.person(where.platform, where.person)
+        await self.simulator(where.platform).react(person, self.room(where), message_id, emoji)
+        self.deeds.react(where.platform, message_id, where.person, emoji)
 
     def seen(self, where: Where) -> list[Seen]:
         """The messages that this person sees there, oldest first, threads below their messages."""

@@ -135,7 +135,11 @@ function drawFiles() {
   }));
 }
 
-function grow() {
+/** Fit the box to its text; a box that is not shown has no height to measure. */
+export function grow() {
   text.style.height = "auto";
+  if (!text.offsetParent) {
+    return;
+  }
   text.style.height = `${Math.min(text.scrollHeight + 2, 200)}px`;
 }

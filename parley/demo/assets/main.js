@@ -1,7 +1,7 @@
 // What is looked at (platform, room, person, message), and the stream that keeps it up to date.
 
 import { $, act, button, make, query } from "./dom.js";
-import { begin, problem, roomChanged, startComposer } from "./composer.js";
+import { begin, grow, problem, roomChanged, startComposer } from "./composer.js";
 import { clearMessages, drawMessages } from "./messages.js";
 import { drawDecisions, drawRequests } from "./why.js";
 
@@ -149,6 +149,7 @@ function drawPeople() {
 
 function showTab(name) {
   document.body.dataset.tab = name;
+  grow();
   for (const tab of $("tabs").children) {
     tab.toggleAttribute("aria-current", false);
     if (tab.dataset.tab === name) {
@@ -209,8 +210,9 @@ async function loadWorld() {
 
 await loadWorld();
 const asked = new URLSearchParams(location.hash.slice(1));
-const first = world.platforms.find((one) => one.id === asked.get("platform")) || world.platforms[0];
-state.person = world.people.includes(asked.get("person")) ? asked.get("person") : world.people[0];
+const named = world.platforms.find((one) => one.id === asked.get("platform"));
+const start = named ? { platform: named.id, room: asked.get("room") || "direct", person: asked.get("person") } : world.start;
+state.person = world.people.includes(start.person) ? start.person : world.people[0];
 $("model").textContent = world.model;
 $("mention").checked = true;
 drawPeople();
@@ -221,4 +223,4 @@ startComposer(state, () => {
   $("state").textContent = "";
   $("log").scrollTop = $("log").scrollHeight;
 });
-go(first.id, asked.get("room") || "direct");
+go(start.platform, start.room);

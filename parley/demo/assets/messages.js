@@ -14,9 +14,13 @@ export function drawMessages(state, messages, on) {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const next = new Map();
   messages.forEach((message, index) => {
+    if (message.deed) {
+      next.set(message.id, drawn.get(message.id) || { key: "", element: drawDeed(message) });
+      return;
+    }
     const before = messages[index - 1];
     const follows = Boolean(
-      before && !message.reply_to && before.by_bot === message.by_bot &&
+      before && !before.deed && !message.reply_to && before.by_bot === message.by_bot &&
       before.author === message.author && before.root === message.root,
     );
     const key = JSON.stringify([message, follows, state.person, state.selected === message.id]);
@@ -88,6 +92,13 @@ function draw(state, message, byId, follows, on) {
   return item;
 }
 
+/** A command or a press: what was typed stays visible above what came of it. */
+function drawDeed(deed) {
+  const item = make("li", `deed${deed.root ? " inside" : ""}`, make("b", "", deed.author), ` ${deed.deed} `, make("code", "", deed.text));
+  item.dataset.id = deed.id;
+  return item;
+}
+
 function drawContent(message) {
   const content = make("div", "content");
   if (message.deleted) {
@@ -95,6 +106,9 @@ function drawContent(message) {
   } else if (message.html) {
     content.append(fragment(message.html.replace(INDENT, '<div class="item indent-$1">')));
     content.querySelectorAll("code").forEach(trim);
+    for (const wide of content.querySelectorAll("code:has(br), table")) {
+      wide.tabIndex = 0; // it scrolls: reachable with the keyboard
+    }
   } else {
     content.append(message.text);
   }
@@ -121,6 +135,14 @@ function drawExtras(state, message, on) {
   }
   if (message.files.length && !message.deleted) {
     extras.push(make("ul", "files", ...message.files.map((file, index) => drawFile(state, message, file, index))));
+  }
+  if (message.reactions.length && !message.deleted) {
+    extras.push(make("ul", "reactions", ...message.reactions.map(({ emoji, people }) => {
+      const chip = make("li", "", `${emoji} ${people.length}`);
+      chip.title = people.join(", ");
+      chip.setAttribute("aria-label", `${emoji} from ${people.join(", ")}`);
+      return chip;
+    })));
   }
   if (message.buttons.length && !message.deleted) {
     extras.push(make("div", "buttons", ...message.buttons.map((label) =>

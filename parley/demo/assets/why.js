@@ -7,7 +7,7 @@ const WORDS = {
   loop: "Two bots talking?", access: "May they?", limits: "Within the limits?",
   budget: "Within the budget?", context: "What was said before", attachments: "Files",
   model: "The model", tool: "A tool", response_filter: "Nothing secret?", render: "Rendered for",
-  memory: "Memory", "context blocks": "What the model reads", save: "Kept", queue: "Its turn", confirmation: "Confirmed?",
+  memory: "Memory", recall: "What is remembered", task: "A task?", "context blocks": "What the model reads", save: "Kept", queue: "Its turn", confirmation: "Confirmed?",
 };
 let openCalls = new Set();
 
@@ -65,12 +65,15 @@ function drawTrace(trace, open, view) {
 }
 
 function drawDecision(decision) {
-  const step = make("li", decision.allowed ? "yes" : "no");
-  const verdict = make("span", "visually-hidden", decision.allowed ? "yes: " : "no: ");
+  const kind = decision.skipped ? "skipped" : decision.allowed ? "yes" : "no";
+  const step = make("li", kind);
+  const verdict = make("span", "visually-hidden", `${kind}: `);
   step.append(
     make("p", "", verdict, make("b", "", words(decision)), " ", make("code", "", decision.reason)),
   );
-  if (decision.detail) {
+  if (decision.skipped) {
+    step.append(make("p", "detail", `Skipped: ${decision.skipped}`));
+  } else if (decision.detail) {
     step.append(make("p", "detail", decision.detail));
   }
   return step;

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.llm.offline import OfflineProvider
+from gateway.llm.offline_samples import NOT_CONFIGURED
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome, ToolSpec
 from tests.gateway.llm.asking import ADD, Heard, ask, assistant, question, user
 
@@ -24,6 +25,18 @@ async def test_a_greeting_is_answered_with_an_explanation() -> None:
     assert "No language model is configured" in heard.text
 
 
+async def test_it_says_once_in_a_conversation_that_it_is_no_language_model() -> None:
+    first = (await say("Hello!")).text
+    assert NOT_CONFIGURED in first
+    for later in ("Hi again", "The sky is high.", "My favourite colour is teal", ""):
+        assert NOT_CONFIGURED not in (await say("Hello!", assistant(first), later)).text
+
+
+async def test_a_statement_is_noted() -> None:
+    heard = await say("My favourite colour is teal.")
+    assert heard.text == "Noted: your favourite colour is teal."
+
+
 async def test_other_text_is_repeated() -> None:
     assert "You said: The sky is high." in (await say("The sky is high.")).text
 
@@ -33,6 +46,10 @@ async def test_other_text_is_repeated() -> None:
     [
         ("My name is Ana.", "What is my name?", "Your name is Ana, you said."),
         ("my name's Ana, hi", "what's my name", "Your name is Ana, hi, you said."),
+        ("My favorite color is teal.", "What is my favourite colour?", "is teal, you said."),
+        ("my shoes are red", "do you remember what my shoes are?", "Your shoes are red"),
+        ("I live in Oslo", "Where do I live?", "“I live in Oslo”"),
+        ("I live in Oslo", "Where do I work?", "You have not told me that."),
         ("Please call me Bo", "What is my name?", "Your name is Bo, you said."),
         ("My favourite colour is green.", "What is my favourite colour?", "is green, you said."),
         ("Hello", "What is my name?", "You have not told me your name."),

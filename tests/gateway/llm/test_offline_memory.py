@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from gateway.llm.offline import OfflineProvider, memory_report
+from gateway.llm.offline import OfflineProvider
+from gateway.llm.offline_memory import memory_report
 from gateway.ports import (
     ModelFinished,
     ModelMessage,

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import BrowserContext, Page, async_playwright, expect
 
 from tests.support.patience import PATIENCE
@@ -74,3 +75,13 @@ async def window(
         opened.watch()
         yield opened
         await browser.close()
+
+
+async def accessibility_findings(page: Page) -> list[str]:
+    """The serious and critical findings of axe-core on the page, one line each."""
+    found = (await Axe().run(page)).response["violations"]
+    return [
+        f"{one['impact']}: {one['id']}: {[node['target'] for node in one['nodes']][:4]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]

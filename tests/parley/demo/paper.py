@@ -149,7 +149,8 @@ class PaperSimulator:
         self._ask(room, f"/{name} {arguments}".strip(), person)
 
     def _ask(self, room: SimRoom, text: str, person: SimPerson) -> None:
-        fake = Shown(f"event-{next(self._ids)}", room.id, room.thread_id, person.id, False, text)
+        event_id = f"{self._platform}-event-{next(self._ids)}"
+        fake = Shown(event_id, room.id, room.thread_id, person.id, False, text)
         for listener in self.listeners:
             listener(self._platform, room, fake, True)
 
@@ -199,6 +200,7 @@ class PaperGateway:
         self._traces: list[Trace] = []
         self._answered: dict[tuple[str, str], int] = {}
         self._known: set[str] = set()
+        self.more: tuple[Decision, ...] = ()
         for simulator in simulators:
             simulator.listeners.append(self.hear)
 
@@ -245,7 +247,7 @@ class PaperGateway:
                 json.dumps(["default", platform, "main", "", message.room_id, message.thread_id]),
                 "message",
                 datetime(2026, 11, 3, tzinfo=UTC),
-                tuple(decisions),
+                (*decisions, *self.more),
                 outcome,
                 1.25,
             )

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
+from gateway.policy.decision import Decision
 from tests.parley.demo.conftest import Served
 from tests.support.patience import PATIENCE
+
+
+def messages_of(room: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = room["messages"]
+    return found
 
 
 async def test_the_page_loads_nothing_from_other_hosts(served: Served) -> None:
@@ -67,8 +73,52 @@ async def test_a_message_is_answered_and_traced(served: Served) -> None:
         "allowed": True,
         "reason": "mention",
         "detail": "",
+        "skipped": "",
     }
     assert room["calls"][0]["method"] == "sendMessage"
+
+
+async def test_a_check_that_was_not_made_says_why(served: Served) -> None:
+    gateway = served.demo.gateway
+    gateway.more = (Decision("budget", True, "no_budget"), Decision("budget", False, "no_budget"))
+    await served.act(do="say", text="Hello")
+    room: dict[str, Any] = await served.room("telegram", "direct")
+    skipped = [decision["skipped"] for decision in room["traces"][0]["decisions"]]
+    assert skipped == ["", "", "no budget is set", ""]
+
+
+async def test_commands_and_presses_are_shown_where_the_platform_shows_none(served: Served) -> None:
+    for platform, count in (("discord", 2), ("slack", 2), ("telegram", 1), ("whatsapp", 0)):
+        await served.act(platform=platform, do="command", name="clear")
+        room: dict[str, Any] = await served.room(platform, "direct")
+        below = next(one["id"] for one in room["messages"] if one.get("buttons"))
+        await served.act(platform=platform, do="press", message_id=below, label="Delete history")
+        after: dict[str, Any] = await served.room(platform, "direct")
+        deeds = [(one["deed"], one["text"]) for one in after["messages"] if "deed" in one]
+        assert deeds == [("used", "/clear"), ("pressed", "Delete history")][2 - count :]
+        other: dict[str, Any] = await served.room(platform, "direct", "Ben")
+        assert other["messages"] == []
+
+
+async def test_reactions_are_shown_with_their_people(served: Served) -> None:
+    await served.act(room="general", do="say", text="Hello")
+    [said, *_] = messages_of(await served.room("telegram", "general"))
+    for person in ("Ada", "Ben", "Ben"):
+        await served.act(
+            room="general", person=person, do="react", message_id=said["id"], emoji="👍"
+        )
+    [said, *_] = messages_of(await served.room("telegram", "general"))
+    assert said["reactions"] == [{"emoji": "👍", "people": ["Ada", "Ben"]}]
+
+
+async def test_the_page_opens_at_the_story(served: Served) -> None:
+    async def start() -> object:
+        async with served.client.get(f"{served.url}/demo/api/world") as response:
+            return (await response.json())["start"]
+
+    assert await start() == {"platform": "telegram", "room": "direct", "person": "Ada"}
+    await served.act(platform="discord", room="general", person="Ben", do="say", text="lunch?")
+    assert await start() == {"platform": "discord", "room": "general", "person": "Ben"}
 
 
 async def test_a_private_message_is_not_shown_to_others(served: Served) -> None:

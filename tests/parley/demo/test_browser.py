@@ -5,8 +5,17 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Page, expect
 
+from parley.demo.player import Player
 from parley.demo.run import Demo, running
-from tests.parley.demo.browser import DESKTOP, TELEPHONE, Window, needs_chromium, window
+from parley.demo.story import STORY
+from tests.parley.demo.browser import (
+    DESKTOP,
+    TELEPHONE,
+    Window,
+    accessibility_findings,
+    needs_chromium,
+    window,
+)
 
 pytestmark = [pytest.mark.browser, needs_chromium]
 
@@ -117,9 +126,9 @@ async def test_the_page_survives_simulated_faults(demo: Demo) -> None:
 async def test_an_unsupported_action_is_reported(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "discord"))
-        await write(page, "/help")
-        await expect(page.locator("#problem")).to_contain_text("no command /help here")
-        await expect(page.locator("#text")).to_have_value("/help")
+        await write(page, "/unknown")
+        await expect(page.locator("#problem")).to_contain_text("no command /unknown here")
+        await expect(page.locator("#text")).to_have_value("/unknown")
         page = await go(opened, address(demo, "whatsapp"))
         archive = {"name": "all.zip", "mimeType": "application/zip", "buffer": b"PK"}
         await page.set_input_files("#files", archive)  # type: ignore[arg-type]  # as documented
@@ -191,3 +200,51 @@ async def test_html_in_messages_is_shown_as_text(demo: Demo) -> None:
             assert await page.locator("#log img, #log script").count() == 0
             assert await page.title() not in ("1", "2")
         assert opened.complaints == []
+
+
+async def test_the_first_view_is_a_place_of_the_story(demo: Demo) -> None:
+    async for outcome in Player(demo.world, demo.gateway).play(STORY[:1]):
+        assert outcome.ok
+    async with window(demo.url, TELEPHONE) as opened:
+        await opened.page.goto(demo.url)
+        await expect(opened.page.locator(".mine .content")).to_contain_text("Who are you")
+        await expect(opened.page.locator(".bot .content")).to_contain_text("offline model")
+        assert opened.complaints == []
+
+
+async def test_the_message_box_keeps_its_height_when_a_room_is_chosen(demo: Demo) -> None:
+    async with window(demo.url, TELEPHONE) as opened:
+        page = await go(opened, address(demo, "telegram"))
+        await page.locator("#tabs").get_by_role("button", name="Rooms").click()
+        await page.locator("#platforms").get_by_role("button", name="general").first.click()
+        await expect(page.locator("#text")).to_be_visible()
+        box = await page.locator("#text").bounding_box()
+        assert box is not None
+        assert box["height"] >= 36
+
+
+async def test_commands_presses_and_reactions_leave_a_trace(demo: Demo) -> None:
+    async with window(demo.url) as opened:
+        page = await go(opened, address(demo, "discord"))
+        await write(page, "my favourite colour is teal")
+        answer = page.locator(".bot").first
+        await answer.hover()
+        await answer.get_by_role("button", name="React with thumbs up").click()
+        await expect(answer.locator(".reactions li")).to_have_attribute("aria-label", "👍 from Ada")
+        await write(page, "/clear")
+        await page.locator(".buttons").get_by_role("button", name="Delete history").click()
+        await expect(page.locator(".deed").first).to_have_text("Ada used /clear")
+        await expect(page.locator(".deed").nth(1)).to_have_text("Ada pressed Delete history")
+        assert opened.complaints == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+async def test_axe_finds_nothing_serious(demo: Demo, dark: bool) -> None:
+    async with window(demo.url, dark=dark) as opened:
+        for platform in ("discord", "slack", "telegram", "whatsapp"):
+            page = await go(opened, address(demo, platform))
+            await write(page, "show me everything you can")
+            await expect(page.locator(".bot").first).to_be_visible()
+            skipped = page.locator("#decisions .skipped").first
+            await expect(skipped).to_contain_text("skipped: ")
+            assert await accessibility_findings(page) == []
