@@ -194,6 +194,7 @@ class App:
         await self.local.start()
         self._toolbox.start()
         await self.services.admissions.refresh()
+        self._warn_without_approvers()
         await self._resume_work()
         for job in self.jobs.active:
             job.start()
@@ -247,6 +248,14 @@ class App:
         """Register parts to close: the last one registered is closed first."""
         for close in closes:
             self._closing.push_async_callback(_close, close)
+
+    def _warn_without_approvers(self) -> None:
+        """Warn where nobody can be answered: no owner or operator is known."""
+        access = self.settings.access
+        if access.admission == "everybody" or access.owners or access.operators:
+            return
+        if not (access.allowed_users or self.services.admissions.has_owners):
+            log.warning("no_owner", hint="make one with `parley access owner-code`")
 
     async def _save_calibrations(self) -> None:
         await self._calibrations.save()

@@ -29,6 +29,11 @@ class Admissions:
         self._kept: OrderedDict[tuple[str, str], tuple[bool, float]] = OrderedDict()
         self._approvers: OrderedDict[tuple[str, str], Place] = OrderedDict()
 
+    @property
+    def has_owners(self) -> bool:
+        """True if an owner is stored."""
+        return bool(self._owners)
+
     def granted(self, tenant: str, person: str) -> Role | None:
         """Return the stored role of a person above member, None for none."""
         return Role.OWNER if (tenant, person) in self._owners else None

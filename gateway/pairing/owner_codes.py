@@ -70,10 +70,7 @@ class OwnerClaims:
     async def claim(self, applicant: Applicant, code: str) -> Claim | None:
         """Make the applicant an owner, if this is the current code; None if they tried too often.
         Raises `StoreUnavailable`."""
-        key = f"owner-code:{applicant.tenant}:{applicant.person}"
-        rule = BucketRule("user", key, TRIES_PER_MINUTE)
-        taken = await self._buckets.take((rule,), self._clock.now().timestamp())
-        if not taken.allowed:
+        if not await self._may_try(applicant):
             return None
         claim = await self._store.claim(applicant, code, self._clock.now())
         if claim.outcome in ("claimed", "again"):
@@ -87,11 +84,17 @@ class OwnerClaims:
         return claim
 
     async def void(self, applicant: Applicant, code: str) -> bool:
-        """Delete the code, which others could read; False if it is not the current one. Raises
-        `StoreUnavailable`."""
-        voided = await self._store.void_owner_code(code)
+        """Delete the code, which others could read; False if it is not the current one, or if the
+        person tried too often. Raises `StoreUnavailable`."""
+        voided = await self._may_try(applicant) and await self._store.void_owner_code(code)
         if voided:
             await self._audit.changed(
                 "owner_code_exposed", applicant.tenant, applicant.person, applicant.person
             )
         return voided
+
+    async def _may_try(self, applicant: Applicant) -> bool:
+        key = f"owner-code:{applicant.tenant}:{applicant.person}"
+        rule = BucketRule("user", key, TRIES_PER_MINUTE)
+        taken = await self._buckets.take((rule,), self._clock.now().timestamp())
+        return taken.allowed

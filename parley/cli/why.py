@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
+from gateway.policy.access import NOT_APPROVED
 from gateway.ports.feedback import DOWN, UP, Thumbs
 from gateway.ports.traces import Trace
 from parley.cli.options import Config
@@ -27,6 +28,9 @@ NEXT: Final[Mapping[str, str]] = {
     "takeover": "The program stopped each time it processed this: `parley quarantine list`.",
 }
 """The next step of an operator, by the stage that refused."""
+APPROVE_FIRST: Final = (
+    "The person needs an approval: `parley access list` shows who waits (docs/access.md)."
+)
 
 
 def why(
@@ -71,7 +75,9 @@ def describe(trace: Trace, thumbs: Thumbs | None = None) -> str:
     lines.append(f"  -> {trace.outcome}, {trace.milliseconds:.0f} ms")
     if thumbs is not None and (thumbs.up or thumbs.down):
         lines.append(f"  feedback: {thumbs.up} {UP}, {thumbs.down} {DOWN}")
-    refused = next((d.stage for d in trace.decisions if not d.allowed), "")
-    if refused in NEXT:
-        lines.append(f"  {NEXT[refused]}")
+    refused = next((d for d in trace.decisions if not d.allowed), None)
+    if refused is not None and refused.reason == NOT_APPROVED:
+        lines.append(f"  {APPROVE_FIRST}")
+    elif refused is not None and refused.stage in NEXT:
+        lines.append(f"  {NEXT[refused.stage]}")
     return "\n".join(lines)

@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import aiohttp
 import pytest
 import yaml
+from structlog.testing import capture_logs
 
 from gateway.pairing.owner_codes import OwnerCodes
 from gateway.ports.admissions import NoAccessAudit
 from gateway.ports.clock import SystemClock
+from parley.app import App
+from parley.config import from_mapping
 from simulators.base import PlatformSimulator, SimPerson
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import ROOMS, only, open_lab
 from tests.e2e.harness import Lab, by_bot
 from tests.e2e.test_several_processes import _config, _parley
+from tests.e2e.test_web_conversations import Browser
 from tests.parley.cli.kit import parley
+from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -119,6 +125,51 @@ async def test_a_link_to_the_bot_carries_the_owner_code(variant: str, tmp_path: 
         room = lab.platform.direct(ada)
         await lab.platform.command(ada, room, "start", await owner_code(lab))
         assert "you are the owner" in (await lab.answer(room)).text
+
+
+async def test_on_the_web_page_a_browser_is_a_stranger_until_it_is_approved(tmp_path: Path) -> None:
+    settings = from_mapping(
+        {
+            "model": {"provider": "offline"},
+            "platforms": {"web": {"enabled": True}},
+            "database": {"url": f"sqlite:///{tmp_path}/parley.db"},
+            "server": {"port": 0},
+            "webhooks": {"port": 0},
+            "access": {"admission": "approved"},
+        }
+    )
+    jar = aiohttp.CookieJar(unsafe=True)
+    async with running_app(App(settings)) as app, aiohttp.ClientSession(cookie_jar=jar) as http:
+        browser = Browser(http, app)
+        async with http.get(f"{browser.url}/") as page:
+            assert page.status == 200
+        await browser.say("my secret plan")
+        (code,) = CODE.findall((await browser.texts())[-1])
+        assert "secret plan" not in str(await Lab(app, TelegramSimulator()).stored())
+        pairing = app.services.pairing
+        assert pairing is not None
+        request = await pairing.find(None, code, "test")
+        assert await pairing.approve(request, "test") is not None
+        await app.jobs.access.round()
+        await eventually(app.settled)
+        assert "You are approved" in (await browser.texts())[-1]
+        await browser.say("I like tea")
+        assert "You said" in (await browser.texts())[-1]
+
+
+async def test_without_an_owner_the_start_warns(
+    tmp_path: Path,
+) -> None:
+    """Nobody could approve anybody."""
+    for access, warned in (
+        ({"admission": "approved"}, True),
+        ({"admission": "owners", "owners": ["telegram:1"]}, False),
+        ({"admission": "everybody"}, False),
+    ):
+        with capture_logs() as logs:
+            async with open_lab("telegram-polling", tmp_path, {"access": access}):
+                pass
+        assert ("no_owner" in [entry["event"] for entry in logs]) is warned
 
 
 @pytest.mark.xdist_group("databases")

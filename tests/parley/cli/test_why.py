@@ -1,5 +1,6 @@
 """`parley why`: the decisions about a message, from the database of a gateway."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,6 +40,13 @@ def test_a_trace_lists_the_decisions_in_order() -> None:
         "  -> denied, 3 ms",
         "  The section `access` of the configuration decides on this.",
     ]
+
+
+def test_a_person_without_an_approval_is_found_by_the_next_step() -> None:
+    decision = Decision("access", False, "not_approved", "pairing: code_made")
+    lines = describe(replace(REFUSED, decisions=(decision,))).splitlines()
+    assert "  NO   access  not_approved (pairing: code_made)" in lines
+    assert "parley access list" in lines[-1]
 
 
 async def test_the_trace_of_a_message_is_read_from_the_database(tmp_path: Path) -> None:
