@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from parley.testing.case import AdapterCase
 
 CASES = "ADAPTER_CASES"
+SUITE = "parley.testing.contract"
+MISSING = f"{CASES} is missing: name your adapters, {CASES} = (AdapterCase(...),)"
 pytest.register_assert_rewrite("parley.testing")
 
 
@@ -29,7 +31,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test of the suite once for each case of the module; those for which it is not are
     skipped with the reason."""
     cases = getattr(metafunc.module, CASES, None)
-    if "case" not in metafunc.fixturenames or cases is None:
+    if "case" not in metafunc.fixturenames:
+        return
+    if not isinstance(cases, tuple | list):
+        if metafunc.function.__module__.startswith(f"{SUITE}."):
+            raise pytest.Collector.CollectError(MISSING)
         return
     marks = list(metafunc.definition.iter_markers())
     parameters = [pytest.param(case, marks=_skipped(case, marks), id=case.name) for case in cases]

@@ -9,5 +9,5 @@ def test_every_ability_is_on_the_page() -> None:
     names = [name for name in vars(abilities) if name.startswith("Can")]
     assert len(names) > 10
     assert [name for name in names if f"### `{name}`" not in text] == []
-    assert "async def fetch(self, attachment: Attachment, limit: int) -> bytes\n" in text
-    assert "async def send(self, outbound: Outbound) -> Receipt\n" in text
+    assert "async def fetch(self, attachment: Attachment, limit: int) -> bytes: ...\n" in text
+    assert "async def send(self, outbound: Outbound) -> Receipt: ...\n" in text

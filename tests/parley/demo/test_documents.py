@@ -9,7 +9,7 @@ import pytest
 from parley.demo.story import STORY, USER_PER_MINUTE
 
 DOCS = Path(__file__).parents[3] / "docs"
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"(?<! -->\n)^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def examples() -> list[tuple[str, Callable[[], Awaitable[None]]]]:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.parley.cli.kit import ROOT
 from tests.support.patience import LAUNCH
 
@@ -34,7 +36,7 @@ def test_a_fixture_of_the_same_name(case):
 """
 
 
-def pytest_in(folder: Path, source: str, *options: str) -> str:
+def pytest_in(folder: Path, source: str, *options: str, status: int = 0) -> str:
     """The output of pytest for this test module, without the options of this repository."""
     (folder / "test_it.py").write_text(source)
     (folder / "pytest.ini").write_text("[pytest]\n")
@@ -48,7 +50,7 @@ def pytest_in(folder: Path, source: str, *options: str) -> str:
         timeout=LAUNCH,
         check=False,
     )
-    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.returncode == status, run.stdout + run.stderr
     return run.stdout
 
 
@@ -63,3 +65,12 @@ def test_a_test_runs_for_the_cases_that_it_is_for(tmp_path: Path) -> None:
     assert "PASSED test_it.py::test_a_mention_in_a_room_is_received_and_answered[discord]" in out
     assert "whatsapp: its case does not name the feature 'rooms'" in out
     assert "discord has rooms" in out
+
+
+@pytest.mark.parametrize("cases", ["", "ADAPTER_CASES = CASES['discord']"])
+def test_a_suite_without_cases_names_what_is_missing(tmp_path: Path, cases: str) -> None:
+    source = (
+        f"from parley.testing.contract import *\nfrom tests.contract.cases import CASES\n{cases}"
+    )
+    out = pytest_in(tmp_path, source, "-q", status=2)
+    assert "ADAPTER_CASES is missing: name your adapters" in out
