@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from db.errors import StoreUnavailable
+from db.migrations import applied_in, missing
 from gateway.platforms import Discovery
 from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import ADVICE, conflicting_distributions
+from parley.wiring.storage.long_lived import SCHEMAS
 from safety.http.addresses import is_loopback_name
 
 MINIMUM_PYTHON: Final = (3, 11)
@@ -78,7 +81,7 @@ def secrets_file(config: Path | None) -> list[Finding]:
 
 
 def stores(settings: Settings) -> list[Finding]:
-    """The database files: can they be written? `store_checks` asks the servers."""
+    """The database files: can this version write to them? `store_checks` asks the servers."""
     urls = dict.fromkeys((settings.database.url, settings.storage_url))
     return [finding for finding in map(_store, urls) if finding is not None]
 
@@ -96,7 +99,10 @@ def _store(url: str) -> Finding | None:
             with closing(sqlite3.connect(path, timeout=1.0, isolation_level=None)) as database:
                 database.execute("BEGIN IMMEDIATE")
                 database.execute("ROLLBACK")
+                missing(SCHEMAS, applied_in(database))
             return Finding("ok", "database", f"{path} can be written")
+    except StoreUnavailable as error:
+        return Finding("broken", "database", f"{path}: {error}")
     except sqlite3.Error as error:
         if "locked" in str(error):
             return Finding("ok", "database", f"{path} is in use by a running Parley")

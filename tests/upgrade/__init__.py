@@ -1,0 +1,1 @@
+"""Databases that earlier releases wrote, opened by this version."""
