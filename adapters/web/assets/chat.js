@@ -57,7 +57,8 @@ function draw(history) {
 
 function listen(history) {
   const at = { chat: state.chat, after: history.version, epoch: history.epoch };
-  const mine = new EventSource(`api/events?${new URLSearchParams(at)}`);
+  const address = `api/events?${new URLSearchParams(at)}`;
+  const mine = new EventSource(address);
   stream = mine;
   const listenTo = (name, take) => mine.addEventListener(name, (event) => {
     if (mine === stream) {
@@ -67,7 +68,7 @@ function listen(history) {
   listenTo("open", connected);
   listenTo("error", () => {
     if (mine.readyState === EventSource.CLOSED) {
-      open(state.chat); // refused: loading says why
+      refused(address, mine);
     } else {
       offline("The assistant cannot be reached.");
     }
@@ -120,6 +121,28 @@ function offline(reason) {
   say("Not connected");
   $("offline-reason").textContent = `${reason} What you write stays here.`;
   $("offline").hidden = false;
+}
+
+/** The stream was refused: ask why, because an EventSource does not tell. */
+async function refused(address, mine) {
+  let reason = "The connection was refused.";
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(5000) });
+    if (response.ok) {
+      await response.body.cancel(); // it works again
+    } else {
+      reason = (await response.json()).error || reason;
+    }
+  } catch {
+    // the reason stays unknown
+  }
+  if (mine === stream) {
+    unreachable(new Error(sentence(reason)));
+  }
+}
+
+function sentence(words) {
+  return `${words[0].toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 
 /** The conversation could not be loaded: say why, and try again later. */
