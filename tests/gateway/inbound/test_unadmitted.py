@@ -18,6 +18,7 @@ from gateway.pairing.owner_codes import TRIES_PER_MINUTE, OwnerCodes
 from gateway.pairing.texts import ROOM_HINT
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
+from gateway.policy.invocation import InvocationPolicy
 from gateway.policy.pairing import NEW_CODE_AFTER, OWNER_CODE_VALID, new_owner_code
 from gateway.ports import Capabilities
 from gateway.ports.admissions import OwnerCode
@@ -113,9 +114,11 @@ async def test_edits_presses_and_reactions_of_a_stranger_have_no_effect() -> Non
 
 
 async def test_a_bot_gets_no_code() -> None:
-    async with gateway(policies=APPROVED) as g:
+    listens = replace(APPROVED, invocation=InvocationPolicy(ignore_bots=False))
+    async with gateway(policies=listens) as g:
         await g.take(received("hello", author="botty", is_bot=True))
         assert g.texts == []
+        assert g.outcomes() == ["refused:access"]
 
 
 async def test_in_a_room_a_stranger_gets_one_private_hint() -> None:

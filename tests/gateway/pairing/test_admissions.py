@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gateway.message import Place
 from gateway.pairing.admissions import KEPT_SECONDS
+from gateway.pairing.requests import Pairing
 from gateway.people import PersonId, Principal
 from gateway.policy.access import AccessPolicy
 from gateway.ports.memory import NoMemory
@@ -85,6 +86,24 @@ async def test_a_revocation_by_another_process_counts_within_seconds() -> None:
         await other.revoke("default", ["test:main:eve"], g.clock.now())
         await g.clock.advance(KEPT_SECONDS)
         await g.take(received("hello", message_id="m3", author="eve"))
+        assert g.outcomes()[-1] == "refused:access"
+
+
+async def test_a_revocation_ends_the_approvals_of_linked_identities() -> None:
+    """Each of them would admit the person again."""
+
+    async def linked(tenant: str, person: str) -> Sequence[str]:
+        return ["test:main:eve"] if person == "test:main:eve2" else []
+
+    async with gateway(policies=APPROVED) as g:
+        await admit(g, "eve")
+        store, services = SqlAdmissions(g.database), g.services
+        pairing = Pairing(
+            store, services.stores.buckets, g.clock, g.changes, services.admissions, linked
+        )
+        (gone,) = await pairing.revoke("default", "test:main:eve2", "test")
+        assert gone.applicant.person == "test:main:eve"
+        await g.take(received("hello", message_id="m2", author="eve"))
         assert g.outcomes()[-1] == "refused:access"
 
 

@@ -170,6 +170,14 @@ async def test_a_blocked_person_is_refused(tmp_path: Path) -> None:
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
+async def test_a_token_does_not_replace_an_approval(tmp_path: Path) -> None:
+    access = {"admission": "approved", "allowed_users": ["web:ada"]}
+    async with running(settings_in(tmp_path, access=access)) as program:
+        told = await program.api_client("eve")("GET", "/brain")
+        assert (told.status, told.code) == (403, "not_served")
+        assert (await program.api_client("ada")("GET", "/brain")).status == 200
+
+
 async def test_each_person_has_a_limit_of_requests_per_minute(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, limits={"api_per_minute": 3})) as program:
         ada = program.api_client("ada")
