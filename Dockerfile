@@ -51,6 +51,7 @@ RUN python -m compileall -q "$(python -c 'import sysconfig; print(sysconfig.get_
 ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
+    PARLEY_CONFIG=/config/parley.yaml \
     PARLEY_SERVER__HOST=0.0.0.0 \
     PARLEY_SERVER__KEY_FOLDER=/data/keys \
     PARLEY_WEBHOOKS__HOST=0.0.0.0
@@ -61,7 +62,7 @@ EXPOSE 8080 8081
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 CMD \
   ["python", "-c", "import http.client as h, sys; c = h.HTTPConnection('127.0.0.1', 8081, timeout=4); c.request('GET', '/healthz'); sys.exit(c.getresponse().status != 200)"]
 ENTRYPOINT ["parley"]
-CMD ["run", "--config", "/config/parley.yaml"]
+CMD ["run"]
 
 FROM base AS models
 COPY --from=build-models /venv /venv

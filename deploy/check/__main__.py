@@ -12,7 +12,8 @@ from typing import Final
 
 from deploy.check.chart import check_chart
 from deploy.check.linters import lint
-from deploy.check.play import play
+from deploy.check.play import Deployment, check_models, play
+from deploy.check.scale import play_scale
 from deploy.check.steps import ROOT, CheckFailed, say
 
 CANNOT: Final = 3
@@ -31,8 +32,15 @@ def main() -> int:
         lint(TOOLS)
         check_chart(TOOLS)
         with tempfile.TemporaryDirectory(prefix="parley-deploy-", dir=LAYERS) as folder:
-            Path(folder).chmod(0o755)
-            play(Path(folder), models="--models" in sys.argv[1:])
+            work = Path(folder)
+            work.chmod(0o755)
+            deployment = Deployment(work)
+            deployment.clone()
+            image = deployment.build()
+            play(deployment, image)
+            play_scale(deployment, image, work)
+            if "--models" in sys.argv[1:]:
+                check_models(deployment)
     except CheckFailed as failed:
         say(f"FAILED  {failed}")
         return 1

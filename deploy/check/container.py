@@ -1,6 +1,6 @@
 """Runs a service of Compose without an engine: namespaces, the image's user, a read-only root.
 
-Not played: cgroups (limits of processes and memory), seccomp, and a network between containers.
+Not played: cgroups (limits of processes and memory), seccomp, and the way out to other networks.
 """
 
 import os
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from deploy.check.image import Image
+from deploy.check.network import Network
 from deploy.check.steps import ROOT, CheckFailed, program, require
 
 ADDRESS: Final = "172.30.0.2"
@@ -58,6 +59,8 @@ class Container:
     command: Sequence[str] = ()
     ports: dict[int, int] = field(default_factory=dict)
     """The published ports of this machine, by the port in the container."""
+    network: Network | None = None
+    address: str = ADDRESS
     _process: "subprocess.Popen[bytes] | None" = None
     _proxies: "list[subprocess.Popen[bytes]]" = field(default_factory=list)
 
@@ -78,8 +81,15 @@ class Container:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
+        if self.network is not None:
+            self.network.attach(self._child(), self.address)
         for port in self.service.get("ports", []):
             self._publish(port)
+        return self
+
+    def on(self, network: Network, name: str) -> Self:
+        """Put it on a network under a name, before its start."""
+        self.network, self.address = network, network.address_for(name)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -114,15 +124,26 @@ class Container:
 
     @property
     def first_process(self) -> int:
-        """Its process 1, as this machine numbers it. Raises `CheckFailed` where it has ended."""
+        """Its process 1, as this machine numbers it, once it has entered its root. Raises
+        `CheckFailed` where it has ended."""
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            child = self._child()
+            with suppress(OSError):
+                if os.readlink(f"/proc/{child}/root") != "/":
+                    return child
+            time.sleep(0.02)
+        raise CheckFailed(f"its process does not start\n{self.log}")
+
+    def _child(self) -> int:
+        """The first process in its namespaces."""
         process = self._started
-        pid = process.pid
         until = time.monotonic() + START_SECONDS
         while time.monotonic() < until:
             require(process.poll() is None, f"it ended\n{self.log}")
             with suppress(OSError):
-                children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-                if children and b"parley" in Path(f"/proc/{children[0]}/cmdline").read_bytes():
+                path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                if children := path.read_text().split():
                     return int(children[0])
             time.sleep(0.02)
         raise CheckFailed(f"its process is not found\n{self.log}")
@@ -148,7 +169,9 @@ class Container:
         variables = {"HOME": "/data", "HOSTNAME": "parley", **self.image.environment}
         variables |= self.environment
         given = [f"{name}={text}" for name, text in variables.items()]
-        rights = ("--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs")
+        more = self.service.get("group_add", [])
+        groups = f"--groups={','.join(more)}" if more else "--clear-groups"
+        rights = (groups, "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs")
         return [
             *("/usr/bin/env", "-i", f"--chdir={self.image.folder}", *given),
             *("setpriv", f"--reuid={user}", f"--regid={group or user}", *rights, *command),
@@ -167,19 +190,34 @@ class Container:
             *self._mounts(root),
             *(f"mount -t tmpfs none {root}{_place(one)}" for one in self.service["tmpfs"]),
             *(f"chmod 1777 {root}{_place(one)}" for one in self.service["tmpfs"]),
-            "ip link set lo up",
-            f"ip addr add {ADDRESS}/32 dev lo",
+            *self._interfaces(root),
         ]
         if self.service.get("read_only"):
             lines.append(f"mount -o remount,ro {root}")
         command = shlex.join(self._as_user([*self.image.entry, *self.command]))
         return "\n".join([*lines, f"exec chroot {root} {command}"])
 
+    def _interfaces(self, root: Path) -> list[str]:
+        """The address, on a network or for itself, and the names of the others."""
+        lines = ["ip link set lo up"]
+        if self.network is None:
+            return [*lines, f"ip addr add {self.address}/32 dev lo"]
+        hosts = self.layer / "hosts"
+        known = {"localhost": "127.0.0.1", **self.network.addresses}
+        hosts.write_text("".join(f"{address} {name}\n" for name, address in known.items()))
+        return [
+            *lines,
+            f"mount --bind {hosts} {root}/etc/hosts",
+            "until ip link show eth0 >/dev/null 2>&1; do sleep 0.05; done",
+            f"ip addr add {self.address}/24 dev eth0",
+            "ip link set eth0 up",
+        ]
+
     def _devices(self, root: Path) -> list[str]:
         lines = [f"mount -t tmpfs -o mode=755 none {root}/dev"]
         for name in DEVICES:
             lines += [f"touch {root}/dev/{name}", f"mount --bind /dev/{name} {root}/dev/{name}"]
-        return lines
+        return [*lines, f"mkdir -m 1777 {root}/dev/shm"]  # noqa: S108 - the container's own
 
     def _mounts(self, root: Path) -> list[str]:
         lines: list[str] = []
@@ -216,7 +254,7 @@ class Container:
         listening = socket.create_server((address, 0))
         self.ports[int(inside)] = listening.getsockname()[1]
         self.first_process  # noqa: B018 - the namespace exists from here on
-        arguments = [str(listening.fileno()), ADDRESS, inside]
+        arguments = [str(listening.fileno()), self.address, inside]
         network = f"--net=/proc/{self._started.pid}/ns/net"
         self._proxies.append(
             subprocess.Popen(

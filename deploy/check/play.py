@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import ssl
 import stat
@@ -23,6 +24,7 @@ from deploy.check.steps import ROOT, Report, megabytes, program, require, step
 HOST_USER: Final = 1000
 """The user of this machine that owns the clone."""
 SECONDS: Final = 60.0
+CODE: Final = re.compile(r"OWNER-[A-Z0-9-]+")
 UNPRIVILEGED: Final = "0000000000000000"
 
 
@@ -140,21 +142,29 @@ def check_confinement(parley: Container) -> None:
         found.append(f"uid {facts['Uid'].split()[0]}, no capabilities")
 
 
-def log_in(deployment: Deployment, parley: Container, http: httpx.Client) -> None:
-    """Nothing without the token; then the link of `parley page`."""
+def log_in(
+    deployment: Deployment, parley: Container, http: httpx.Client, service: str = "parley"
+) -> None:
+    """Nothing without the token; then the link of `parley page`, and the code of the owner."""
     with step("refused without the token"):
         for method, path in (("GET", "/chat/"), ("GET", "/metrics"), ("POST", "/page-links")):
             answer = http.request(method, path)
             require(answer.status_code == 401, f"{path} answers {answer.status_code}")
         require(http.get("/api/v1/memories").status_code == 401, "the API answers without a token")
         require(set(http.get("/readyz").json()) == {"ready"}, "/readyz names details")
-    deployment.report.typed("docker compose exec parley parley page")
+    deployment.report.typed(f"docker compose exec {service} parley page")
     with step("the page, by its link"):
-        ended = parley.execute("parley", "page", "--config", "/config/parley.yaml")
+        ended = parley.execute("parley", "page")
         require(ended.returncode == 0, f"parley page: {ended.stderr}")
         answer = http.get("/chat/?" + ended.stdout.strip().partition("?")[2], follow_redirects=True)
         require(answer.status_code == 200, f"the page answers {answer.status_code}")
         require("<html" in answer.text, "the page is no page")
+    deployment.report.typed(f"docker compose exec {service} parley access owner-code")
+    with step("the owner, by the code") as found:
+        ended = parley.execute("parley", "access", "owner-code")
+        require(ended.returncode == 0, f"parley access owner-code: {ended.stderr}")
+        (code,) = CODE.findall(ended.stdout)
+        found.append(json.dumps(ask(http, code)[:60]))
 
 
 def said(http: httpx.Client) -> list[dict[str, Any]]:
@@ -187,7 +197,6 @@ def keys_of(deployment: Deployment) -> dict[str, str]:
 
 def check_shared_keys(deployment: Deployment, image: Image) -> None:
     """Containers that start at once with one volume have the same keys, also on a new volume."""
-    deployment.report.typed("docker compose --profile scale up -d")
     kept = keys_of(deployment)
     with step("the keys of a second container are those of the first"):
         _run_keys(deployment, image, 1)
@@ -212,11 +221,8 @@ def _run_keys(deployment: Deployment, image: Image, number: int) -> None:
         one.__exit__()
 
 
-def play(folder: Path, *, models: bool) -> None:
-    """The whole story. Raises `CheckFailed`."""
-    deployment = Deployment(folder)
-    deployment.clone()
-    image = deployment.build()
+def play(deployment: Deployment, image: Image) -> None:
+    """From the configuration to a restart and a second container. Raises `CheckFailed`."""
     configure(deployment, image)
     deployment.report.typed("docker compose up -d")
     with up(deployment, image) as (parley, http):
@@ -235,18 +241,17 @@ def play(folder: Path, *, models: bool) -> None:
         require(keys_of(deployment) == kept, "a key changed")
         http.cookies.update(cookies)
         ask(http, "Are you still there?")
-        known = parley.execute("parley", "memory", "people", "--config", "/config/parley.yaml")
+        known = parley.execute("parley", "memory", "people")
         require(known.returncode == 0, f"parley memory people: {known.stderr}")
         require(known.stdout.count("web:main:") == 1, f"not one person: {known.stdout}")
     check_shared_keys(deployment, image)
     size = sum(megabytes(layer) for layer in image.layers[:-1])
     figures = {"first answer after": f"{first:.0f} s", "image without its base": f"{size:.0f} MB"}
-    if models:
-        _check_models(deployment)
     deployment.report.summary(**figures)
 
 
-def _check_models(deployment: Deployment) -> None:
+def check_models(deployment: Deployment) -> None:
+    """The image with the models extra. Raises `CheckFailed`."""
     image = deployment.build("models")
     command = ["-c", "import fastembed, numpy, openai, onnxruntime; print(fastembed.__version__)"]
     image.entry = ["/venv/bin/python"]

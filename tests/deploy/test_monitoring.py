@@ -149,7 +149,7 @@ def result_labels(expression: str, exported: Exported) -> set[str]:
     """The labels of a result: of its outermost aggregation, or of the metric."""
     tree = parsed(expression)
     while isinstance(tree, BinaryExpr):
-        tree = tree.lhs
+        tree = tree.lhs if selectors(tree.lhs) else tree.rhs
     groups = grouped(tree)
     if groups:
         return groups[0][0]
