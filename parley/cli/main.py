@@ -28,7 +28,7 @@ REFUSED: Final = 3
 
 COMMANDS: Final = {
     "run": ("run:run", "Connect every platform and answer, until SIGTERM or Ctrl-C."),
-    "init": ("init.command:init", "Create a configuration, platform by platform."),
+    "init": ("init.command:init", "Set Parley up with six questions, and start it."),
     "demo": ("demo:demo", "Try Parley on simulated platforms, without keys and accounts."),
     "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
     "check-config": ("check:check_config", "Check the configuration without a network connection."),

@@ -16,6 +16,7 @@ from parley.cli.init.session import Given, Session, complain
 from parley.cli.init.start import may_start, start
 from parley.cli.init.terminal import Stopped, Terminal
 from parley.cli.options import DEFAULT_CONFIG
+from parley.config import SettingsError
 from parley.config.settings import settings_model
 
 MAX_SECRETS: Final = 64 * 1024
@@ -101,6 +102,8 @@ def _secrets_from_stdin(wanted: bool, *, yes: bool) -> Mapping[str, str]:
 
 def _run(session: Session) -> int:
     _welcome(session)
+    platforms.drop_unset_credentials(session)
+    _check_existing(session)
     session.answers.section("access").setdefault("admission", "approved")  # also when stopped early
     session.open[:] = [
         model.TITLE,
@@ -121,6 +124,16 @@ def _run(session: Session) -> int:
     session.save(final=True)
     _say_written(session)
     return _finish(session)
+
+
+def _check_existing(session: Session) -> None:
+    """Raises `SettingsError` for values that no question replaces, before any question."""
+    try:
+        session.validated()
+    except SettingsError as error:
+        if session.config.exists():
+            complain(f"Correct {session.config} first, or begin anew with --fresh: a copy is kept.")
+        raise error from None
 
 
 def _welcome(session: Session) -> None:

@@ -28,8 +28,8 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
-    """One line about the platform; the steps on it; the credentials; where the owner writes; the
-    steps afterwards."""
+    """One line about the platform; the steps on it; the credentials; where the owner writes, empty
+    for a page of Parley's own; the steps afterwards."""
 
     summary: str
     steps: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Guidance:
 GUIDANCE: Final[Mapping[str, Guidance]] = {
     "web": Guidance(
         "on this machine; no account, no credential: the quickest first answer",
-        write_to="the page whose address is printed above",
+        write_to="",
     ),
     "telegram": Guidance(
         "one token, from @BotFather",

@@ -44,6 +44,19 @@ def ask_for_platforms(session: Session) -> None:
             session.say(f"{_title(manifest)} stays off.", 2)
 
 
+def drop_unset_credentials(session: Session) -> None:
+    """Forget references of the existing configuration to variables that are not set, so that they
+    are asked for again."""
+    for name, manifest in session.platforms.manifests.items():
+        section = session.answers.section("platforms").get(name)
+        if not isinstance(section, dict):
+            continue
+        for key in [c.key for c in guidance_for(manifest).credentials]:
+            if section.get(key) and not session.resolved(section[key]):
+                session.say(f"platforms.{name}.{key} refers to a variable that is not set.")
+                del section[key]
+
+
 def enabled(session: Session) -> list[str]:
     """The platforms that the answers switch on."""
     return [

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -58,7 +59,7 @@ async def welcome_owner(session: Session, app: "App") -> None:
             session.say(f"Its owner: {', '.join(owners[:5])}. Ctrl-C ends the program.")
             return
         code = await access.owner_codes.create()
-        _show(session, settings, code)
+        _show(session, settings, code, app.pages())
         person = await _claimed(access, code)
     except StoreUnavailable as error:
         session.say(f"{error}. {_later(session)}")
@@ -77,7 +78,7 @@ def _later(session: Session) -> str:
     return f"`parley access owner-code{session.option}` prints a new code."
 
 
-def _show(session: Session, settings: Settings, code: OwnerCode) -> None:
+def _show(session: Session, settings: Settings, code: OwnerCode, pages: Sequence[str]) -> None:
     session.say()
     session.say("To become its owner, send this code, and nothing else:")
     session.say()
@@ -85,7 +86,8 @@ def _show(session: Session, settings: Settings, code: OwnerCode) -> None:
     session.say()
     for name in dict.fromkeys(account.platform for account in settings.accounts()):
         manifest = session.platforms.manifests[name]
-        session.say(f"- {manifest.title}: {guidance_for(manifest).write_to}", 2, hang=2)
+        where = guidance_for(manifest).write_to or " ".join(pages)
+        session.say(f"- {manifest.title}: {where}", 2, hang=2)
     session.say(f"Whoever sends it first becomes the owner. It is valid for {MINUTES} minutes.")
 
 

@@ -148,6 +148,6 @@ def test_a_signal_while_it_runs_ends_it_cleanly(tmp_path: Path) -> None:
     with at_terminal(*arguments, cwd=tmp_path) as person:
         shown = person.until("15 minutes.")
         assert "open http://127.0.0.1:" in shown
-        assert "the page whose address is printed above" in shown
+        assert "- the web page: http://127.0.0.1:" in shown
         os.kill(person.pid, signal.SIGTERM)
         assert person.end() == 0

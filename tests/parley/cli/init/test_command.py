@@ -192,6 +192,28 @@ async def test_an_existing_configuration_is_continued_and_copied(tmp_path: Path)
     assert load(config_in(tmp_path), {}).limits.user_per_minute == 5
 
 
+async def test_a_credential_that_was_lost_is_asked_for_again(tmp_path: Path) -> None:
+    config_in(tmp_path).parent.mkdir()
+    config_in(tmp_path).write_text("platforms: {telegram: {bot_token: '${GONE}'}}\n")
+    arguments = ("init", "--no-start", "--no-check", "--provider", "offline")
+    typed = f"telegram\n{TELEGRAM_TOKEN}\n{LATER}"
+    ended = await parley(*arguments, cwd=tmp_path, answers=typed)
+    assert ended.status == 0, ended.out + ended.err
+    assert "platforms.telegram.bot_token refers to a variable that is not set." in ended.out
+    assert [a.platform for a in load(config_in(tmp_path), {}).accounts()] == ["telegram"]
+
+
+async def test_a_file_with_a_mistake_is_refused_before_the_first_question(tmp_path: Path) -> None:
+    config_in(tmp_path).parent.mkdir()
+    config_in(tmp_path).write_text("assistant: {nam: Ada}\n")
+    ended = await parley("init", cwd=tmp_path, answers=LATER)
+    assert ended.status == 3
+    assert "Platforms [1]" not in ended.out
+    assert 'Did you mean "name"?' in ended.err
+    assert "or begin anew with --fresh" in ended.err
+    assert config_in(tmp_path).read_text() == "assistant: {nam: Ada}\n"
+
+
 async def test_answers_before_the_end_of_the_input_are_stored(tmp_path: Path) -> None:
     ended = await parley("init", cwd=tmp_path, answers="web\nno model\n")
     assert ended.status == 1
