@@ -119,7 +119,7 @@ def _trace(row: Row) -> Trace:
     took, durations = row[9:]
     decided = tuple(_decision(*item) for item in json.loads(decisions))
     named = (id_, message_id, platform, account, conversation, kind)
-    lasted = tuple(Duration(*item) for item in json.loads(durations))
+    lasted: tuple[Duration, ...] = tuple(map(tuple, json.loads(durations)))
     return Trace(*named, time_of(at), decided, outcome, took, durations=lasted)
 
 

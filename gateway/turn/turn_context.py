@@ -25,6 +25,7 @@ from gateway.turn.metering import Meter
 from gateway.turn.types import TurnRequest, TurnResult
 
 MAX_DECISIONS = 50
+MICRO = 1_000_000
 MAX_LOOKED_UP = 2_000
 """Characters of material that recall searches for."""
 
@@ -160,15 +161,11 @@ class TurnContext:
 
     def _durations(self) -> tuple[Duration, ...]:
         started = self.started_monotonic
-        waited = max(0.0, started - self.stored_monotonic)
+        waited = int(max(0.0, started - self.stored_monotonic) * MICRO)
         return (
-            Duration("queue", "waited", _milliseconds(-waited), _milliseconds(waited), "ok"),
-            *(
-                Duration(kind, name, _milliseconds(began - started), _milliseconds(seconds), ended)
+            ("queue", "waited", -waited, waited, "ok"),
+            *[
+                (kind, name, int((began - started) * MICRO), int(seconds * MICRO), ended)
                 for kind, name, began, seconds, ended in self.timings[:MAX_DECISIONS]
-            ),
+            ],
         )
-
-
-def _milliseconds(seconds: float) -> float:
-    return round(seconds * 1000, 2)

@@ -137,8 +137,8 @@ def _stages(trace: Trace) -> Iterator[LogEntry]:
     one, because it was noted while that stage ran.
     """
     pending = deque(trace.decisions)
-    for kind, name, after, milliseconds, ended in trace.durations:
-        at = trace.at + timedelta(milliseconds=after)
+    for kind, name, after, took, ended in trace.durations:
+        at, milliseconds = trace.at + timedelta(microseconds=after), took / 1_000
         if kind != "stage":
             values = {"name": name, "ms": milliseconds, "ended": ended}
             yield LogEntry(at, kind, f"{name} {milliseconds:.0f} ms, {ended}", values)
@@ -151,8 +151,8 @@ def _stages(trace: Trace) -> Iterator[LogEntry]:
                 break
     end = trace.at + timedelta(milliseconds=trace.milliseconds)
     yield from (_decided(end, decision, None) for decision in pending)
-    took = f"{trace.outcome}, {trace.milliseconds:.0f} ms in all"
-    yield LogEntry(end, "outcome", took, {"outcome": trace.outcome, "ms": trace.milliseconds})
+    text = f"{trace.outcome}, {trace.milliseconds:.0f} ms in all"
+    yield LogEntry(end, "outcome", text, {"outcome": trace.outcome, "ms": trace.milliseconds})
 
 
 def _decided(at: datetime, decision: Decision, milliseconds: float | None) -> LogEntry:

@@ -15,7 +15,7 @@ from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.inbox import Backlog, BacklogReader, Inbox, InboxEntry
 from gateway.ports.outbox import Delivery, DeliveryLog
-from gateway.ports.traces import Duration, Trace, Traces
+from gateway.ports.traces import Trace, Traces
 from gateway.ports.usage import UsageLedger, UsageRow
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox
@@ -30,8 +30,8 @@ TRACE = Trace(
     "answered",
     1.5,
     durations=(
-        Duration("queue", "waited", -3.25, 3.25, "ok"),
-        Duration("stage", "check_access", 0.0, 0.5, "open"),
+        ("queue", "waited", -3_250, 3_250, "ok"),
+        ("stage", "check_access", 0, 500, "open"),
     ),
 )
 MICROS = 1_000

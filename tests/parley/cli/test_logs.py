@@ -11,7 +11,7 @@ import yaml
 
 from gateway.policy.decision import Decision
 from gateway.ports.outbox import Delivery
-from gateway.ports.traces import Duration, Trace
+from gateway.ports.traces import Trace
 from memory.ports.audit import AuditEntry, Link
 from parley.cli.logs import MessageLog, entries_of, lines_of
 from simulators.base import Fault
@@ -38,10 +38,10 @@ TRACE = Trace(
     outcome="answered",
     milliseconds=2_000.0,
     durations=(
-        Duration("queue", "waited", -30.0, 30.0, "ok"),
-        Duration("stage", "check_access", 1.0, 0.5, "open"),
-        Duration("model", "claude", 10.0, 900.0, "ok"),
-        Duration("stage", "generate", 2.0, 1_500.0, "answered"),
+        ("queue", "waited", -30_000, 30_000, "ok"),
+        ("stage", "check_access", 1_000, 500, "open"),
+        ("model", "claude", 10_000, 900_000, "ok"),
+        ("stage", "generate", 2_000, 1_500_000, "answered"),
     ),
 )
 
