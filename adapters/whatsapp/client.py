@@ -1,4 +1,4 @@
-"""The Graph API over httpx: each call is one request, never repeated, with typed errors."""
+"""The Graph API over httpx2: each call is one request, never repeated, with typed errors."""
 
 import hashlib
 import hmac
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-import httpx
+import httpx2
 
 from adapters.shared.http import retry_after
 from adapters.shared.json_readers import (
@@ -30,7 +30,7 @@ MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
 MAX_ANSWER: Final = 1024 * 1024
 """Bytes of an answer other than a file."""
 
-TIMEOUT: Final = httpx.Timeout(30.0, connect=10.0, pool=10.0)
+TIMEOUT: Final = httpx2.Timeout(30.0, connect=10.0, pool=10.0)
 
 
 class GraphClient:
@@ -40,7 +40,7 @@ class GraphClient:
         self._settings = settings
         self._root = f"{settings.base_url}/{settings.api_version}"
         self._own_host = _host_and_port(settings.base_url)
-        self._client: httpx.AsyncClient | None = None
+        self._client: httpx2.AsyncClient | None = None
 
     async def close(self) -> None:
         """Close every connection; the next request opens new ones."""
@@ -55,8 +55,8 @@ class GraphClient:
         query = {"fields": "id,display_phone_number,verified_name,quality_rating"}
         if proven:
             query["appsecret_proof"] = self._proof()
-        url = httpx.URL(f"{self._root}/{self._settings.phone_number_id}", params=query)
-        return await self._request(httpx.Request("GET", url))
+        url = httpx2.URL(f"{self._root}/{self._settings.phone_number_id}", params=query)
+        return await self._request(httpx2.Request("GET", url))
 
     def _proof(self) -> str:
         """The access token signed with the app secret (Graph API, "Secure Graph API Calls")."""
@@ -67,13 +67,13 @@ class GraphClient:
     async def post_message(self, body: Mapping[str, object]) -> JsonObject:
         """Post to `messages`. Raises `GraphRefused`, `Transient`, `Ambiguous`."""
         url = f"{self._root}/{self._settings.phone_number_id}/messages"
-        return await self._request(httpx.Request("POST", url, json=body))
+        return await self._request(httpx2.Request("POST", url, json=body))
 
     async def upload(self, name: str, mime: str, data: bytes) -> str:
         """Upload a file; returns its media id. An upload alone delivers nothing, so a lost answer
         is `Transient`.
         """
-        request = httpx.Request(
+        request = httpx2.Request(
             "POST",
             f"{self._root}/{self._settings.phone_number_id}/media",
             data={"messaging_product": "whatsapp", "type": mime},
@@ -95,7 +95,7 @@ class GraphClient:
             f"?phone_number_id={self._settings.phone_number_id}"
         )
         try:
-            described = await self._request(httpx.Request("GET", url))
+            described = await self._request(httpx2.Request("GET", url))
             size = number(described, "file_size")
             if size is not None and size > limit:
                 raise BadInput(f"WhatsApp: the file has {size:.0f} bytes, more than {limit}")
@@ -108,7 +108,7 @@ class GraphClient:
             raise Permanent("WhatsApp: the file's address is not one of Meta's")
         pieces = bytearray()
         try:
-            request = self._signed(httpx.Request("GET", url))
+            request = self._signed(httpx2.Request("GET", url))
             response = await self._http().send(request, stream=True)
             try:
                 if response.status_code != 200:
@@ -119,13 +119,13 @@ class GraphClient:
                         raise BadInput(f"WhatsApp: the file has more than {limit} bytes")
             finally:
                 await response.aclose()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise Transient(
                 f"WhatsApp: the file did not arrive ({type(error).__name__})"
             ) from error
         return bytes(pieces)
 
-    async def _request(self, request: httpx.Request) -> JsonObject:
+    async def _request(self, request: httpx2.Request) -> JsonObject:
         try:
             response = await self._http().send(self._signed(request), stream=True)
             try:
@@ -136,28 +136,28 @@ class GraphClient:
                         raise Ambiguous(f"WhatsApp: the answer has more than {MAX_ANSWER} bytes")
             finally:
                 await response.aclose()
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             raise Transient(f"WhatsApp cannot be reached ({type(error).__name__})") from error
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise Ambiguous(f"WhatsApp did not answer ({type(error).__name__})") from error
         return _decoded(response, bytes(data))
 
-    def _http(self) -> httpx.AsyncClient:
+    def _http(self) -> httpx2.AsyncClient:
         if self._client is None:
             local = is_loopback(urlsplit(self._settings.base_url).hostname or "")
-            self._client = httpx.AsyncClient(
+            self._client = httpx2.AsyncClient(
                 timeout=TIMEOUT,
                 trust_env=not local,
                 follow_redirects=False,
-                limits=httpx.Limits(max_connections=20, max_keepalive_connections=5),
+                limits=httpx2.Limits(max_connections=20, max_keepalive_connections=5),
             )
         return self._client
 
-    def _signed(self, request: httpx.Request) -> httpx.Request:
+    def _signed(self, request: httpx2.Request) -> httpx2.Request:
         token = self._settings.access_token.get_secret_value()
         request.headers["Authorization"] = f"Bearer {token}"
         request.headers["User-Agent"] = "parley"
-        # Without a timeout of its own, httpx would wait for a prepared request for ever.
+        # Without a timeout of its own, httpx2 would wait for a prepared request for ever.
         request.extensions.setdefault("timeout", TIMEOUT.as_dict())
         return request
 
@@ -180,7 +180,7 @@ def message_id_of(answer: JsonObject) -> str:
     raise Ambiguous("WhatsApp: accepted, but the answer names no message")
 
 
-def _decoded(response: httpx.Response, data: bytes) -> JsonObject:
+def _decoded(response: httpx2.Response, data: bytes) -> JsonObject:
     try:
         answer = json.loads(data) if data else {}
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import httpx
+import httpx2
 
 LOOK_SECONDS: Final = 0.1
 ANSWER_SECONDS: Final = 2.0
@@ -35,16 +35,16 @@ class Readiness:
 
     async def run(self) -> None:
         """Until cancelled."""
-        async with httpx.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS) as client:
+        async with httpx2.AsyncClient(trust_env=False, timeout=ANSWER_SECONDS) as client:
             while True:
                 self.said.append(await self._ask(client))
                 await asyncio.sleep(LOOK_SECONDS)
 
-    async def _ask(self, client: httpx.AsyncClient) -> Said:
+    async def _ask(self, client: httpx2.AsyncClient) -> Said:
         try:
             answer = await client.get(self.url)
             told = answer.json()
-        except (httpx.HTTPError, ValueError):
+        except (httpx2.HTTPError, ValueError):
             return Said(time.monotonic(), ready=False, parts={})
         return Said(time.monotonic(), answer.status_code == 200, told.get("parts", {}))
 

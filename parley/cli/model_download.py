@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
-import httpx
+import httpx2
 
 from memory.embeddings.catalogue import LocalModel
 
@@ -23,7 +23,7 @@ MAX_REDIRECTS: Final = 5
 CHUNK: Final = 256 * 1024
 MAX_PARTS: Final = 100
 
-INTERRUPTED: Final = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError)
+INTERRUPTED: Final = (httpx2.ReadError, httpx2.ReadTimeout, httpx2.RemoteProtocolError)
 
 Progress = Callable[[str, int, int], None]
 """Called with the file, the bytes received, and the size (0 where it is unknown)."""
@@ -59,21 +59,21 @@ def pull(
 ) -> list[str]:
     """Download the missing files of a model; returns their names. Raises `DownloadFailed`."""
     downloaded = []
-    timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
-    with httpx.Client(
+    timeout = httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+    with httpx2.Client(
         follow_redirects=True, max_redirects=MAX_REDIRECTS, timeout=timeout
     ) as client:
         for name in model.missing(models):
             url = f"{published.rstrip('/')}/{model.repository}/resolve/main/{name}"
             try:
                 _fetch(client, url, model.folder(models) / name, name, progress)
-            except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
                 raise DownloadFailed(_explained(error, url, model.folder(models))) from error
             downloaded.append(name)
     return downloaded
 
 
-def _fetch(client: httpx.Client, url: str, target: Path, name: str, progress: Progress) -> None:
+def _fetch(client: httpx2.Client, url: str, target: Path, name: str, progress: Progress) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_old_parts(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -95,7 +95,7 @@ def _remove_old_parts(target: Path) -> None:
                 part.unlink()
 
 
-def _keep(answer: httpx.Response, part: Path, name: str, progress: Progress) -> None:
+def _keep(answer: httpx2.Response, part: Path, name: str, progress: Progress) -> None:
     stated = _stated(answer)
     digest, received = stated.digest(), 0
     with part.open("wb") as file:
@@ -120,7 +120,7 @@ def _keep(answer: httpx.Response, part: Path, name: str, progress: Progress) -> 
         raise DownloadFailed(f"{name} is empty. Try again.")
 
 
-def _stated(answer: httpx.Response) -> _Stated:
+def _stated(answer: httpx2.Response) -> _Stated:
     """From the publisher's own response, not from that of the host to which it redirects."""
     first = answer.history[0] if answer.history else answer
     size = first.headers.get("x-linked-size") or answer.headers.get("content-length") or "0"
@@ -131,8 +131,8 @@ def _stated(answer: httpx.Response) -> _Stated:
 
 
 def _explained(error: Exception, url: str, folder: Path) -> str:
-    host = httpx.URL(url).host
-    if isinstance(error, httpx.HTTPStatusError):
+    host = httpx2.URL(url).host
+    if isinstance(error, httpx2.HTTPStatusError):
         return f"{host} answers {error.response.status_code} for {url}."
     if isinstance(error, OSError):
         return f"{folder} cannot be written: {error.strerror or error}."

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import httpx
+import httpx2
 
 from parley.cli.doctor.checks import Finding
 from parley.config import Settings
@@ -41,11 +41,11 @@ async def check_model(choice: ModelChoice) -> Finding:
     request = _anthropic(choice) if choice.provider == "anthropic" else _openai(choice)
     url = f"{request.base.rstrip('/')}/{request.path}"
     try:
-        async with httpx.AsyncClient(timeout=SECONDS) as client:
+        async with httpx2.AsyncClient(timeout=SECONDS) as client:
             answer = await client.request(
                 request.method, url, headers=request.headers, json=request.body
             )
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         detail = f"{request.base} is not reachable ({type(error).__name__})"
         return Finding("broken", name, detail, "Check the network and model.base_url.")
     return _finding(name, model_name(choice), answer.status_code)

