@@ -25,9 +25,10 @@ from tests.docs.blocks import BLOCKS, ROOT, Block, runnable
 
 LANGUAGES = {
     *("sh", "yaml", "python", "json", "toml", "ini", "text", "mermaid"),
-    *("console", "caddyfile", "nginx"),
+    *("console", "caddyfile", "nginx", "py"),
 }
-"""`console` is an excerpt of a screen, `text` anything that is no code."""
+"""`console` is an excerpt of a screen, `text` anything that is no code, `py` a part of a program,
+which is compiled only."""
 PROGRAMS = {
     *(".", "cd", "cp", "export", "mkdir", "printf", "rm", "sed", "source"),
     *(
@@ -41,6 +42,7 @@ PROGRAMS = {
         "pg_dump",
         "pg_restore",
         "sqlite3",
+        "cloudflared",
     ),
     *("pip", "pipx", "psql", "systemctl", "uv", "uvx", "ask", "put", "sudo"),
 }
@@ -203,6 +205,11 @@ async def test_every_program_runs_or_is_a_part_of_the_code(block: Block) -> None
     running = eval(code, {"__name__": "documentation"})
     if inspect.isawaitable(running):
         await running
+
+
+@by_place("py")
+def test_every_part_of_a_program_compiles(block: Block) -> None:
+    compile(block.code, block.place, "exec", dont_inherit=True)
 
 
 @by_place("json")
