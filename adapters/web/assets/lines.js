@@ -9,12 +9,16 @@ const MAX_LANGUAGE = 24; // characters of the name above a block of code
 const log = $("log");
 const lines = new Map(); // id -> { line, element }
 let on = {};
+let atEnd = true;
 let assistant = "Assistant";
 
 /** `handlers`: reply, edit, remove, press, regenerate, told. */
 export function startLines(handlers) {
   on = handlers;
   log.addEventListener("click", (event) => event.target.closest?.(".spoiler")?.classList.toggle("open"));
+  log.addEventListener("scroll", () => { atEnd = isNearEnd(); });
+  // The box for writing grows over the last line: keep that in view.
+  new ResizeObserver(() => atEnd && scrollToEnd()).observe(log);
 }
 
 export function nameAssistant(name) {
@@ -34,6 +38,8 @@ export const writesLine = () => [...lines.values()].some(({ line }) => line.live
 /** True once the message with this id has an answer. */
 export const isAnswered = (id) => [...lines.values()].some(({ line }) => line.reply_to === id && line.by === "assistant");
 
+const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
+
 export function scrollToEnd() {
   log.scrollTop = log.scrollHeight;
 }
@@ -41,7 +47,7 @@ export function scrollToEnd() {
 /** Draw one line, or draw it again. */
 export function show(line) {
   const known = lines.get(line.id);
-  const pinned = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR_END;
+  const pinned = isNearEnd();
   const element = draw(line);
   lines.set(line.id, { line, element });
   if (known) {
