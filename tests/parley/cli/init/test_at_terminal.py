@@ -134,6 +134,8 @@ async def test_a_permission_is_granted_and_checked_again(tmp_path: Path, change:
             discord.message_content = True
             slack.scopes.add("chat:write")
             await asyncio.to_thread(person.enter, "repair it later: ")
+            granted = "the bot may read messages" if change == "intent" else "all 15 granted"
+            await asyncio.to_thread(person.until, granted)
             await asyncio.to_thread(person.until, "Model [1]: ")
             person.press(CTRL_C)
             await asyncio.to_thread(person.end)
