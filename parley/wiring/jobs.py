@@ -2,9 +2,11 @@
 vectors."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from db.errors import StoreUnavailable
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.conversation_queues import ConversationQueues
 from gateway.inbound.crash_loop_guard import Quarantine
@@ -128,10 +130,12 @@ def _access(parts: JobParts, *, notices: bool) -> Housekeeping:
 
 
 def _single(step: Callable[[], Awaitable[None]]) -> Chore:
-    """A chore that has done its work after one step."""
+    """A chore that has done its work after one step. It says nothing about an unavailable store,
+    which health and every message report, because it runs every few seconds."""
 
     async def once() -> int:
-        await step()
+        with suppress(StoreUnavailable):
+            await step()
         return 0
 
     return once
