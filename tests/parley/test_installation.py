@@ -122,6 +122,9 @@ class TestInstallCommand:
         monkeypatch.setattr(installation, "find_spec", lambda name: None)
         assert install_command("otel").startswith(f"uv pip install --python {sys.executable} ")
 
+    def test_names_a_library_that_every_installation_needs(self) -> None:
+        assert re.search(r" -m pip install '?mcp[<>=]", install_command("mcp"))
+
     def test_uses_pipx_in_an_environment_of_pipx(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
