@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -22,7 +23,9 @@ from gateway.message import (
 from gateway.people import Audience
 from gateway.ports import CanDelete, CanFetchFiles, CanType, PlatformAdapter
 from tests.adapters.web.conftest import Inbox, answer, context
+from tests.adapters.web.test_stored_lines import Stored
 from tests.support.patience import PATIENCE
+from tests.support.waiting import eventually
 
 ADA = "web-ada"
 PLACE = Place("web", "main", ADA, Audience.DIRECT)
@@ -204,3 +207,32 @@ async def test_all_pages_together_leave_connections_to_the_listener(adapter: Web
             pages.enter_context(adapter.watching(f"web-{number}"))
         with pytest.raises(Transient, match="too many open pages"):
             pages.enter_context(adapter.watching(ADA))
+
+
+async def test_lines_that_are_not_stored_go_after_the_last_page_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("adapters.web.connection.UNSTORED_SECONDS", 0.0)
+    store = Stored()
+    made = WebAdapter(WebSettings(enabled=True), replace(context(), own_conversations=store))
+    await made.connect(Inbox())
+    store.tell(1, "stored")
+    await made.lines(ADA, "")
+    await made.act(ADA, {"type": "message", "id": ID, "text": "not stored"})
+    with made.watching(ADA) as conversation:
+        with made.watching(ADA):
+            pass
+        await asyncio.sleep(0.01)
+        assert "not stored" in [line.text for line in conversation.lines()]
+    await eventually(lambda: [line.text for line in conversation.lines()] == ["stored", "answer 1"])
+
+
+async def test_without_a_store_a_closed_page_keeps_its_lines(
+    adapter: WebAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.web.connection.UNSTORED_SECONDS", 0.0)
+    await adapter.act(ADA, {"type": "message", "id": ID, "text": "kept"})
+    with adapter.watching(ADA) as conversation:
+        pass
+    await asyncio.sleep(0.01)
+    assert [line.text for line in conversation.lines()] == ["kept"]

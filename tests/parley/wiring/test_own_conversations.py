@@ -1,0 +1,51 @@
+"""Stored conversations are rendered for the adapter, of one tenant, and bounded."""
+
+from datetime import UTC, datetime
+
+from gateway.extensions import ExtensionRegistry
+from gateway.markdown.text_renderer import plain_parts
+from gateway.message import Place
+from gateway.people import Audience
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.own_conversations import MessageName
+from gateway.stores.own_conversations import SqlOwnConversations
+from parley.wiring.own_conversations import MAX_SHOWN, ShownConversations
+
+AT = datetime(2026, 11, 3, tzinfo=UTC)
+PLACE = Place("web", "main", "web-ada", Audience.DIRECT)
+
+
+class Turns(SqlOwnConversations):
+    """The turns that a test names."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+        self.tenants: list[str] = []
+
+    async def turns(self, tenant: str, place: Place, person: str, limit: int) -> list[StoredTurn]:
+        self.tenants.append(tenant)
+        return [
+            StoredTurn(f"m{number}", "assistant" if number % 2 else "user", text, AT)
+            for number, text in enumerate(self._texts)
+        ]
+
+
+def shown(turns: Turns) -> ShownConversations:
+    return ShownConversations(turns, ExtensionRegistry(), lambda: plain_parts)
+
+
+async def test_answers_are_rendered_and_questions_are_not() -> None:
+    turns = Turns("**what**?", "**this**")
+    asked, answer = await shown(turns).messages(PLACE, "web-ada", 10)
+    assert (asked.text, asked.parts) == ("**what**?", ())
+    assert answer.name == MessageName("m1", "assistant")
+    assert [part.text for part in answer.parts] == ["this"]
+    assert turns.tenants == ["default"]
+
+
+async def test_the_latest_messages_within_the_bound_are_shown() -> None:
+    texts = ["x" * 40_000] * (MAX_SHOWN // 40_000 + 3)
+    found = await shown(Turns(*texts[:-1], "short")).messages(PLACE, "web-ada", 100)
+    assert sum(len(one.text) for one in found) <= MAX_SHOWN
+    assert found[-1].text == "short"
+    assert len(found) == MAX_SHOWN // 40_000
