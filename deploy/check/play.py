@@ -152,14 +152,15 @@ def log_in(
             require(answer.status_code == 401, f"{path} answers {answer.status_code}")
         require(http.get("/api/v1/memories").status_code == 401, "the API answers without a token")
         require(set(http.get("/readyz").json()) == {"ready"}, "/readyz names details")
-    deployment.report.typed(f"docker compose exec {service} parley page")
+    chosen = "" if service == "parley" else "--profile scale "
+    deployment.report.typed(f"docker compose {chosen}exec {service} parley page")
     with step("the page, by its link"):
         ended = parley.execute("parley", "page")
         require(ended.returncode == 0, f"parley page: {ended.stderr}")
         answer = http.get("/chat/?" + ended.stdout.strip().partition("?")[2], follow_redirects=True)
         require(answer.status_code == 200, f"the page answers {answer.status_code}")
         require("<html" in answer.text, "the page is no page")
-    deployment.report.typed(f"docker compose exec {service} parley access owner-code")
+    deployment.report.typed(f"docker compose {chosen}exec {service} parley access owner-code")
     with step("the owner, by the code") as found:
         ended = parley.execute("parley", "access", "owner-code")
         require(ended.returncode == 0, f"parley access owner-code: {ended.stderr}")

@@ -52,8 +52,12 @@ def postgres_image(work: Path) -> Image:
     entry.chmod(0o755)
     _own(layer / "var" / "lib" / "postgresql" / "data")
     (layer / "var" / "run" / "postgresql").mkdir(parents=True)
+    (layer / "etc").mkdir()
+    users = f"root:x:0:0::/root:/bin/sh\npostgres:x:{USER}:{USER}::/var/lib/postgresql:/bin/sh\n"
+    (layer / "etc" / "passwd").write_text(users)
     variables = {"PATH": f"/usr/local/postgres/bin:{BASE_PATH}"}
     variables["LD_LIBRARY_PATH"] = "/usr/local/postgres/lib"
+    variables["PGHOST"] = "/var/run/postgresql"  # the default of Debian's build
     return Image([layer], variables, f"{USER}:{USER}", "/", entry=["/usr/local/bin/entry"])
 
 
