@@ -23,7 +23,7 @@ from safety.unicode import safe_unicode
 
 SET_TASK: Final = ToolSpec(
     "set_task",
-    "Set this chat's task in the person's words; empty ends it",
+    "Set this chat's task in their words; empty ends it",
     {"type": "object", "properties": {"task": {"type": "string"}}},
     side_effects=False,
 )
