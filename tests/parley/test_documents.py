@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from parley.config import load
-from parley.config.reference_page import own_platforms
+from parley.config.reference_page import BEGIN, own_platforms
 from tests.parley.cli.kit import ROOT, environment
 
 PAGES = [
@@ -83,7 +83,9 @@ def test_every_dependency_has_its_reason() -> None:
 def test_the_documented_command_writes_the_reference(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     copy = tmp_path / "configuration.md"
-    copy.write_text(re.sub(r"^\| `.*$", "| stale |", page, flags=re.MULTILINE), "utf-8")
+    before, _, reference = page.partition(BEGIN)
+    stale = re.sub(r"^\| `.*$", "| stale |", reference, flags=re.MULTILINE)
+    copy.write_text(f"{before}{BEGIN}{stale}", "utf-8")
     module = (sys.executable, "-m", "parley.config.reference_page", str(copy))
     subprocess.run(module, env=environment(None), check=True)
     assert copy.read_text("utf-8") == page
