@@ -164,6 +164,7 @@ async def test_a_missing_permission_is_no_wrong_credential(
 ) -> None:
     platforms.discord.message_content = False
     platforms.slack.scopes.discard("chat:write")
+    shown: list[tuple[str, str]] = []
     try:
         for name, sentence in (
             ("discord", "message content intent: the bot may not read messages What to do: Switch"),
@@ -171,11 +172,13 @@ async def test_a_missing_permission_is_no_wrong_credential(
         ):
             asked = _asked(name, platforms.all[name].settings())
             said = await said_by(*asked, tmp_path, capsys, ask_for_platforms)
-            show(f"{name}, a missing permission:", said)
+            shown.append((f"{name}, a missing permission:", said))
             assert sentence in said
     finally:
         platforms.discord.message_content = True
         platforms.slack.scopes.add("chat:write")
+    for each in shown:
+        show(*each)
 
 
 async def test_two_slack_tokens_of_two_apps_are_noticed(
@@ -196,6 +199,7 @@ async def test_the_sentence_for_each_wrong_model(
     given = replace(GIVEN, provider="anthropic")
     near = replace(given, base_url=anthropic.base_url)
     ours = replace(GIVEN, provider="other", base_url=server.base_url, model="gpt-test")
+    shown: list[tuple[str, str]] = []
     cases: list[tuple[str, Given, dict[str, str], str]] = [
         ("an OpenRouter key", given, {"ANTHROPIC_API_KEY": "sk-or-v1-0123456789ab"},
          "This is not an Anthropic API key: expected sk-ant-api03-…. It looks like an OpenRouter"),
@@ -215,8 +219,10 @@ async def test_the_sentence_for_each_wrong_model(
     try:
         for mistake, asked, env, sentence in cases:
             said = await said_by(asked, env, {}, tmp_path, capsys, ask_for_model)
-            show(f"{asked.provider}, {mistake}:", said)
+            shown.append((f"{asked.provider}, {mistake}:", said))
             assert sentence in said
     finally:
         await anthropic.stop()
         await server.stop()
+    for each in shown:
+        show(*each)
