@@ -29,7 +29,8 @@ def with_wide_lists(text: str) -> str:
             lines.append("")
         several = not marker and (several or not content)
         begin = levels[-1] if levels else 0
-        lines.append(" " * (_WIDTH * len(levels) + max(0, column - begin)) + content)
+        indent = _WIDTH * len(levels) + max(0, column - begin)
+        lines.append(" " * indent + content if content else "")
         if marker:
             levels.append(column + len(marker[0]))
         fence = _open_fence(fence, content)
