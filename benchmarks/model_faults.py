@@ -38,6 +38,8 @@ from tests.e2e.harness import app_on, simulated
 CHATS: Final = 30
 PATIENCE_SECONDS: Final = 30.0
 TIMEOUT_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = {True: 25.0, False: 5.0}
+"""The time for which a turn calls failing models again, with another model and without."""
 FOREVER: Final = 10**9
 END: Final = "That is all."
 BROKEN_TEXT: Final = BROKEN.strip("_")
@@ -58,10 +60,10 @@ class Trouble:
 
     def allowed(self, failover: bool) -> frozenset[str]:
         """The permitted outcomes of a chat. A visible part of an answer is never written again,
-        even if another model could answer. With another model, people who asked after the first
-        failure get the whole answer from it."""
+        even if another model could answer. While no part is visible, the models are called again:
+        another one gives the whole answer, and without one a sentence ends the turn."""
         if self.kind in ("broken_stream", "stream_error"):
-            return frozenset({"broken_off", "answered"} if failover else {"broken_off"})
+            return frozenset({"broken_off", "answered" if failover else "sentence"})
         return frozenset({"answered" if failover else "sentence"})
 
 
@@ -97,7 +99,8 @@ async def measure(service: str, fault: str, failover: bool) -> dict[str, object]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         choice = {**_choice(service, first), "timeout": TIMEOUT_SECONDS}
         fallbacks = [_choice("anthropic", second)] if failover else []
-        overrides = {"model": {**choice, "fallbacks": fallbacks}, "workers": {"concurrency": CHATS}}
+        model_settings = {**choice, "patience": RETRY_SECONDS[failover], "fallbacks": fallbacks}
+        overrides = {"model": model_settings, "workers": {"concurrency": CHATS}}
         platforms = {"discord": discord}
         port = await stack.enter_async_context(simulated(platforms))
         app = await stack.enter_async_context(app_on(platforms, folder, port, overrides))
