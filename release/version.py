@@ -25,7 +25,7 @@ def project_version() -> str:
 
 
 def problems(version: str, tags: Sequence[str], changelog: str) -> list[str]:
-    """What does not agree. `tags` are those of the commit that begin with `v`."""
+    """Return the versions that do not agree. `tags` are those of the commit that begin with `v`."""
     entries = dict(ENTRY.findall(changelog))
     found = [
         f"The commit has the tag {tag}, but pyproject.toml has the version {version}."
@@ -50,7 +50,7 @@ def tags_of_commit() -> list[str]:
 
 
 def problems_of_tree() -> list[str]:
-    """What does not agree in this tree. Raises `Failed` when git fails."""
+    """Return the versions of this tree that do not agree. Raises `Failed` when git fails."""
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
     return problems(project_version(), tags_of_commit(), changelog)
 

@@ -1,4 +1,5 @@
-"""What a new user does with the container files, from the clone to an answer and a restart."""
+"""Plays the steps of a new user with the container files, from the clone to an answer and a
+restart."""
 
 import json
 import os
@@ -145,7 +146,8 @@ def check_confinement(parley: Container) -> None:
 def log_in(
     deployment: Deployment, parley: Container, http: httpx.Client, service: str = "parley"
 ) -> None:
-    """Nothing without the token; then the link of `parley page`, and the code of the owner."""
+    """Check that requests without the token are refused; then use the link of `parley page` and
+    the code of the owner."""
     with step("refused without the token"):
         for method, path in (("GET", "/chat/"), ("GET", "/metrics"), ("POST", "/page-links")):
             answer = http.request(method, path)

@@ -1,4 +1,4 @@
-"""What a person told the offline model about themselves, and their questions about it."""
+"""Facts that a person told the offline model about themselves, and their questions about them."""
 
 import re
 from collections.abc import Sequence

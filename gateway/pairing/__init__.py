@@ -1,1 +1,1 @@
-"""Who may write: admissions, pairing codes, and the claim of ownership."""
+"""Permission to write: admissions, pairing codes, and the claim of ownership."""

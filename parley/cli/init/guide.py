@@ -1,4 +1,5 @@
-"""What `parley init` tells about a platform: the steps, its credentials, and what is left to do."""
+"""The text of `parley init` about a platform: the steps, its credentials, and the steps that are
+left."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -47,7 +47,7 @@ class RecentProblem:
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """What the running program reports; `parts` are stores and listeners, by their state."""
+    """The report of the running program; `parts` are stores and listeners, by their state."""
 
     ready: bool
     accounts: tuple[AccountStatus, ...] = ()
@@ -57,7 +57,7 @@ class LiveState:
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """What the stores hold. `last_messages` are times by account; `micros` is today's cost."""
+    """Counts from the stores. `last_messages` are times by account; `micros` is today's cost."""
 
     backlog: Backlog
     quarantined: int
@@ -92,7 +92,7 @@ class StatusReport:
 
 
 def attention(report: StatusReport) -> list[str]:
-    """What an operator should look at, each with the next step; empty if all is well."""
+    """Return the problems that need an operator, each with the next step; empty if all is well."""
     return [*_of_program(report), *_of_stores(report)]
 
 
