@@ -21,7 +21,7 @@ def install_locked(wheel: Path, folder: Path) -> None:
 
 
 def version_by_uvx(wheel: Path, cwd: Path) -> str:
-    """Return the output of `parley --version` in the environment of `uvx`, with the newest versions."""
+    """Return the output of `parley --version` by `uvx`, with the newest versions."""
     return run([UVX, "--quiet", "--from", wheel, "parley", "--version"], cwd=cwd)
 
 
