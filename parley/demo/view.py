@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from gateway.ports.traces import Trace
-from parley.demo.deeds import Deed
+from parley.demo.interactions import Interaction
 from parley.demo.skipped import why_skipped
 from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
 from simulators.base import ApiCall, SimRoom
@@ -43,11 +43,13 @@ def room_view(world: World, where: Where, traces: list[Trace]) -> dict[str, obje
     """A room as one person sees it, with the platform's decisions and requests."""
     room, seen = world.room(where), world.seen(where)
     written = {one.shown.id for one in seen}
-    messages = [_deed(deed, "") for deed in world.deeds_below(where, "")]
+    messages = [
+        _interaction(interaction, "") for interaction in world.interactions_below(where, "")
+    ]
     for one in seen:
         messages.append(_message(world, where, one))
-        below = world.deeds_below(where, one.shown.id)
-        messages += [_deed(deed, one.root) for deed in below]
+        below = world.interactions_below(where, one.shown.id)
+        messages += [_interaction(interaction, one.root) for interaction in below]
     return {
         "messages": messages,
         "traces": [
@@ -118,12 +120,12 @@ def expanded_body(value: object) -> object:
     return value
 
 
-def _deed(deed: Deed, root: str) -> dict[str, object]:
+def _interaction(interaction: Interaction, root: str) -> dict[str, object]:
     return {
-        "id": deed.id,
-        "author": deed.person,
-        "deed": deed.verb,
-        "text": deed.text,
+        "id": interaction.id,
+        "author": interaction.person,
+        "interaction": interaction.verb,
+        "text": interaction.text,
         "root": root,
     }
 
@@ -142,7 +144,7 @@ def _message(world: World, where: Where, seen: Seen) -> dict[str, object]:
         ],
         "reactions": [
             {"emoji": one.emoji, "people": one.people}
-            for one in world.deeds.reactions(where.platform, shown.id)
+            for one in world.interactions.reactions(where.platform, shown.id)
         ],
         "reply_to": shown.reply_to_id,
         "edited": shown.edited,

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from parley.demo.deeds import COMMANDS_UNSEEN, PRESSES_UNSEEN, Deed, Deeds
+from parley.demo.interactions import UNSHOWN_COMMANDS, UNSHOWN_PRESSES, Interaction, Interactions
 from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo")
@@ -64,7 +64,7 @@ class World:
     page."""
 
     def __init__(self, simulators: Mapping[str, PlatformSimulator]) -> None:
-        self.deeds = Deeds()
+        self.interactions = Interactions()
         self._simulators = dict(simulators)
         self._threads: dict[tuple[str, str], tuple[RoomEntry, SimRoom]] = {}
         self._rooms: dict[str, dict[str, SimRoom]] = {}
@@ -131,23 +131,27 @@ class World:
         simulator, room = self.simulator(where.platform), self.room(where)
         seen = self.seen(where)
         await simulator.command(self.person(where.platform, where.person), room, name, arguments)
-        if where.platform in COMMANDS_UNSEEN:
+        if where.platform in UNSHOWN_COMMANDS:
             after = seen[-1].shown.id if seen else ""
             typed = f"/{name} {arguments}".strip()
-            self.deeds.note(self._deed_room(where), where.person, "used", typed, after)
+            self.interactions.note(
+                self._interaction_room(where), where.person, "used", typed, after
+            )
 
     async def press(self, where: Where, message_id: str, label: str) -> None:
         """Press a button."""
         person = self.person(where.platform, where.person)
         await self.simulator(where.platform).press(person, self.room(where), message_id, label)
-        if where.platform in PRESSES_UNSEEN:
-            self.deeds.note(self._deed_room(where), where.person, "pressed", label, message_id)
+        if where.platform in UNSHOWN_PRESSES:
+            self.interactions.note(
+                self._interaction_room(where), where.person, "pressed", label, message_id
+            )
 
-    def deeds_below(self, where: Where, message_id: str) -> list[Deed]:
+    def interactions_below(self, where: Where, message_id: str) -> list[Interaction]:
         """The commands and presses below a message; with an empty id those before all messages."""
-        return self.deeds.below(self._deed_room(where), message_id)
+        return self.interactions.below(self._interaction_room(where), message_id)
 
-    def _deed_room(self, where: Where) -> str:
+    def _interaction_room(self, where: Where) -> str:
         top = self._top(where)
         return f"{where.platform}/{top.id}/{top.thread_id}"
 
@@ -155,7 +159,7 @@ class World:
         """React to a message."""
         person = self.person(where.platform, where.person)
         await self.simulator(where.platform).react(person, self.room(where), message_id, emoji)
-        self.deeds.react(where.platform, message_id, where.person, emoji)
+        self.interactions.react(where.platform, message_id, where.person, emoji)
 
     def seen(self, where: Where) -> list[Seen]:
         """The messages that this person sees there, oldest first, threads below their messages."""

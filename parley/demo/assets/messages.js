@@ -14,13 +14,13 @@ export function drawMessages(state, messages, on) {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const next = new Map();
   messages.forEach((message, index) => {
-    if (message.deed) {
-      next.set(message.id, drawn.get(message.id) || { key: "", element: drawDeed(message) });
+    if (message.interaction) {
+      next.set(message.id, drawn.get(message.id) || { key: "", element: drawInteraction(message) });
       return;
     }
     const before = messages[index - 1];
     const follows = Boolean(
-      before && !before.deed && !message.reply_to && before.by_bot === message.by_bot &&
+      before && !before.interaction && !message.reply_to && before.by_bot === message.by_bot &&
       before.author === message.author && before.root === message.root,
     );
     const key = JSON.stringify([message, follows, state.person, state.selected === message.id]);
@@ -93,9 +93,9 @@ function draw(state, message, byId, follows, on) {
 }
 
 /** A command or a press: what was typed stays visible above what came of it. */
-function drawDeed(deed) {
-  const item = make("li", `deed${deed.root ? " inside" : ""}`, make("b", "", deed.author), ` ${deed.deed} `, make("code", "", deed.text));
-  item.dataset.id = deed.id;
+function drawInteraction(interaction) {
+  const item = make("li", `interaction${interaction.root ? " inside" : ""}`, make("b", "", interaction.author), ` ${interaction.interaction} `, make("code", "", interaction.text));
+  item.dataset.id = interaction.id;
   return item;
 }
 

@@ -94,8 +94,10 @@ async def test_commands_and_presses_are_shown_where_the_platform_shows_none(serv
         below = next(one["id"] for one in room["messages"] if one.get("buttons"))
         await served.act(platform=platform, do="press", message_id=below, label="Delete history")
         after: dict[str, Any] = await served.room(platform, "direct")
-        deeds = [(one["deed"], one["text"]) for one in after["messages"] if "deed" in one]
-        assert deeds == [("used", "/clear"), ("pressed", "Delete history")][2 - count :]
+        interactions = [
+            (one["interaction"], one["text"]) for one in after["messages"] if "interaction" in one
+        ]
+        assert interactions == [("used", "/clear"), ("pressed", "Delete history")][2 - count :]
         other: dict[str, Any] = await served.room(platform, "direct", "Ben")
         assert other["messages"] == []
 

@@ -233,8 +233,8 @@ async def test_commands_presses_and_reactions_leave_a_trace(demo: Demo) -> None:
         await expect(answer.locator(".reactions li")).to_have_attribute("aria-label", "👍 from Ada")
         await write(page, "/clear")
         await page.locator(".buttons").get_by_role("button", name="Delete history").click()
-        await expect(page.locator(".deed").first).to_have_text("Ada used /clear")
-        await expect(page.locator(".deed").nth(1)).to_have_text("Ada pressed Delete history")
+        await expect(page.locator(".interaction").first).to_have_text("Ada used /clear")
+        await expect(page.locator(".interaction").nth(1)).to_have_text("Ada pressed Delete history")
         assert opened.complaints == []
 
 

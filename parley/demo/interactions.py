@@ -1,19 +1,19 @@
-"""What people did that their platform does not show as a message: commands, presses, reactions."""
+"""Actions of people that their platform does not show as messages: commands, presses, reactions."""
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from typing import Final
 
-MAX_DEEDS: Final = 500
+MAX_INTERACTIONS: Final = 500
 MAX_REACTED: Final = 2_000
 """Messages with reactions."""
-COMMANDS_UNSEEN: Final = frozenset({"discord", "slack"})
-PRESSES_UNSEEN: Final = frozenset({"discord", "slack", "telegram"})
+UNSHOWN_COMMANDS: Final = frozenset({"discord", "slack"})
+UNSHOWN_PRESSES: Final = frozenset({"discord", "slack", "telegram"})
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """A command or a press, shown below the message `after`, which may be empty: at the beginning.
+class Interaction:
+    """A command or a press, shown below the message `after`, which is empty at the beginning.
     `text` is what was typed, or the label of the button; `room` names a room or a thread."""
 
     id: str
@@ -32,22 +32,28 @@ class Reaction:
     people: tuple[str, ...]
 
 
-class Deeds:
-    """The latest deeds on all platforms."""
+class Interactions:
+    """The latest interactions on all platforms."""
 
     def __init__(self) -> None:
-        self._deeds: deque[Deed] = deque(maxlen=MAX_DEEDS)
+        self._interactions: deque[Interaction] = deque(maxlen=MAX_INTERACTIONS)
         self._reactions: OrderedDict[tuple[str, str], dict[str, list[str]]] = OrderedDict()
         self._count = 0
 
     def note(self, room: str, person: str, verb: str, text: str, after: str) -> None:
         """Record a command or a press."""
         self._count += 1
-        self._deeds.append(Deed(f"deed-{self._count}", room, person, verb, text, after))
+        self._interactions.append(
+            Interaction(f"interaction-{self._count}", room, person, verb, text, after)
+        )
 
-    def below(self, room: str, after: str) -> list[Deed]:
-        """The deeds below a message of a room, oldest first."""
-        return [deed for deed in self._deeds if (deed.room, deed.after) == (room, after)]
+    def below(self, room: str, after: str) -> list[Interaction]:
+        """The interactions below a message of a room, oldest first."""
+        return [
+            interaction
+            for interaction in self._interactions
+            if (interaction.room, interaction.after) == (room, after)
+        ]
 
     def react(self, platform: str, message_id: str, person: str, emoji: str) -> None:
         """Record a reaction; a second one with the same emoji changes nothing."""
