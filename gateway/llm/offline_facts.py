@@ -16,7 +16,7 @@ _DO_I: Final = re.compile(
 )
 _TOLD: Final = re.compile(
     r"^\W*my (?P<thing>[\w' -]{1,60}?)(?P<verb>'s|’s| is| are)(?: now)? "
-    r"(?P<value>[^\n.!?;]{1,200})[\s.!]*$",
+    r"(?P<value>[^\n.!?;]{1,200})$",
     re.IGNORECASE,
 )
 _CALLED: Final = r"\b(?:call me|i am called|i'm called) (?P<value>[^\n.,!?;]{1,60})"
@@ -37,7 +37,7 @@ def answer_about_person(question: str, before: Sequence[str]) -> str:
     doing = _DO_I.search(question)
     if doing is not None:
         return _said_of(doing["verb"], before)
-    told = _TOLD.search(question)
+    told = _TOLD.search(question.rstrip(" \n\t.!"))
     if told is not None:
         verb = "are" if told["verb"] == " are" else "is"
         return f"Noted: your {told['thing'].strip()} {verb} {told['value'].strip()}."

@@ -31,7 +31,8 @@ EXEMPT: Final = (
     Exempt("aiohttp/web_request.py", "reads the header Forwarded, which nothing here asks for"),
     Exempt("discord/app_commands/commands.py", "reads docstrings of this program's commands"),
     Exempt("discord/utils.py", "escapes Markdown, which gateway/render does instead"),
-    Exempt("httpx/_urlparse.py", "reads addresses of models that the operator configures"),
+    Exempt("httpx/_urlparse.py", "of python-telegram-bot's transport, which is not used"),
+    Exempt("httpx2/_urlparse.py", "reads addresses of models that the operator configures"),
     Exempt("markdown_it/common/html_re.py", _HTML),
     Exempt("markdown_it/rules_block/html_block.py", _HTML),
     Exempt("pydantic/alias_generators.py", "reads names of fields in this program"),
@@ -42,12 +43,12 @@ EXEMPT: Final = (
 )
 
 NEVER_OUTSIDE: Final = {
+    "_pytest": "of parley.testing, which the program does not import",
     "charset_normalizer": "of requests",
     "click": _OPERATOR,
     "cryptography": "reads keys that the operator configures",
     "docstring_parser": "of anthropic's tool runner, which is not used",
     "dotenv": _OPERATOR,
-    "httpx2": "of mcp; reads addresses that the operator configures",
     "idna": "reads host names, at most 253 characters",
     "numpy": "reads types of arrays, which this program writes",
     "opentelemetry": "reads the operator's environment",
