@@ -137,6 +137,9 @@ KINDS: Final[Mapping[str, str]] = {
     "person_tokens": "tokens for your own programs",
     "adapter_state": "facts about your account on its platform, and open questions to you",
     "quarantine": "work that stopped the program, without text",
+    "admissions": "your permission to write to me",
+    "pairing_requests": "your request for permission to write to me",
+    "approvers": "the direct conversation in which you approve people",
 }
 """Names of the stored kinds of data, by table."""
 NO_PROJECT: Final = (

@@ -56,6 +56,9 @@ TABLES: Final = frozenset(
         "adapter_state",
         "quarantine",
         "feedback",
+        "admissions",
+        "pairing_requests",
+        "approvers",
     )
 )
 """Kinds of data that `/privacy export` contains in addition to memories."""

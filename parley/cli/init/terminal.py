@@ -47,10 +47,11 @@ class Terminal:
 
     def ask(self, question: str, default: str = "", *, hidden: bool = False) -> str:
         """One answer without surrounding space; empty input is the default. Raises `Stopped`."""
-        shown = f" [{default}]" if default else ""
-        self._wrapped_prompt(f"{question}{shown}: ", hidden=hidden)
+        hides = hidden and sys.stdin.isatty()
+        marks = (f" [{default}]" if default else "") + (" (not shown)" if hides else "")
+        prompt = "\n".join(_wrapped(f"{question}{marks}")) + ": "
         try:
-            answer = _hidden() if hidden and sys.stdin.isatty() else self._line()
+            answer = _hidden(prompt) if hides else self._line(prompt)
         except KeyboardInterrupt:
             sys.stdout.write("\n")
             raise Stopped(interrupted=True) from None
@@ -92,13 +93,9 @@ class Terminal:
             line = f"{number:>3}  {option.title:<{widest}}  {option.hint}".rstrip()
             self.say(line, hang=widest + 7 if _width() >= ROOMY else 5)
 
-    def _wrapped_prompt(self, text: str, *, hidden: bool) -> None:
-        note = " (not shown)" if hidden and sys.stdin.isatty() else ""
-        lines = _wrapped(f"{text.removesuffix(': ')}{note}")
-        sys.stdout.write("\n".join(lines) + ": ")
+    def _line(self, prompt: str) -> str:
+        sys.stdout.write(prompt)
         sys.stdout.flush()
-
-    def _line(self) -> str:
         text = sys.stdin.readline(MAX_ANSWER + 2)
         if not sys.stdin.isatty():
             sys.stdout.write("\n")  # nobody's Enter ends the line of the question
@@ -122,9 +119,10 @@ def _wrapped(text: str, indent: int = 0, hang: int = 0) -> list[str]:
     )
 
 
-def _hidden() -> str:
+def _hidden(prompt: str) -> str:
+    """One answer without an echo; the echo is off before the prompt appears."""
     try:
-        return getpass.getpass("", sys.stdout)
+        return getpass.getpass(prompt, sys.stdout)
     except EOFError:
         raise Stopped("The input ended before this question was answered.") from None
 

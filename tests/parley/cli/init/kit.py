@@ -58,7 +58,6 @@ class Typing:
     def enter(self, after: str, text: str = "") -> str:
         """Type a line after a prompt; return what was printed before."""
         seen = self.until(after)
-        time.sleep(0.05)  # a hidden prompt discards what is typed before it is ready
         os.write(self._descriptor, f"{text}\n".encode())
         return seen
 
@@ -91,6 +90,7 @@ def at_terminal(
     pid, descriptor = pty.fork()
     if pid == 0:
         os.chdir(cwd)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell in the background ignores it
         os.execve(PROGRAM[0], [*PROGRAM, *arguments], {**environment(env), "TERM": "dumb"})
     ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     person = Typing(descriptor, pid)
