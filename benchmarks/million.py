@@ -59,7 +59,7 @@ FIXED: Final = {
     "id": "'mem-' || n", "tenant": "'t'", "scope": "o.scope", "tier": "'semantic'",
     "kind": "'fact'", "behavioral": "false", "content": "array_to_string(words, ' ')",
     "project": "o.project", "tags": "'[]'", "role": "''", "person": "o.person",
-    "source": "'user_message'", "trust": "'high'", "at": f"{NOW} - n * 1000000",
+    "source": "'user_message'", "trust": "'high'", "at": f"{NOW} - CAST(n AS bigint) * 1000000",
     "session": "''", "message_id": "''", "tool": "''", "conversation": "''", "room": "''",
     "channel": "''", "audience": "'direct'", "external": "false", "claim": "''",
     "captured_at": NOW, "confidence": "0.9", "source_id": "''", "supersedes": "''",
