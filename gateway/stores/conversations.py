@@ -104,7 +104,7 @@ class SqlConversations:
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
         rows = await self._database.fetch(LATEST, {"conversation": str(key), "limit": limit})
-        return [_turn(row) for row in reversed(rows)]
+        return [stored_turn(row) for row in reversed(rows)]
 
     async def opened(
         self, key: ConversationKey, limit: int
@@ -149,7 +149,7 @@ def _opened(key: ConversationKey, limit: int) -> Work[tuple[list[StoredTurn], Co
         Fetch(conversation_notes.READ, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
     )
     notes = conversation_notes.parse_notes(*note_rows or (None,))
-    return [_turn(row) for row in reversed(turn_rows)], notes
+    return [stored_turn(row) for row in reversed(turn_rows)], notes
 
 
 def _with_notes(statement: Statement, params: dict[str, object]) -> Work[int]:
@@ -168,7 +168,8 @@ def _messages(tenant: str, place: Place, message_ids: Sequence[str]) -> dict[str
     return {"channel": channel, "message_ids": list(message_ids)}
 
 
-def _turn(row: Row) -> StoredTurn:
+def stored_turn(row: Row) -> StoredTurn:
+    """Return the turn of a row: id, role, text, time, person, speaker, material."""
     message_id, role, text, at, person, speaker, material = row
     return StoredTurn(
         message_id,

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from db import Database, Row, Statement
+from db import Database, Statement
 from db.values import time_of
 from gateway.conversation import ConversationKey, channel_name, key_of
 from gateway.message import Place
 from gateway.people import PersonId
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.own_conversations import MessageName, OwnConversation
-from gateway.stores.codec import material_from_json
+from gateway.stores.conversations import stored_turn
 
 MAX_BEGINNING: Final = 200
 """Characters of a conversation's first message."""
@@ -61,7 +61,7 @@ class SqlOwnConversations:
 
     async def turns(self, tenant: str, place: Place, person: str, limit: int) -> list[StoredTurn]:
         rows = await self._database.fetch(MESSAGES, _params(tenant, place, person, limit))
-        return [_turn(row) for row in reversed(rows)]
+        return [stored_turn(row) for row in reversed(rows)]
 
 
 def _params(tenant: str, place: Place, person: str, limit: int) -> dict[str, object]:
@@ -71,16 +71,3 @@ def _params(tenant: str, place: Place, person: str, limit: int) -> dict[str, obj
         "person": str(PersonId(place.platform, place.account, person)),
         "limit": limit,
     }
-
-
-def _turn(row: Row) -> StoredTurn:
-    message_id, role, text, at, person, speaker, material = row
-    return StoredTurn(
-        message_id,
-        "assistant" if role == "assistant" else "user",
-        text,
-        time_of(at),
-        person,
-        speaker,
-        material_from_json(material) if material else (),
-    )
