@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable
 
 import pytest
 
@@ -34,18 +35,18 @@ def place_on(case: AdapterCase) -> Place:
 async def everything_it_can(adapter: PlatformAdapter, place: Place) -> list[BaseException | None]:
     """Return the exception of each ability."""
     part = Part("hi", "hi")
-    tries = [adapter.send(Outbound("k:0", place, part))]
+    tries: list[Awaitable[object]] = [adapter.send(Outbound("k:0", place, part))]
     if isinstance(adapter, CanDelete):
-        tries.append(adapter.delete(place, "1"))  # type: ignore[arg-type]
+        tries.append(adapter.delete(place, "1"))
     if isinstance(adapter, CanType):
-        tries.append(adapter.typing(place, "1"))  # type: ignore[arg-type]
+        tries.append(adapter.typing(place, "1"))
     if isinstance(adapter, CanMarkRead):
-        tries.append(adapter.mark_read(place, "1"))  # type: ignore[arg-type]
+        tries.append(adapter.mark_read(place, "1"))
     if isinstance(adapter, CanReact):
-        tries.append(adapter.react(place, "1", "👍"))  # type: ignore[arg-type]
-        tries.append(adapter.unreact(place, "1", "👍"))  # type: ignore[arg-type]  # found by its method
+        tries.append(adapter.react(place, "1", "👍"))
+        tries.append(adapter.unreact(place, "1", "👍"))
     if isinstance(adapter, CanFetchFiles):
-        tries.append(adapter.fetch(Attachment("other", "1"), 10))  # type: ignore[arg-type]
+        tries.append(adapter.fetch(Attachment("other", "1"), 10))
     async with asyncio.timeout(PATIENCE):
         results = await asyncio.gather(*tries, return_exceptions=True)
     return [result if isinstance(result, BaseException) else None for result in results]
