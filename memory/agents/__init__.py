@@ -1,0 +1,1 @@
+"""Agents that share memory: their registry, pools of shared memories, and handoffs of tasks."""

@@ -1,0 +1,187 @@
+"""The values of agents, pools and handoffs, and their limits."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, StrEnum
+from typing import Final
+
+from gateway.errors import BadInput
+
+
+class AgentType(StrEnum):
+    """The type of an agent, which decides its default capabilities."""
+
+    CLAUDE_CODE = "claude_code"
+    GPT_AGENT = "gpt_agent"
+    CUSTOM_PIPELINE = "custom_pipeline"
+    HUMAN = "human"
+
+
+class Capability(StrEnum):
+    """An operation that an agent may perform."""
+
+    MEMORY_READ = "memory_read"
+    MEMORY_WRITE = "memory_write"
+    MEMORY_DELETE = "memory_delete"
+    KB_SEARCH = "kb_search"
+    HANDOFF_INITIATE = "handoff_initiate"
+    HANDOFF_RECEIVE = "handoff_receive"
+
+
+_ASSISTANT: Final = frozenset(Capability) - {Capability.MEMORY_DELETE}
+DEFAULT_CAPABILITIES: Final = {
+    AgentType.CLAUDE_CODE: _ASSISTANT,
+    AgentType.GPT_AGENT: _ASSISTANT,
+    AgentType.CUSTOM_PIPELINE: frozenset({Capability.MEMORY_READ, Capability.KB_SEARCH}),
+    AgentType.HUMAN: frozenset(Capability),
+}
+
+
+class SharedScope(Enum):
+    """The width of a share, from the narrowest to the widest."""
+
+    AGENT_PRIVATE = 0
+    USER = 1
+    PROJECT = 2
+    TEAM = 3
+    GLOBAL = 4
+
+    def includes(self, other: "SharedScope") -> bool:
+        """True if a reader with this scope may read what is shared at the other."""
+        return other.value <= self.value
+
+
+class Permission(StrEnum):
+    """The permission of a member in a pool. WRITE includes READ."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class HandoffStatus(StrEnum):
+    """The state of a handoff."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    COMPLETED = "completed"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+
+    @property
+    def terminal(self) -> bool:
+        """True if the handoff cannot change any more."""
+        return self not in {HandoffStatus.PENDING, HandoffStatus.ACCEPTED}
+
+
+class RegistryCapacityError(BadInput):
+    """A limit of agents, sessions, pools, members, shared memories or handoffs is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLimits:
+    """The limits of one installation. Source: the capacity table of Memory as a Service."""
+
+    agents: int = 10_000
+    sessions: int = 50_000
+    pools: int = 10_000
+    pool_members: int = 1_000
+    pool_memories: int = 100_000
+    handoffs: int = 50_000
+    pending_per_target: int = 100
+    query_results: int = 100
+    handoff_seconds: int = 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A registered agent. It acts for the person `owner`, a `str(PersonId)`, and never reaches more
+    than that person. `id` has 128 random bits, as 32 hexadecimal digits."""
+
+    id: str
+    tenant: str
+    type: AgentType
+    owner: str
+    capabilities: frozenset[Capability]
+    registered_at: datetime
+    name: str = ""
+
+    def may(self, capability: Capability) -> bool:
+        """True if the agent has this capability."""
+        return capability in self.capabilities
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSession:
+    """A session of an agent."""
+
+    id: str
+    agent: str
+    started_at: datetime
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool of shared memories. `scope` is the widest scope that is shared in it; `project` is
+    empty unless the scope is PROJECT."""
+
+    id: str
+    tenant: str
+    name: str
+    owner: str
+    scope: SharedScope
+    created_at: datetime
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolMember:
+    """The membership of an agent in a pool."""
+
+    pool: str
+    agent: str
+    permission: Permission
+    joined_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """A memory that an agent shared with a pool. `version` counts its changes from 1."""
+
+    pool: str
+    memory: str
+    agent: str
+    scope: SharedScope
+    shared_at: datetime
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffContext:
+    """The task of a handoff. `current_state` is JSON; lists and texts are bounded at the edge."""
+
+    task_description: str
+    current_state: dict[str, object] = field(default_factory=dict)
+    relevant_memories: tuple[str, ...] = ()
+    relevant_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A task that one agent hands to another, or to a person.
+
+    `target` is the id of an agent, or empty where `target_person` (a `str(PersonId)`) receives it.
+    `until` is the end of the present state: of the offer while pending, of the work while accepted.
+    """
+
+    id: str
+    tenant: str
+    source: str
+    target: str
+    target_person: str
+    context: HandoffContext
+    status: HandoffStatus
+    created_at: datetime
+    until: datetime
+    result: dict[str, object] | None = None
+    reason: str = ""
