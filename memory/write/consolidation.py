@@ -204,9 +204,12 @@ class Consolidation:
             prepared.append((ConsolidatedTurn(turn, access, records.kept), request, records))
             await asyncio.sleep(0)  # an answer that is due comes first
         finished = await self._waiting.take_up([taken for taken, _, _ in prepared])
-        for taken, request, records in prepared:
-            if taken.turn.id in finished:
-                await self._turns.note_turn(request, records)
+        notes = (
+            self._turns.note_turn(request, records)
+            for taken, request, records in prepared
+            if taken.turn.id in finished
+        )
+        await asyncio.gather(*notes)  # concurrent work shares one transaction
         return len(finished)
 
     @property
