@@ -11,6 +11,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
+from memory.agents.schema import AGENTS
 from memory.stores.partitions import ROOM_BEGINS
 
 RECORDS: Final = (
@@ -27,13 +28,15 @@ RECORDS: Final = (
         confidence double precision NOT NULL, source_id text NOT NULL, valid_until bigint,
         true_from bigint, true_until bigint, expires_at bigint, supersedes text NOT NULL,
         superseded_by text NOT NULL, superseded_at bigint, confirmed boolean NOT NULL,
-        derived_from text NOT NULL, owner text NOT NULL, partitions text NOT NULL,
+        derived_from text NOT NULL, agent text NOT NULL, agent_private boolean NOT NULL,
+        owner text NOT NULL, partitions text NOT NULL,
         words text NOT NULL, length integer NOT NULL
         {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
     )""",
     "CREATE INDEX memories_person ON memories (tenant, person, at)",
     "CREATE INDEX memories_room ON memories (tenant, room, at) WHERE room <> ''",
     "CREATE INDEX memories_owner ON memories (owner, at)",
+    "CREATE INDEX memories_agent ON memories (agent, at) WHERE agent <> ''",
     "CREATE INDEX memories_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL",
     "CREATE INDEX memories_superseded ON memories (superseded_at) WHERE superseded_at IS NOT NULL",
     """CREATE INDEX memories_conversation ON memories (tenant, conversation, at, seq)
@@ -95,6 +98,7 @@ SQLITE_INDEX: Final = (
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
         DELETE FROM memory_vectors WHERE memory = old.seq;
+        DELETE FROM pool_memories WHERE number = old.seq OR memory = old.id;
     END""",  # noqa: S608 - constants
     f"""CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories BEGIN {REMOVED} {ADDED}
         DELETE FROM memory_words WHERE memory = old.seq;
@@ -106,6 +110,7 @@ POSTGRES_INDEX: Final = (
     """CREATE FUNCTION memories_deleted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
+        DELETE FROM pool_memories WHERE number = old.seq OR memory = old.id;
         IF to_regclass('memory_vectors') IS NOT NULL THEN
             DELETE FROM memory_vectors WHERE memory = old.seq;
         END IF;
@@ -208,6 +213,7 @@ SCHEMA: Final = Schema(
     (
         (
             *RECORDS,
+            *AGENTS,
             *(either(sqlite=statement, postgres="") for statement in SQLITE_INDEX),
             *(either(sqlite="", postgres=statement) for statement in POSTGRES_INDEX),
             *PEOPLE,

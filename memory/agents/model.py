@@ -1,11 +1,19 @@
 """The values of agents, pools and handoffs, and their limits."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 from typing import Final
 
 from gateway.errors import BadInput
+from memory.model.record import Record
+
+SESSION_IDLE: Final = timedelta(minutes=30)
+"""The time without use that ends a session."""
+MAX_NAME: Final = 100
+"""Characters of the name of an agent or a pool."""
+MAX_RESULTS: Final = 1_000
+"""The largest `max_results` of a query."""
 
 
 class AgentType(StrEnum):
@@ -112,7 +120,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class AgentSession:
-    """A session of an agent."""
+    """A session of an agent. It ends on request, or after `SESSION_IDLE` without use."""
 
     id: str
     agent: str
@@ -136,17 +144,20 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class PoolMember:
-    """The membership of an agent in a pool."""
+    """The membership of an agent in a pool. `granted`: the pool's owner added the agent, so that it
+    reads the pool wherever its person is."""
 
     pool: str
     agent: str
     permission: Permission
     joined_at: datetime
+    granted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SharedMemory:
-    """A memory that an agent shared with a pool. `version` counts its changes from 1."""
+    """A memory that an agent shared with a pool. `version` counts its changes from 1; `agent` wrote
+    the present one. `members` is the number of the pool's members when it was shared."""
 
     pool: str
     memory: str
@@ -154,6 +165,41 @@ class SharedMemory:
     scope: SharedScope
     shared_at: datetime
     version: int = 1
+    members: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PoolEntry:
+    """A shared memory with its present text. The record of another person has neither person nor
+    place nor messages."""
+
+    shared: SharedMemory
+    record: Record
+
+
+class UpdateOutcome(StrEnum):
+    """The outcome of an update of a shared memory."""
+
+    UPDATED = "updated"
+    CONFLICT = "conflict"
+    REVIEW = "review"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedUpdate:
+    """The result of an update of a shared memory.
+
+    `version` and `text` are the present ones in the pool; `own_text` is the text of the update.
+    After a conflict, both texts are there: the caller merges them and updates `version`.
+    """
+
+    outcome: UpdateOutcome
+    version: int
+    text: str
+    own_text: str
+    reason: str = ""
+    review_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,8 @@ class Provenance:
     external: bool = False
     """True for external content, or the assistant's statement about it: a message of another
     person, a file, a page, a tool."""
+    agent: str = ""
+    """The id of the agent that wrote it for `person`; empty if none did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,8 @@ class Record:
     written, `expires_at` when it is deleted. `superseded_by` is set on the older of two.
     `derived_from` are the message ids it goes back to: when they are deleted, it is deleted too,
     unless `confirmed`. `role` is who spoke, for turns of a conversation; empty otherwise. "other"
-    is somebody else, whose text the person showed.
+    is somebody else, whose text the person showed. `agent_private`: no other agent reads it, and no
+    recall without its agent.
     """
 
     id: str
@@ -173,6 +176,7 @@ class Record:
     superseded_at: datetime | None = None
     confirmed: bool = False
     derived_from: tuple[str, ...] = ()
+    agent_private: bool = False
     embedding: Embedding | None = None
 
     @property
@@ -191,7 +195,7 @@ class Draft:
     """A text to store, as its author asks for it.
 
     `quote` is what the model claims that the person wrote. `supersedes` is the id of the memory
-    that it replaces.
+    that it replaces. `agent_private` is for what an agent keeps for itself.
     """
 
     content: str
@@ -202,6 +206,7 @@ class Draft:
     quote: str = ""
     true_from: datetime | None = None
     true_until: datetime | None = None
+    agent_private: bool = False
 
 
 def new_id() -> str:

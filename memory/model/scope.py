@@ -7,8 +7,13 @@ In private a person sees their own memories, the chosen project's and the tenant
 everybody sees the project's, the tenant's and the turns of that room. Own memories stay out, unless
 they were learned in that room from the person who asks, or that person allows them. `sees` is the
 rule; `SEES` is the same in SQL, and a test compares both.
+
+An agent acts for its person and never reaches more than they do, but for the memories that are
+shared with it in pools (`shows_shared`, `SHARED`). What an agent keeps for itself (`agent_private`)
+is read by that agent, and listed by its person.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -18,6 +23,22 @@ from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Principal, Role
 from memory.model.record import Record, Scope
+
+WIDEST: Final = 4
+"""`SharedScope.GLOBAL`, which includes all shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of a record with a pool, as the rule sees it. `readers` are the pool's members, each
+    with True if the pool's owner added it. `scope` is as in `SharedScope`."""
+
+    tenant: str
+    agent: str
+    person: str
+    scope: int
+    project: str
+    readers: frozenset[tuple[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +61,8 @@ class RequestScope:
     words: tuple[str, ...] = ()
     shows_private: bool = False
     notice: str = ""
+    agent: str = ""
+    """The id of the person's agent that asks; empty for the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +80,12 @@ class AccessScope:
     project: str
     private: bool
     operates: bool
+    agent: str = ""
+    """The id of the agent that asks; empty for a person."""
+    widest: int = WIDEST
+    """The widest scope of shares that is read, as `SharedScope`."""
+    outside: bool = False
+    """As `Principal.outside`."""
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters of the SQL fragments below."""
@@ -67,6 +96,9 @@ class AccessScope:
             "for_project": storable(self.project),
             "for_private": self.private,
             "for_operates": self.operates,
+            "for_agent": self.agent,
+            "for_widest": self.widest,
+            "for_inside": not self.outside,
         }
 
 
@@ -82,6 +114,8 @@ def access_scope_of(request: RequestScope) -> AccessScope:
         project=request.project,
         private=direct or request.shows_private,
         operates=request.principal.role.at_least(Role.OPERATOR),
+        agent=request.agent,
+        outside=request.principal.outside,
     )
 
 
@@ -95,9 +129,13 @@ def alone(access: AccessScope) -> AccessScope:
     return replace(access, room="", private=True)
 
 
-def sees(access: AccessScope, record: Record) -> bool:
-    """True if the record may be shown."""
+def sees(access: AccessScope, record: Record, shares: Iterable[Share] = ()) -> bool:
+    """True if the record may be shown; `shares` are all its shares, with the readers of each."""
     if record.tenant != access.tenant:
+        return False
+    if access.agent and any(shows_shared(access, record, share) for share in shares):
+        return True
+    if record.agent_private and access.agent not in {"", record.provenance.agent}:
         return False
     if record.scope is Scope.GLOBAL:
         return True
@@ -108,10 +146,33 @@ def sees(access: AccessScope, record: Record) -> bool:
     return (own and (access.private or here)) or (here and bool(record.role))
 
 
+def shows_shared(access: AccessScope, record: Record, share: Share) -> bool:
+    """True if the asking agent reads a record by this share."""
+    member = any(agent == access.agent for agent, _ in share.readers)
+    granted = (access.agent, True) in share.readers
+    if record.tenant != access.tenant or share.tenant != access.tenant:
+        return False
+    if not member or record.agent_private or share.scope > access.widest:
+        return False
+    match share.scope:
+        case 0:
+            return share.agent == access.agent
+        case 1:
+            return share.person in access.persons
+        case 2:
+            return granted or (bool(share.project) and share.project == access.project)
+        case 3:
+            return granted or not access.outside
+        case _:
+            return True
+
+
 def may_change(access: AccessScope, record: Record) -> bool:
     """True if the record may be superseded or deleted: their own, or for an operator a shared
     one."""
     if record.tenant != access.tenant:
+        return False
+    if record.agent_private and access.agent not in {"", record.provenance.agent}:
         return False
     if record.scope is Scope.USER:
         return record.provenance.person in access.persons
@@ -126,13 +187,32 @@ IN_ROOM: Final = "(:for_room <> '' AND m.room = :for_room)"
 IN_PROJECT: Final = "(m.scope = 'project' AND :for_project <> '' AND m.project = :for_project)"
 OPERATED: Final = f"(:for_operates AND (m.scope = 'global' OR {IN_PROJECT}))"
 SHOWN: Final = f"({OWN} AND (:for_private OR {IN_ROOM}))"
-SEES: Final = f"""({TENANT} AND (
+READ_BY_AGENT: Final = "(NOT m.agent_private OR :for_agent IN ('', m.agent))"
+"""Not kept by another agent for itself."""
+SEES: Final = f"""({TENANT} AND {READ_BY_AGENT} AND (
     m.scope = 'global' OR {IN_PROJECT} OR (m.scope = 'user' AND {IN_ROOM} AND m.role <> '')
     OR {SHOWN}
 ))"""
 """`sees(access, record)` for a row `m` with the columns of `memories`."""
-MAY_CHANGE: Final = f"({TENANT} AND ({OWN} OR {OPERATED}))"
+MAY_CHANGE: Final = f"({TENANT} AND {READ_BY_AGENT} AND ({OWN} OR {OPERATED}))"
 """`may_change(access, record)`, likewise."""
+SHARES: Final = """pool_members r JOIN pool_memories s ON s.pool = r.pool
+    JOIN pool_members o ON o.seq = s.member JOIN pool_members w ON w.seq = s.writer"""
+"""The shares `s` that a member `r` may find, while the agents that shared it (`o`) and wrote its
+text (`w`) are members."""
+READS_SHARE: Final = """(s.tenant = :for_tenant AND r.agent = :for_agent
+    AND s.scope <= :for_widest AND CASE s.scope
+        WHEN 0 THEN s.agent = :for_agent
+        WHEN 1 THEN {persons}
+        WHEN 2 THEN r.granted OR (s.project <> '' AND s.project = :for_project)
+        WHEN 3 THEN r.granted OR :for_inside
+        ELSE true END)""".replace("{persons}", among("s.person", "for_persons"))
+SHOWS_SHARED: Final = f"({TENANT} AND NOT m.agent_private AND {READS_SHARE})"
+"""`shows_shared(access, record, share)` for a row `m` and rows of `SHARES`."""
+SEES_SHARED: Final = f"""({SEES} OR (NOT m.agent_private AND {TENANT} AND EXISTS (
+    SELECT 1 FROM {SHARES} WHERE s.number = m.seq AND {READS_SHARE}
+)))"""  # noqa: S608 - constants
+"""`SEES` for the request of an agent. Other requests do not read the tables of pools."""
 
 
 def room_of(place: Place) -> str:

@@ -20,6 +20,11 @@ AuditAction = Literal[
     "memory_erase",
     "security_event",
     "access_change",
+    "agent_auth",
+    "pool_operation",
+    "handoff",
+    "cross_agent_read",
+    "permission_denied",
 ]
 
 

@@ -139,6 +139,12 @@ class MemoryHandle:
         request = replace(self.request, shows_private=False)
         return MemoryHandle(self._dependencies, request, self._start)
 
+    def for_agent(self, agent_id: str) -> "MemoryHandle":
+        """Return the handle for an agent of this person: what `AgentRegistry.own` returned. It
+        also reads what pools share with the agent, and everything it writes is an inference."""
+        request = replace(self.request, agent=agent_id)
+        return MemoryHandle(self._dependencies, request, self._start)
+
     @property
     def choices(self) -> PersonChoices:
         """This person's choices about memory, and the notices that wait for them."""

@@ -3,6 +3,8 @@
 A statement is put together from constant parts, so that there are few different ones to prepare.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -10,28 +12,56 @@ from db import Statement, among
 from db.statements import json_values, listed
 from db.values import micros, micros_or_none, storable
 from gateway.ports import Clock
-from memory.model.scope import OWN, SEES, AccessScope
+from memory.model.scope import OWN, SEES, SEES_SHARED, AccessScope
 from memory.ports.memories import Filter
 
 MAX_STATEMENTS: Final = 500
 """Cached statements; each kind of filter makes as many."""
-VISIBLE: Final = f"{SEES} AND (m.expires_at IS NULL OR m.expires_at > :now)"
-"""Visible at the time `:now`."""
-HOLDS: Final = f"""
-    {VISIBLE} AND m.superseded_by = ''
+ALIVE: Final = "(m.expires_at IS NULL OR m.expires_at > :now)"
+TRUE_NOW: Final = f"""
+    {ALIVE} AND m.superseded_by = ''
     AND (m.true_until IS NULL OR m.true_until > :now)
     AND (m.valid_until IS NULL OR m.valid_until > :now)
 """
-"""Visible and still true."""
+"""Still true at the time `:now`."""
 THEN: Final = """
     (m.true_from IS NULL OR m.true_from <= :then)
     AND (m.true_until IS NULL OR m.true_until > :then)
     AND (m.valid_until IS NULL OR m.valid_until > :then)
 """
+KEPT_BY_READER: Final = "(NOT m.agent_private OR m.agent = :for_agent)"
 TAGGED: Final = f"""
     NOT EXISTS (SELECT 1 FROM {listed("tags", "wanted")}
         WHERE wanted.value NOT IN (SELECT own.value FROM {json_values("m.tags", "own")}))
 """  # noqa: S608 - constants
+
+
+@dataclass(frozen=True, slots=True)
+class ByReader:
+    """A statement with the rule of visibility, for people and for agents: the one for people does
+    not read the tables of pools."""
+
+    for_person: Statement
+    for_agent: Statement
+
+    def of(self, access: AccessScope) -> Statement:
+        """Return the statement for this access."""
+        return self.for_agent if access.agent else self.for_person
+
+
+def by_reader(source: Callable[[str], str]) -> ByReader:
+    """Return the statements of a source, a function of the condition that `m` is visible at the
+    time `:now`."""
+    return ByReader(Statement(source(_visible(SEES))), Statement(source(_visible(SEES_SHARED))))
+
+
+def visible_to(access: AccessScope) -> str:
+    """Return the condition that `m` is visible at the time `:now`."""
+    return _visible(SEES_SHARED if access.agent else SEES)
+
+
+def _visible(sees: str) -> str:
+    return f"{sees} AND {ALIVE}"
 
 
 @lru_cache(MAX_STATEMENTS)
@@ -40,14 +70,14 @@ def statement(source: str) -> Statement:
     return Statement(source)
 
 
-def conditions_of(filters: Filter) -> str:
+def conditions_of(access: AccessScope, filters: Filter) -> str:
     """Return the conditions of a filter, without text and `after_id`; their parameters are
-    `values_of`."""
-    conditions = [VISIBLE]
+    `values_of`. What an agent keeps for itself is in lists of own memories and in the agent's own
+    searches only."""
+    conditions = [visible_to(access)]
     if not filters.superseded:
         conditions.append("m.superseded_by = ''")
-    if filters.own_only:
-        conditions.append(OWN)
+    conditions.append(OWN if filters.own_only else KEPT_BY_READER)
     if filters.kinds:
         conditions.append(among("m.kind", "kinds"))
     if filters.tiers:
@@ -84,5 +114,5 @@ def values_of(access: AccessScope, filters: Filter, now: int) -> dict[str, objec
 
 
 def visible_at(access: AccessScope, clock: Clock) -> dict[str, object]:
-    """Return the parameters of `VISIBLE` and `HOLDS`."""
+    """Return the parameters of `visible_to` and `TRUE_NOW`."""
     return access.parameters() | {"now": micros(clock.now())}

@@ -56,6 +56,8 @@ def duplicate_keys_of(
     ordered, own = in_order(record.content), owner_of(record)
     of = frozenset(ordered)
     within = f"{record.project}\x1f{_firm(of)}"
+    if record.agent_private:
+        within = f"{within}\x1f{record.provenance.agent}"
     stored = tuple(word_key(own, within, word) for word in stored_keys(of))
     if threshold is None:
         return DuplicateKeys(of, ordered, stored)

@@ -23,7 +23,7 @@ from db.transaction import Change, ChangeMany, Execute, Fetch
 from db.values import micros, storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
-from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
+from memory.model.scope import MAY_CHANGE, OWN, SEES, SHARES, AccessScope
 from memory.ports.memories import (
     ChangedMemory,
     Duplicate,
@@ -36,9 +36,9 @@ from memory.ports.memories import (
 from memory.stores import insert as inserting
 from memory.stores import message_changes
 from memory.stores.filters import (
-    HOLDS,
     MAX_STATEMENTS,
-    VISIBLE,
+    TRUE_NOW,
+    by_reader,
     conditions_of,
     statement,
     values_of,
@@ -65,9 +65,19 @@ TALLY: Final = f"""
 AFTER: Final = f"""
     (m.at, m.seq) < (SELECT m.at, m.seq FROM memories m WHERE m.id = :after AND {SEES})
 """  # noqa: S608 - constants
-RECORDS: Final = Statement(f"""
-    SELECT m.seq, {SELECTED} FROM memories m WHERE {among("m.seq", "seqs")} AND {VISIBLE}
-""")  # noqa: S608 - constants
+RECORDS: Final = by_reader(
+    lambda visible: (
+        f"SELECT m.seq, {SELECTED} FROM memories m WHERE {among('m.seq', 'seqs')} AND {visible}"  # noqa: S608 - constants
+    )
+)
+SHARED_READ: Final = 2_000
+"""Shares, the latest of an agent's pools, that its searches read."""
+IN_POOLS: Final = within(
+    "m.seq",
+    f"SELECT number FROM (SELECT s.seq, s.number FROM {SHARES} WHERE r.agent = :for_agent"  # noqa: S608 - constants
+    f" ORDER BY s.seq DESC LIMIT {SHARED_READ}) AS latest",
+)
+"""A memory that may be shared with the asking agent; the rule decides."""
 
 
 def _newest_statement(access: AccessScope, filters: Filter, now: int) -> tuple[Statement, Params]:
@@ -75,24 +85,26 @@ def _newest_statement(access: AccessScope, filters: Filter, now: int) -> tuple[S
     owners = owners_within(access)
     values = values_of(access, filters, now)
     values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
-    conditions = (
-        f"{conditions_of(filters)} AND {AFTER}" if filters.after_id else conditions_of(filters)
-    )
-    return _newest(conditions, len(owners), in_room=bool(access.room)), values
+    conditions = conditions_of(access, filters)
+    if filters.after_id:
+        conditions = f"{conditions} AND {AFTER}"
+    places = (IN_ROOM,) if access.room else ()
+    if access.agent and not filters.own_only:
+        places = (*places, IN_POOLS)
+    return _newest(conditions, len(owners), places), values
 
 
 def _tally_statement(access: AccessScope, filters: Filter, now: int) -> tuple[Statement, Params]:
     """Return the statement that counts own matches by kind."""
-    counted = statement(f"{TALLY} {conditions_of(filters)} GROUP BY m.kind")
+    counted = statement(f"{TALLY} {conditions_of(access, filters)} GROUP BY m.kind")
     return counted, values_of(access, filters, now)
 
 
 @lru_cache(MAX_STATEMENTS)
-def _newest(conditions: str, owners: int, *, in_room: bool) -> Statement:
-    """Read the newest of each owner and of the room by an index; the newest of all are among
-    them."""
-    arms = [f"m.owner = :owner{number}" for number in range(owners)]
-    arms += [IN_ROOM] if in_room else []
+def _newest(conditions: str, owners: int, places: tuple[str, ...]) -> Statement:
+    """Read the newest of each owner and of `places`, the room and pools, by an index; the newest
+    of all are among them."""
+    arms = [*(f"m.owner = :owner{number}" for number in range(owners)), *places]
     rest = f"{conditions} ORDER BY m.at DESC, m.seq DESC LIMIT :limit"
     newest = " UNION ".join(
         f"SELECT * FROM (SELECT m.at, m.seq FROM memories m WHERE {arm} AND {rest}) AS arm{number}"  # noqa: S608 - constants
@@ -109,13 +121,21 @@ WINDOW: Final = {"sqlite": 2_000, "postgres": 50_000}
 """Numbers among which memories without a vector are searched at once: some milliseconds, because
 SQLite works on the event loop."""
 KEPT_VECTOR: Final = either(sqlite="v.vector", postgres="CAST(v.vector AS text)")
-GET: Final = Statement(f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {VISIBLE}")  # noqa: S608 - constants
-GET_WITH_VECTOR: Final = Statement(f"""
-    SELECT {SELECTED}, v.model, {KEPT_VECTOR} FROM memories m
-    LEFT JOIN memory_vectors v ON v.memory = m.seq WHERE m.id = :id AND {VISIBLE}
-""")  # noqa: S608 - constants
-THERE: Final = Statement(
-    f"SELECT m.id FROM memories m WHERE {among('m.id', 'ids')} AND {HOLDS}"  # noqa: S608 - constants
+GET: Final = by_reader(
+    lambda visible: f"SELECT {SELECTED} FROM memories m WHERE m.id = :id AND {visible}"  # noqa: S608 - constants
+)
+GET_WITH_VECTOR: Final = by_reader(
+    lambda visible: (
+        f"""
+        SELECT {SELECTED}, v.model, {KEPT_VECTOR} FROM memories m
+        LEFT JOIN memory_vectors v ON v.memory = m.seq WHERE m.id = :id AND {visible}
+    """  # noqa: S608 - constants
+    )
+)
+THERE: Final = by_reader(
+    lambda visible: (
+        f"SELECT m.id FROM memories m WHERE {among('m.id', 'ids')} AND {visible} AND {TRUE_NOW}"  # noqa: S608 - constants
+    )
 )
 DELETE: Final = Statement(
     f"DELETE FROM memories AS m WHERE {among('m.id', 'ids')} AND {MAY_CHANGE} RETURNING id"  # noqa: S608 - constants
@@ -200,15 +220,17 @@ class SqlMemories:
         if not hits:
             return []
         params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in hits]}
-        records = {row[0]: row[1:] for row in await self._database.fetch(RECORDS, params)}
+        records = {
+            row[0]: row[1:] for row in await self._database.fetch(RECORDS.of(access), params)
+        }
         return [Match(record_from(records[seq]), score) for seq, score in hits if seq in records]
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
         params = visible_at(access, self._clock) | {"id": storable(memory_id)}
         if not await self._vectors.there():
-            rows = await self._database.fetch(GET, params)
+            rows = await self._database.fetch(GET.of(access), params)
             return record_from(rows[0]) if rows else None
-        rows = await self._database.fetch(GET_WITH_VECTOR, params)
+        rows = await self._database.fetch(GET_WITH_VECTOR.of(access), params)
         if not rows:
             return None
         *columns, model, kept = rows[0]
@@ -217,7 +239,7 @@ class SqlMemories:
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
         params = visible_at(access, self._clock) | {"ids": [storable(id_) for id_ in memory_ids]}
-        return {str(id_) for (id_,) in await self._database.fetch(THERE, params)}
+        return {str(id_) for (id_,) in await self._database.fetch(THERE.of(access), params)}
 
     async def count(self, access: AccessScope) -> int:
         ((counted,),) = await self._database.fetch(COUNT, visible_at(access, self._clock))

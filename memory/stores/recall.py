@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 from typing import Final
 
-from db import Database, Statement, among, either
+from db import Database, among, either
 from db.values import micros, storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.ports.recall import Hit
-from memory.stores.filters import VISIBLE, visible_at
+from memory.stores.filters import by_reader, visible_at
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.search import Searches
 
 
-def _beside(sign: str, order: str) -> str:
+def _beside(visible: str, sign: str, order: str) -> str:
     """The turns before or after each of `these`, in its conversation."""
     beside = f"""
         SELECT m.seq FROM memories m
         WHERE m.tenant = t.tenant AND m.conversation = t.conversation AND m.role <> ''
-            AND (m.at, m.seq) {sign} (t.at, t.seq) AND m.superseded_by = '' AND {VISIBLE}
+            AND (m.at, m.seq) {sign} (t.at, t.seq) AND m.superseded_by = '' AND {visible}
         ORDER BY m.at {order}, m.seq {order} LIMIT :span
     """  # noqa: S608 - constants
     joined = either(
@@ -30,16 +30,21 @@ def _beside(sign: str, order: str) -> str:
     return f"SELECT b.seq FROM these t {joined} WHERE t.lends"  # noqa: S608 - constants
 
 
-NEIGHBOURS: Final = Statement(f"""
-    WITH these AS MATERIALIZED (
-        SELECT m.seq, m.tenant, m.conversation, m.at,
-            m.role <> '' AND m.conversation <> '' AND {among("m.id", "lending")} AS lends
-        FROM memories m WHERE {among("m.id", "ids")} AND {VISIBLE}
-    )
-    SELECT {SELECTED} FROM memories m WHERE m.seq IN (
-        SELECT seq FROM these UNION {_beside("<", "DESC")} UNION {_beside(">", "ASC")})
-    ORDER BY m.conversation, m.at, m.seq
-""")  # noqa: S608 - constants
+def _neighbours(visible: str) -> str:
+    return f"""
+        WITH these AS MATERIALIZED (
+            SELECT m.seq, m.tenant, m.conversation, m.at,
+                m.role <> '' AND m.conversation <> '' AND {among("m.id", "lending")} AS lends
+            FROM memories m WHERE {among("m.id", "ids")} AND {visible}
+        )
+        SELECT {SELECTED} FROM memories m WHERE m.seq IN (
+            SELECT seq FROM these UNION {_beside(visible, "<", "DESC")}
+            UNION {_beside(visible, ">", "ASC")})
+        ORDER BY m.conversation, m.at, m.seq
+    """  # noqa: S608 - constants
+
+
+NEIGHBOURS: Final = by_reader(_neighbours)
 
 
 class SqlRecall:
@@ -74,4 +79,6 @@ class SqlRecall:
             "lending": lending if span > 0 else [],
             "ids": [*lending, *map(storable, alone)],
         }
-        return [record_from(row) for row in await self._database.fetch(NEIGHBOURS, params)]
+        return [
+            record_from(row) for row in await self._database.fetch(NEIGHBOURS.of(access), params)
+        ]

@@ -64,6 +64,8 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "superseded_at": "time",
     "confirmed": "flag",
     "derived_from": "list",
+    "agent": "text",
+    "agent_private": "flag",
 }
 """The columns of a record, in order. The vector is in its own table."""
 
@@ -129,6 +131,8 @@ def columns_of(record: Record) -> dict[str, object]:
         "superseded_at": record.superseded_at,
         "confirmed": record.confirmed,
         "derived_from": [storable(origin) for origin in record.derived_from],
+        "agent": storable(provenance.agent),
+        "agent_private": record.agent_private,
     }
 
 
@@ -181,7 +185,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         person, source, trust, at, session, message_id, tool, group, room, channel, audience,
         external, claim, captured_at, confidence, source_id, valid_until,
         true_from, true_until, expires_at, supersedes, superseded_by, superseded_at,
-        confirmed, derived_from,
+        confirmed, derived_from, agent, agent_private,
     ) = values
     # fmt: on
     provenance = Provenance(
@@ -197,6 +201,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         channel,
         _AUDIENCES[audience],
         bool(external),
+        agent,
     )
     return Record(
         id=id_,
@@ -218,6 +223,7 @@ def record_of(values: Iterable[Any], embedding: Embedding | None = None) -> Reco
         superseded_at=superseded_at,
         confirmed=bool(confirmed),
         derived_from=tuple(derived_from),
+        agent_private=bool(agent_private),
         embedding=embedding,
     )
 

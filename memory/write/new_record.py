@@ -60,6 +60,7 @@ def new_record(
         channel=channel_of(place),
         audience=place.audience,
         external=external,
+        agent=request.agent,
     )
     return Record(
         id=new_id(),
@@ -77,4 +78,5 @@ def new_record(
         expires_at=at + lives if tier is Tier.EPISODIC else None,
         supersedes=draft.supersedes,
         derived_from=request.message_ids,
+        agent_private=draft.agent_private and bool(request.agent),
     )

@@ -95,7 +95,9 @@ class WritePath:
         external: bool = False,
         past: ImportedHistory | None = None,
     ) -> WriteResult:
-        """Store a draft, queue it for review, or refuse it; `past` is the history of an import."""
+        """Store a draft, queue it for review, or refuse it; `past` is the history of an import.
+        Everything that an agent writes is an inference, for a person or a project."""
+        way = InputKind.ASSISTANT if request.agent else way
         result = await self._write(request, access, draft, way, external=external, past=past)
         if self.written is not None:
             self.written(result.outcome.value, result.code)

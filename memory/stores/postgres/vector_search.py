@@ -215,7 +215,7 @@ class PostgresVectors:
             "dimension": query.dimension,
         }
         many = int((await self._database.fetch(MANY, params))[0][0])
-        conditions = conditions_of(filters)
+        conditions = conditions_of(access, filters)
         if many > COMPARED:
             index = await self.table.index_of(query.model, query.dimension)
             if index is not None:

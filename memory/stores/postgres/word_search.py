@@ -109,7 +109,7 @@ class PostgresWords:
         first = " | ".join(queries[place] for place in chosen(counts))
         if not first:
             return [], counts
-        having = statement(f"{HITS}{conditions_of(filters)}{HITS_ORDER}")
+        having = statement(f"{HITS}{conditions_of(access, filters)}{HITS_ORDER}")
         rows = await self._database.fetch(having, looked_for | {"first": f"({first})"})
         return ranked({seq: bits for seq, bits in rows if bits}, counts), counts
 

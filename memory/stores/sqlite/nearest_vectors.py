@@ -268,7 +268,7 @@ class NearestVectors:
         filters: Filter,
         now: int,
     ) -> list[tuple[str, float]]:
-        pick = statement(PICK + conditions_of(filters))
+        pick = statement(PICK + conditions_of(access, filters))
         values = values_of(access, filters, now) | {"some": [number for number, _ in some]}
         picked, gone = await self._database.run(lambda: _there(pick, values, len(some)))
         if gone:

@@ -87,7 +87,7 @@ def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
     if filters.after_id:
         row = yield from fetch_first(NUMBER, values)
         after = -1 if row is None else int(row[0])
-    pick = statement(PICK + conditions_of(filters))
+    pick = statement(PICK + conditions_of(access, filters))
     matches: Hits = []
     for some in chunks(hits, after):
         rows = yield from fetch(pick, values | {"some": [seq for seq, _ in some]})
@@ -110,7 +110,7 @@ def _weighed(
         return []
     closely = max(limit, WEIGHED_CLOSELY)
     values = values_of(access, filters, now)
-    look = statement(CLOSELY + conditions_of(filters))
+    look = statement(CLOSELY + conditions_of(access, filters))
     seen: list[Candidate] = []
     for begin in range(0, len(hits), closely):
         some = [seq for seq, _ in hits[begin : begin + closely]]

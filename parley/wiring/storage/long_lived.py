@@ -33,6 +33,10 @@ from gateway.stores.traces import SqlTraces
 from gateway.stores.unit_of_work import SqlTurnWriter
 from gateway.stores.usage import SqlUsage
 from memory import schema as memory_schema
+from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.pools import PoolStore
+from memory.agents.stores.agents import SqlAgents
+from memory.agents.stores.pools import SqlPools
 from memory.ports.api_tokens import TokenStore
 from memory.ports.audit import AuditTrail
 from memory.ports.brain import BrainStore
@@ -74,6 +78,8 @@ class MemoryStores:
     personal: PersonalDataStore
     census: MemoryCounts
     tokens: TokenStore
+    agents: AgentStore
+    pools: PoolStore
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -93,6 +99,8 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         personal=SqlMemoryPersonalData(database),
         census=SqlMemoryCounts(database),
         tokens=tokens,
+        agents=SqlAgents(database),
+        pools=SqlPools(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

@@ -6,6 +6,7 @@ import pytest
 
 from db import Statement
 from db.sqlite import SqliteDatabase
+from memory.agents.stores import agents, pools
 from memory.ports.memories import Filter
 from memory.stores import filters, insert, memories, message_changes, recall, rows
 from memory.stores.sqlite import word_search
@@ -17,15 +18,23 @@ WHOLE = re.compile(
 EVERY = Filter(text="tea", tags=("a",), own_only=True, after_id="mem-1", limit=5)
 STATEMENTS: dict[str, Statement] = {
     f"{module.__name__}.{name}": value
-    for module in (memories, insert, message_changes, recall, rows)
+    for module in (memories, insert, message_changes, recall, rows, agents, pools)
     for name, value in vars(module).items()
     if isinstance(value, Statement)
 } | {
     "newest": memories._newest_statement(access(project="p", room="r"), EVERY, 0)[0],
     "tally": memories._tally_statement(access(), EVERY, 0)[0],
-    "picked": filters.statement(word_search.PICK + filters.conditions_of(EVERY)),
-    "closely": filters.statement(word_search.CLOSELY + filters.conditions_of(EVERY)),
+    "picked": filters.statement(word_search.PICK + filters.conditions_of(access(), EVERY)),
+    "closely": filters.statement(word_search.CLOSELY + filters.conditions_of(access(), EVERY)),
 }
+AGENT = access(project="p", room="r", agent="a")
+STATEMENTS |= {
+    f"{module.__name__}.{name} for {reader}": statement
+    for module in (memories, recall)
+    for name, value in vars(module).items()
+    if isinstance(value, filters.ByReader)
+    for reader, statement in (("people", value.for_person), ("agents", value.for_agent))
+} | {"newest for agents": memories._newest_statement(AGENT, Filter(), 0)[0]}
 COUNTS_ALL = "memory.stores.memories.EMBEDDED"
 
 

@@ -1,0 +1,350 @@
+"""Pools: agents share memories in them. `memory/model/scope.py` has the rule of who reads a share.
+
+The owner of a pool adds any agent of the tenant. Everybody else adds own agents with READ
+permission, where the pool's scope covers them. Only the owner of a memory shares it.
+"""
+
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gateway.errors import BadInput, NotFound
+from gateway.people import Role
+from gateway.ports import Clock
+from memory.agents.model import (
+    MAX_RESULTS,
+    Agent,
+    AgentLimits,
+    Capability,
+    Permission,
+    Pool,
+    PoolEntry,
+    PoolMember,
+    SharedMemory,
+    SharedScope,
+)
+from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.pools import PoolStore
+from memory.agents.registry import AgentRegistry, capacity, named
+from memory.audit import Audit
+from memory.model.record import Record
+from memory.model.scope import AccessScope, RequestScope, access_scope_of
+from memory.ports.audit import AuditAction
+from memory.ports.memories import MemoryStore
+from memory.recall.selection import displayable
+
+MAX_LISTED: Final = 10_000
+PRUNED_AT_ONCE: Final = 1_000
+NO_POOL: Final = "There is no pool {id!r} that you can use. `pools_of` lists yours."
+NO_MEMORY: Final = (
+    "There is no memory {id!r} of yours that can be shared. What an agent keeps for itself, turns"
+    " and replaced memories are not shared."
+)
+NO_PROJECT: Final = "Which project? A pool or a share of scope PROJECT needs one: choose it first."
+OPERATORS_ONLY: Final = "scope: only operators create pools of scope GLOBAL"
+TOO_WIDE: Final = "scope: the pool {name!r} is of scope {pool}; {scope} is wider"
+CHANGES_BEHAVIOUR: Final = (
+    "A preference, instruction or correction changes how the assistant works for others. Store it"
+    " for the project instead, where an operator decides about it, or share it at scope USER."
+)
+
+Reaches = Callable[[RequestScope, str], Awaitable[bool]]
+"""True if the person of a request belongs to a project."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRegistry:
+    """Manages pools. Every method raises `StoreUnavailable`, and `NotFound` for a pool, an agent or
+    a memory that the caller cannot see."""
+
+    store: PoolStore
+    agents: AgentStore
+    registry: AgentRegistry
+    memories: MemoryStore
+    audit: Audit
+    clock: Clock
+    reaches: Reaches
+    limits: AgentLimits
+    make_id: Callable[[], str] = lambda: secrets.token_hex(16)
+
+    async def create_pool(self, request: RequestScope, name: str, scope: SharedScope) -> Pool:
+        """Create a pool of the caller. A pool of scope PROJECT belongs to the request's project.
+
+        Raises `RegistryCapacityError` at the limit, `BadInput` for a wrong name or scope.
+        """
+        safe = named(name, "name")
+        if not safe:
+            raise BadInput("name: a pool needs a name")
+        if scope is SharedScope.GLOBAL and not _operates(request):
+            await self._denied(request, "create")
+            raise BadInput(OPERATORS_ONLY)
+        if scope is SharedScope.TEAM and request.principal.outside:
+            await self._denied(request, "create")
+            raise BadInput("scope: people of other companies create no pools of scope TEAM")
+        project = request.project if scope is SharedScope.PROJECT else ""
+        if scope is SharedScope.PROJECT and not project:
+            raise BadInput(NO_PROJECT)
+        tenant, owner = request.principal.tenant, str(request.principal.person)
+        pool = Pool(self.make_id(), tenant, safe, owner, scope, self.clock.now(), project)
+        if not await self.store.add(pool, self.limits.pools):
+            await self._denied(request, "create")
+            raise capacity("pools", "pools", self.limits.pools, "Delete one first.")
+        await self._note("pool_operation", request, "create", pool=pool.id, scope=scope.name)
+        return pool
+
+    async def pools_of(self, request: RequestScope) -> tuple[Pool, ...]:
+        """Return the pools that the caller owns or has an agent in, first created first."""
+        found = await self.store.of_persons(request.principal.tenant, request.persons, MAX_LISTED)
+        return tuple(found)
+
+    async def members_of(self, request: RequestScope, pool_id: str) -> tuple[PoolMember, ...]:
+        """Return the members of a pool that the caller owns or has an agent in."""
+        pool = await self.store.get(request.principal.tenant, pool_id)
+        if pool is not None and (
+            pool.owner in request.persons or await self.store.includes(pool, request.persons)
+        ):
+            return tuple(await self.store.members(pool_id, self.limits.pool_members))
+        raise NotFound(NO_POOL.format(id=pool_id[:64]))
+
+    async def delete_pool(self, request: RequestScope, pool_id: str) -> bool:
+        """Delete a pool of the caller; operators delete every pool of the tenant. The memories
+        stay. False if the caller has no such pool."""
+        pool = await self.store.get(request.principal.tenant, pool_id)
+        if pool is None or not (pool.owner in request.persons or _operates(request)):
+            return False
+        gone = await self.store.remove(pool)
+        if gone:
+            await self._note("pool_operation", request, "delete", pool=pool.id)
+        return gone
+
+    async def join_pool(
+        self, request: RequestScope, pool_id: str, agent_id: str, permission: Permission
+    ) -> bool | None:
+        """Add an agent to a pool. None if it lacks MEMORY_READ, or MEMORY_WRITE for WRITE; False
+        if the caller may not give this permission. Raises `RegistryCapacityError` at the limit."""
+        pool = await self._pool(request, pool_id)
+        owned = pool.owner in request.persons
+        agent = await self._joining(request, pool, agent_id, owned=owned)
+        needed = {Capability.MEMORY_READ}
+        if permission is Permission.WRITE:
+            needed.add(Capability.MEMORY_WRITE)
+        if not needed <= agent.capabilities:
+            await self._denied(request, "join", pool=pool.id, agent=agent.id)
+            return None
+        if not owned and permission is Permission.WRITE:
+            await self._denied(request, "join", pool=pool.id, agent=agent.id)
+            return False
+        limit = self.limits.pool_members
+        if pool.scope is SharedScope.AGENT_PRIVATE:
+            limit = 1
+        member = PoolMember(pool.id, agent.id, permission, self.clock.now(), granted=owned)
+        joined = await self.store.join(pool, member, limit, replace=owned)
+        if joined is None:
+            raise NotFound(NO_POOL.format(id=pool_id[:64]))
+        if not joined:
+            await self._denied(request, "join", pool=pool.id, agent=agent.id)
+            advice = "Remove one first."
+            raise capacity("pool_members", "members in this pool", limit, advice)
+        await self._note(
+            "pool_operation",
+            request,
+            "join",
+            pool=pool.id,
+            agent=agent.id,
+            permission=permission.value,
+        )
+        return True
+
+    async def leave_pool(self, request: RequestScope, pool_id: str, agent_id: str) -> bool:
+        """End the membership of an own agent, or as the pool's owner of any agent. It reads the
+        pool no longer, and what it shared leaves the pool with it. False if it is no member."""
+        pool = await self.store.get(request.principal.tenant, pool_id)
+        if pool is None:
+            return False
+        if pool.owner not in request.persons or request.agent:
+            agent = await self.agents.get(request.principal.tenant, agent_id)
+            if agent is None or agent.owner not in request.persons:
+                return False
+            if request.agent not in {"", agent_id}:
+                return False
+        left = await self.store.leave(pool.id, agent_id)
+        if left:
+            await self._note("pool_operation", request, "leave", pool=pool.id, agent=agent_id)
+        return left
+
+    async def share_memory(
+        self,
+        request: RequestScope,
+        pool_id: str,
+        memory_id: str,
+        agent_id: str,
+        scope: SharedScope,
+    ) -> SharedMemory | bool | None:
+        """Share an own memory with a pool; the result says with how many members.
+
+        None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool, or if
+        another text took the place of the memory there. Raises `BadInput` for a scope that is wider
+        than the pool's, and for what changes behaviour at a scope wider than USER, unless an
+        operator shares it; `RegistryCapacityError` at the limit.
+        """
+        agent = await self.registry.own(request, agent_id)
+        pool = await self._pool(request, pool_id)
+        if not agent.may(Capability.MEMORY_WRITE):
+            await self._denied(request, "share", pool=pool.id, agent=agent.id)
+            return None
+        project = pool.project or request.project
+        if not pool.scope.includes(scope):
+            text = TOO_WIDE.format(name=pool.name, pool=pool.scope.name, scope=scope.name)
+            raise BadInput(text)
+        if scope is SharedScope.PROJECT and not project:
+            raise BadInput(NO_PROJECT)
+        access = access_scope_of(replace(request, agent=agent.id))
+        record = await self.memories.get(access, memory_id)
+        if record is None:
+            raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
+        wide = not SharedScope.USER.includes(scope)
+        if record.behavioral and wide and not access.operates:
+            raise BadInput(CHANGES_BEHAVIOUR)
+        now = self.clock.now()
+        wanted = SharedMemory(pool.id, memory_id, agent.id, scope, now)
+        of_project = project if scope is SharedScope.PROJECT else ""
+        limit = self.limits.pool_memories
+        shared = await self.store.share(access, wanted, of_project, limit, now)
+        if isinstance(shared, SharedMemory):
+            await self._note(
+                "pool_operation",
+                request,
+                "share",
+                pool=pool.id,
+                memory=memory_id,
+                scope=scope.name,
+                members=shared.members,
+            )
+            return shared
+        await self._denied(request, "share", pool=pool.id, agent=agent.id)
+        if shared == "missing":
+            raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
+        if shared == "full":
+            advice = "Stop sharing one first."
+            raise capacity("pool_memories", "shared memories in this pool", limit, advice)
+        return False
+
+    async def unshare(self, request: RequestScope, pool_id: str, memory_id: str) -> bool:
+        """Stop sharing an own memory, or as the pool's owner any; False if it is not shared."""
+        pool = await self.store.get(request.principal.tenant, pool_id)
+        if pool is None:
+            return False
+        owned = pool.owner in request.persons
+        gone = await self.store.unshare(
+            pool.tenant, request.persons, pool.id, memory_id, any_=owned
+        )
+        if gone:
+            await self._note("pool_operation", request, "unshare", pool=pool.id, memory=memory_id)
+        return gone
+
+    async def query_shared(
+        self,
+        request: RequestScope,
+        pool_id: str,
+        agent_id: str,
+        max_scope: SharedScope,
+        max_results: int = 100,
+    ) -> tuple[PoolEntry, ...] | bool | None:
+        """Return what an own agent may read in a pool at this scope or narrower, latest first.
+
+        None if the agent lacks MEMORY_READ, False if it is no member. Raises `BadInput` unless
+        `max_results` is 1 to 1,000.
+        """
+        if not 1 <= max_results <= MAX_RESULTS:
+            raise BadInput(f"max_results: 1 to {MAX_RESULTS:,}, not {max_results}")
+        agent = await self.registry.own(request, agent_id)
+        pool = await self._pool(request, pool_id)
+        if not agent.may(Capability.MEMORY_READ):
+            await self._denied(request, "query", pool=pool.id, agent=agent.id)
+            return None
+        if await self.store.member(pool.id, agent.id) is None:
+            await self._denied(request, "query", pool=pool.id, agent=agent.id)
+            return False
+        access = replace(await self._reading(request, pool, agent), widest=max_scope.value)
+        found = await self.store.query(access, pool.id, self.clock.now(), max_results)
+        others = sum(entry.shared.agent != agent.id for entry in found)
+        if others:
+            await self._note(
+                "cross_agent_read", request, "query", pool=pool.id, agent=agent.id, results=others
+            )
+        return tuple(readable(access, entry) for entry in found)
+
+    async def prune(self) -> int:
+        """Delete a batch of shares whose memberships ended; return their number."""
+        return await self.store.prune(PRUNED_AT_ONCE)
+
+    # --- helpers --------------------------------------------------------------------------------
+
+    async def _pool(self, request: RequestScope, pool_id: str) -> Pool:
+        """Return a pool of the tenant that covers the caller, or in which they have an agent."""
+        pool = await self.store.get(request.principal.tenant, pool_id)
+        if pool is not None and await self._covers(request, pool):
+            return pool
+        await self._denied(request, "pool")
+        raise NotFound(NO_POOL.format(id=pool_id[:64]))
+
+    async def _covers(self, request: RequestScope, pool: Pool) -> bool:
+        if pool.owner in request.persons or pool.scope is SharedScope.GLOBAL:
+            return True
+        if pool.scope is SharedScope.TEAM and not request.principal.outside:
+            return True
+        if pool.scope is SharedScope.PROJECT and await self._in_project(request, pool.project):
+            return True
+        return await self.store.includes(pool, request.persons)
+
+    async def _in_project(self, request: RequestScope, project: str) -> bool:
+        return request.project == project or await self.reaches(request, project)
+
+    async def _joining(
+        self, request: RequestScope, pool: Pool, agent_id: str, *, owned: bool
+    ) -> Agent:
+        """Return an own agent; for the owner of a pool of scope PROJECT or wider any agent of the
+        tenant."""
+        if not owned or SharedScope.USER.includes(pool.scope) or request.agent == agent_id:
+            return await self.registry.own(request, agent_id)
+        agent = await self.agents.get(pool.tenant, agent_id)
+        if agent is None:
+            return await self.registry.own(request, agent_id)
+        return agent
+
+    async def _reading(self, request: RequestScope, pool: Pool, agent: Agent) -> AccessScope:
+        """Return the access of an agent, in the project of the pool if its person is in it."""
+        project = request.project
+        if pool.project and await self._in_project(request, pool.project):
+            project = pool.project
+        return access_scope_of(replace(request, agent=agent.id, project=project))
+
+    async def _denied(self, request: RequestScope, operation: str, **details: str | int) -> None:
+        await self._note("permission_denied", request, operation, **details)
+
+    async def _note(
+        self, action: AuditAction, request: RequestScope, operation: str, **details: str | int
+    ) -> None:
+        await self.audit.note(action, request, operation=operation, **details)
+
+
+def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:
+    """Return an entry as its reader sees it: without secrets, and another person's without person,
+    place and messages."""
+    return PoolEntry(entry.shared, without_origin(access, displayable(entry.record)))
+
+
+def without_origin(access: AccessScope, record: Record) -> Record:
+    """Return the record of another person without person, place and messages."""
+    said = record.provenance
+    if said.person in access.persons:
+        return record
+    nameless = replace(
+        said, person="", session="", message_id="", conversation="", room="", channel=""
+    )
+    return replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
+
+
+def _operates(request: RequestScope) -> bool:
+    return request.principal.role.at_least(Role.OPERATOR)

@@ -1,0 +1,208 @@
+"""The store of agents and their sessions. Registrations take turns, so that the limits hold."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from db import (
+    FOR_UPDATE,
+    SKIP_LOCKED,
+    Database,
+    Row,
+    Statement,
+    Work,
+    among,
+    change,
+    lock,
+    together,
+)
+from db.statements import within
+from db.transaction import Change
+from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
+from memory.agents.model import Agent, AgentSession, AgentType, Capability
+from memory.model.scope import MAY_CHANGE, AccessScope
+
+COLUMNS: Final = "id, tenant, person, type, capabilities, registered_at, name"
+OF: Final = ", ".join(f"a.{name}" for name in COLUMNS.split(", "))
+THEIRS: Final = f"tenant = :tenant AND {among('person', 'persons')}"
+ADD: Final = Statement(f"""
+    INSERT INTO agents ({COLUMNS})
+    SELECT :id, :tenant, :person, :type, :capabilities, :registered_at, :name
+    WHERE (SELECT count(*) FROM agents) < :limit
+""")  # noqa: S608 - constants
+GET: Final = Statement(f"SELECT {COLUMNS} FROM agents WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants
+KNOWN: Final = Statement(f"""
+    SELECT {OF} FROM agents a WHERE a.id = :id AND a.tenant = :tenant AND (
+        {among("a.person", "persons")} OR EXISTS (
+            SELECT 1 FROM pool_members theirs JOIN pool_members own ON own.pool = theirs.pool
+            WHERE theirs.agent = a.id AND own.tenant = :tenant AND {among("own.person", "persons")}
+        ) OR EXISTS (
+            SELECT 1 FROM pool_members theirs JOIN pools p ON p.id = theirs.pool
+            WHERE theirs.agent = a.id AND p.tenant = :tenant AND {among("p.person", "persons")}
+        ))
+""")  # noqa: S608 - constants
+LISTED: Final = Statement(f"""
+    SELECT {COLUMNS} FROM agents WHERE {THEIRS} ORDER BY registered_at, id LIMIT :limit
+""")  # noqa: S608 - constants
+REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # noqa: S608 - constants
+AFTERWARDS: Final = (
+    Statement("DELETE FROM agent_sessions WHERE agent = :id"),
+    Statement("DELETE FROM pool_members WHERE agent = :id"),
+)
+WRITTEN: Final = Statement(f"""
+    SELECT m.id FROM memories m
+    WHERE m.agent = :id AND m.agent <> '' AND m.at >= :since AND {MAY_CHANGE}
+    ORDER BY m.at DESC, m.seq DESC LIMIT :limit
+""")  # noqa: S608 - constants
+OPEN: Final = "ended_at IS NULL AND at > :idle"
+ADD_SESSION: Final = Statement(f"""
+    INSERT INTO agent_sessions (id, tenant, person, agent, started_at, at)
+    SELECT :session, a.tenant, a.person, a.id, :now, :now FROM agents a
+    WHERE a.id = :id AND a.tenant = :tenant
+        AND (SELECT count(*) FROM agent_sessions WHERE {OPEN}) < :limit
+    {FOR_UPDATE}
+""")  # noqa: S608 - constants
+USE_SESSION: Final = Statement(f"""
+    UPDATE agent_sessions SET at = :now WHERE id = :session AND {THEIRS} AND {OPEN}
+    RETURNING id, agent, started_at, ended_at
+""")  # noqa: S608 - constants
+END_SESSION: Final = Statement(f"""
+    UPDATE agent_sessions SET ended_at = :now
+    WHERE id = :session AND {THEIRS} AND ended_at IS NULL
+""")  # noqa: S608 - constants
+AT_ONCE: Final = 1_000
+"""Sessions of one batch of the housekeeping."""
+
+
+def _some(where: str) -> str:
+    return within(
+        "id",
+        f"SELECT id FROM agent_sessions WHERE {where} LIMIT {AT_ONCE} {SKIP_LOCKED}",  # noqa: S608 - constants
+    )
+
+
+END_IDLE: Final = Statement(
+    f"UPDATE agent_sessions SET ended_at = at WHERE {_some('ended_at IS NULL AND at <= :idle')}"  # noqa: S608 - constants
+)
+FORGET_ENDED: Final = Statement(
+    f"DELETE FROM agent_sessions WHERE {_some('ended_at IS NOT NULL AND ended_at <= :ended')}"  # noqa: S608 - constants
+)
+
+
+class SqlAgents:
+    """Implements `memory.agents.ports.agents.AgentStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, agent: Agent, limit: int) -> bool:
+        params = {
+            "id": agent.id,
+            "tenant": storable(agent.tenant),
+            "person": storable(agent.owner),
+            "type": agent.type.value,
+            "capabilities": json_list(sorted(agent.capabilities)),
+            "registered_at": micros(agent.registered_at),
+            "name": storable(agent.name),
+            "limit": limit,
+        }
+
+        def work() -> Work[bool]:
+            yield from lock("agents")
+            return (yield from change(ADD, params)) == 1
+
+        return await self._database.run(work)
+
+    async def get(self, tenant: str, agent_id: str) -> Agent | None:
+        params = {"id": storable(agent_id), "tenant": storable(tenant)}
+        rows = await self._database.fetch(GET, params)
+        return _agent(rows[0]) if rows else None
+
+    async def known(self, tenant: str, persons: Sequence[str], agent_id: str) -> Agent | None:
+        rows = await self._database.fetch(KNOWN, _theirs(tenant, persons, agent_id))
+        return _agent(rows[0]) if rows else None
+
+    async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Agent]:
+        params = _theirs(tenant, persons) | {"limit": limit}
+        return [_agent(row) for row in await self._database.fetch(LISTED, params)]
+
+    async def remove(self, tenant: str, persons: Sequence[str], agent_id: str) -> bool:
+        params = _theirs(tenant, persons, agent_id)
+
+        def work() -> Work[bool]:
+            if not (yield from change(REMOVE, params)):
+                return False
+            yield from together(*(Change(one, params) for one in AFTERWARDS), last=True)
+            return True
+
+        return await self._database.run(work)
+
+    async def memories_of(
+        self, access: AccessScope, agent_id: str, since: datetime, limit: int
+    ) -> list[str]:
+        params = access.parameters() | {"id": storable(agent_id), "since": micros(since)}
+        params |= {"limit": limit}
+        return [str(id_) for (id_,) in await self._database.fetch(WRITTEN, params)]
+
+    async def add_session(
+        self, agent: Agent, session: AgentSession, idle_since: datetime, limit: int
+    ) -> bool:
+        params = {
+            "id": agent.id,
+            "tenant": storable(agent.tenant),
+            "session": session.id,
+            "now": micros(session.started_at),
+            "idle": micros(idle_since),
+            "limit": limit,
+        }
+
+        def work() -> Work[bool]:
+            yield from lock("agent sessions")
+            return (yield from change(ADD_SESSION, params)) == 1
+
+        return await self._database.run(work)
+
+    async def use_session(
+        self, tenant: str, persons: Sequence[str], session_id: str, now: datetime, idle: datetime
+    ) -> AgentSession | None:
+        params = _theirs(tenant, persons) | {
+            "session": storable(session_id),
+            "now": micros(now),
+            "idle": micros(idle),
+        }
+        rows = await self._database.fetch(USE_SESSION, params)
+        return _session(rows[0]) if rows else None
+
+    async def end_session(
+        self, tenant: str, persons: Sequence[str], session_id: str, now: datetime
+    ) -> bool:
+        params = _theirs(tenant, persons) | {"session": storable(session_id), "now": micros(now)}
+        return await self._database.change(END_SESSION, params) == 1
+
+    async def prune(self, idle: datetime, ended: datetime) -> int:
+        params = {"idle": micros(idle), "ended": micros(ended)}
+
+        def work() -> Work[int]:
+            steps = (Change(END_IDLE, params), Change(FORGET_ENDED, params))
+            return sum((yield from together(*steps, last=True)))
+
+        return await self._database.run(work)
+
+
+def _theirs(tenant: str, persons: Sequence[str], agent_id: str = "") -> dict[str, object]:
+    return {
+        "id": storable(agent_id),
+        "tenant": storable(tenant),
+        "persons": [storable(person) for person in persons if person],
+    }
+
+
+def _agent(row: Row) -> Agent:
+    id_, tenant, person, type_, capabilities, registered_at, name = row
+    may = frozenset(map(Capability, texts_of(capabilities)))
+    return Agent(id_, tenant, AgentType(type_), person, may, time_of(registered_at), name)
+
+
+def _session(row: Row) -> AgentSession:
+    id_, agent, started_at, ended_at = row
+    return AgentSession(id_, agent, time_of(started_at), time_or_none(ended_at))

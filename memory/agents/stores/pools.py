@@ -1,0 +1,337 @@
+"""The store of pools. Writers of one pool lock its row, so that its limits hold."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from db import (
+    FOR_UPDATE,
+    SKIP_LOCKED,
+    Database,
+    Params,
+    Row,
+    Statement,
+    Work,
+    among,
+    change,
+    fetch,
+    fetch_first,
+    lock,
+    together,
+)
+from db.statements import within
+from db.transaction import Change
+from db.values import micros, storable, time_of
+from memory.agents.model import (
+    Permission,
+    Pool,
+    PoolEntry,
+    PoolMember,
+    SharedMemory,
+    SharedScope,
+)
+from memory.agents.ports.pools import Refused, ReplacedText
+from memory.model.scope import MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
+from memory.stores.filters import TRUE_NOW
+from memory.stores.rows import SELECTED, record_from
+
+COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
+ADD: Final = Statement(f"""
+    INSERT INTO pools ({COLUMNS})
+    SELECT :id, :tenant, :person, :name, :scope, :project, :created_at
+    WHERE (SELECT count(*) FROM pools) < :limit
+""")  # noqa: S608 - constants
+GET: Final = Statement(f"SELECT {COLUMNS} FROM pools WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants
+LISTED: Final = Statement(f"""
+    SELECT {COLUMNS} FROM pools WHERE tenant = :tenant AND {among("person", "persons")}
+    UNION SELECT {COLUMNS} FROM pools WHERE {
+    within(
+        "id",
+        "SELECT r.pool FROM pool_members r WHERE r.tenant = :tenant AND "
+        + among("r.person", "persons"),
+    )
+}
+    ORDER BY created_at, id LIMIT :limit
+""")  # noqa: S608 - constants
+INCLUDES: Final = Statement(f"""
+    SELECT 1 FROM pool_members WHERE pool = :pool AND tenant = :tenant
+        AND {among("person", "persons")} LIMIT 1
+""")  # noqa: S608 - constants
+REMOVE: Final = Statement("DELETE FROM pools WHERE id = :id AND tenant = :tenant")
+REMOVE_MEMBERS: Final = Statement("DELETE FROM pool_members WHERE pool = :id")
+LOCK: Final = Statement(f"SELECT scope, project FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants
+MEMBER_COLUMNS: Final = "pool, agent, permission, joined_at, granted"
+MEMBER: Final = Statement(
+    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool AND agent = :agent"  # noqa: S608 - constants
+)
+MEMBERS: Final = Statement(
+    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"  # noqa: S608 - constants
+)
+COUNT_MEMBERS: Final = Statement("SELECT count(*) FROM pool_members WHERE pool = :pool")
+CHANGE_MEMBER: Final = Statement("""
+    UPDATE pool_members SET permission = :permission, granted = :granted
+    WHERE pool = :pool AND agent = :agent
+""")
+JOIN: Final = Statement(f"""
+    INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
+    SELECT :pool, a.id, a.tenant, a.person, :permission, :granted, :now
+    FROM agents a WHERE a.id = :agent AND a.tenant = :tenant {FOR_UPDATE}
+""")  # noqa: S608 - constants
+LEAVE: Final = Statement("DELETE FROM pool_members WHERE pool = :pool AND agent = :agent")
+WRITER: Final = Statement(
+    "SELECT seq, permission FROM pool_members WHERE pool = :pool AND agent = :for_agent"
+)
+MEMORY: Final = Statement(f"""
+    SELECT m.seq FROM memories m
+    WHERE m.id = :memory AND {MAY_CHANGE} AND NOT m.agent_private AND m.role = ''
+        AND {TRUE_NOW} {FOR_UPDATE}
+""")  # noqa: S608 - constants
+SHARED: Final = Statement(
+    "SELECT person, version FROM pool_memories WHERE pool = :pool AND memory = :memory"
+)
+FULL: Final = Statement("""
+    SELECT count(*) FROM (SELECT 1 FROM pool_memories WHERE pool = :pool LIMIT :limit) AS counted
+""")
+SHARE: Final = Statement("""
+    INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
+        project, shared_at, version)
+    VALUES (:pool, :memory, :number, :for_tenant, :person, :for_agent, :member, :member, :scope,
+        :project, :now, 1)
+""")
+RESHARE: Final = Statement("""
+    UPDATE pool_memories SET scope = :scope, project = :project, person = :person,
+        agent = :for_agent, member = :member, writer = :member
+    WHERE pool = :pool AND memory = :memory
+""")
+UNSHARE: Final = Statement(f"""
+    DELETE FROM pool_memories WHERE pool = :pool AND memory = :memory AND tenant = :tenant
+        AND (:any OR {among("person", "persons")})
+""")  # noqa: S608 - constants
+ENTRIES: Final = f"""
+    SELECT s.pool, s.memory, s.agent, s.scope, s.shared_at, s.version, {SELECTED}
+    FROM {SHARES} JOIN memories m ON m.seq = s.number
+    WHERE s.pool = :pool AND {SHOWS_SHARED} AND {TRUE_NOW}
+"""  # noqa: S608 - constants
+QUERY: Final = Statement(f"{ENTRIES} ORDER BY s.seq DESC LIMIT :limit")
+QUERY_ONE: Final = Statement(f"{ENTRIES} AND s.memory = :memory")
+REPLACE: Final = Statement("""
+    UPDATE pool_memories AS s SET version = s.version + 1, agent = :agent, writer = r.seq,
+        shared_at = :now, number = m.seq
+    FROM memories m, pool_members r
+    WHERE s.pool = :pool AND s.memory = :memory AND s.tenant = :tenant AND s.version = :expected
+        AND m.id = :record AND m.tenant = :tenant
+        AND r.pool = :pool AND r.agent = :agent AND r.permission = 'write'
+""")
+
+
+def _orphans(where: str) -> Statement:
+    some = f"""
+        SELECT s.seq FROM pool_memories s
+        WHERE {where} (NOT EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = s.member)
+            OR NOT EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = s.writer))
+        LIMIT :most {SKIP_LOCKED}
+    """  # noqa: S608 - constants
+    return Statement(f"DELETE FROM pool_memories WHERE {within('seq', some)}")  # noqa: S608 - constants
+
+
+PRUNE: Final = _orphans("")
+PRUNE_POOL: Final = _orphans("s.pool = :pool AND")
+AT_ONCE: Final = 1_000
+"""Shares that a writer deletes when a pool is full."""
+
+
+class SqlPools:
+    """Implements `memory.agents.ports.pools.PoolStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, pool: Pool, limit: int) -> bool:
+        params = {
+            "id": pool.id,
+            "tenant": storable(pool.tenant),
+            "person": storable(pool.owner),
+            "name": storable(pool.name),
+            "scope": pool.scope.value,
+            "project": storable(pool.project),
+            "created_at": micros(pool.created_at),
+            "limit": limit,
+        }
+
+        def work() -> Work[bool]:
+            yield from lock("pools")
+            return (yield from change(ADD, params)) == 1
+
+        return await self._database.run(work)
+
+    async def get(self, tenant: str, pool_id: str) -> Pool | None:
+        params = {"id": storable(pool_id), "tenant": storable(tenant)}
+        rows = await self._database.fetch(GET, params)
+        return _pool(rows[0]) if rows else None
+
+    async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Pool]:
+        params = {"tenant": storable(tenant), "persons": _all(persons), "limit": limit}
+        return [_pool(row) for row in await self._database.fetch(LISTED, params)]
+
+    async def includes(self, pool: Pool, persons: Sequence[str]) -> bool:
+        params = {"pool": pool.id, "tenant": storable(pool.tenant), "persons": _all(persons)}
+        return bool(await self._database.fetch(INCLUDES, params))
+
+    async def remove(self, pool: Pool) -> bool:
+        params = {"id": pool.id, "tenant": pool.tenant}
+
+        def work() -> Work[bool]:
+            if not (yield from change(REMOVE, params)):
+                return False
+            yield from together(Change(REMOVE_MEMBERS, params), last=True)
+            return True
+
+        return await self._database.run(work)
+
+    async def member(self, pool_id: str, agent_id: str) -> PoolMember | None:
+        params = {"pool": storable(pool_id), "agent": storable(agent_id)}
+        rows = await self._database.fetch(MEMBER, params)
+        return _member(rows[0]) if rows else None
+
+    async def members(self, pool_id: str, limit: int) -> list[PoolMember]:
+        params = {"pool": storable(pool_id), "limit": limit}
+        return [_member(row) for row in await self._database.fetch(MEMBERS, params)]
+
+    async def join(
+        self, pool: Pool, member: PoolMember, limit: int, *, replace: bool
+    ) -> bool | None:
+        params = {
+            "pool": pool.id,
+            "tenant": storable(pool.tenant),
+            "agent": storable(member.agent),
+            "permission": member.permission.value,
+            "granted": member.granted,
+            "now": micros(member.joined_at),
+        }
+
+        def work() -> Work[bool | None]:
+            if (yield from fetch_first(LOCK, params)) is None:
+                return None
+            if (yield from fetch(MEMBER, params)):
+                if replace:
+                    yield from change(CHANGE_MEMBER, params)
+                return True
+            ((count,),) = yield from fetch(COUNT_MEMBERS, params)
+            if count >= limit:
+                return False
+            return True if (yield from change(JOIN, params)) else None
+
+        return await self._database.run(work)
+
+    async def leave(self, pool_id: str, agent_id: str) -> bool:
+        params = {"pool": storable(pool_id), "agent": storable(agent_id)}
+        return await self._database.change(LEAVE, params) == 1
+
+    async def share(
+        self, access: AccessScope, shared: SharedMemory, project: str, limit: int, now: datetime
+    ) -> SharedMemory | Refused:
+        params = access.parameters() | {
+            "pool": storable(shared.pool),
+            "memory": storable(shared.memory),
+            "scope": shared.scope.value,
+            "project": storable(project),
+            "person": storable(access.person),
+            "now": micros(now),
+            "limit": limit,
+            "most": AT_ONCE,
+        }
+        result = await self._database.run(lambda: _share(params, limit))
+        if isinstance(result, str):
+            return result
+        version, members = result
+        return SharedMemory(
+            shared.pool, shared.memory, access.agent, shared.scope, now, version, members
+        )
+
+    async def unshare(
+        self, tenant: str, persons: Sequence[str], pool_id: str, memory_id: str, *, any_: bool
+    ) -> bool:
+        params = {
+            "tenant": storable(tenant),
+            "persons": _all(persons),
+            "pool": storable(pool_id),
+            "memory": storable(memory_id),
+            "any": any_,
+        }
+        return await self._database.change(UNSHARE, params) == 1
+
+    async def query(
+        self,
+        access: AccessScope,
+        pool_id: str,
+        now: datetime,
+        limit: int,
+        memory_id: str = "",
+    ) -> list[PoolEntry]:
+        params = access.parameters() | {
+            "pool": storable(pool_id),
+            "memory": storable(memory_id),
+            "now": micros(now),
+            "limit": limit,
+        }
+        rows = await self._database.fetch(QUERY_ONE if memory_id else QUERY, params)
+        return [_entry(row) for row in rows]
+
+    async def replace_text(self, tenant: str, new: ReplacedText, now: datetime) -> bool:
+        params = {
+            "tenant": storable(tenant),
+            "pool": storable(new.pool),
+            "memory": storable(new.memory),
+            "agent": storable(new.agent),
+            "record": storable(new.record_id),
+            "expected": new.expected,
+            "now": micros(now),
+        }
+        return await self._database.change(REPLACE, params) == 1
+
+    async def prune(self, limit: int) -> int:
+        return await self._database.change(PRUNE, {"most": limit})
+
+
+def _share(params: Params, limit: int) -> Work[tuple[int, int] | Refused]:
+    """Return the version and the number of members."""
+    memory = yield from fetch_first(MEMORY, params)
+    pool = yield from fetch_first(LOCK, params)
+    writer = yield from fetch_first(WRITER, params)
+    if memory is None or pool is None or writer is None:
+        return "missing"
+    if writer[1] != Permission.WRITE:
+        return "denied"
+    values = {**params, "number": memory[0], "member": writer[0]}
+    ((members,),) = yield from fetch(COUNT_MEMBERS, params)
+    there = yield from fetch_first(SHARED, params)
+    if there is not None:
+        if there[1] > 1:
+            return "denied"
+        yield from change(RESHARE, values)
+        return int(there[1]), int(members)
+    ((count,),) = yield from fetch(FULL, params)
+    if count >= limit and not (yield from change(PRUNE_POOL, params)):
+        return "full"
+    yield from change(SHARE, values)
+    return 1, int(members)
+
+
+def _all(persons: Sequence[str]) -> list[str]:
+    return [storable(person) for person in persons if person]
+
+
+def _pool(row: Row) -> Pool:
+    id_, tenant, person, name, scope, project, created_at = row
+    return Pool(id_, tenant, name, person, SharedScope(scope), time_of(created_at), project)
+
+
+def _member(row: Row) -> PoolMember:
+    pool, agent, permission, joined_at, granted = row
+    return PoolMember(pool, agent, Permission(permission), time_of(joined_at), bool(granted))
+
+
+def _entry(row: Row) -> PoolEntry:
+    pool, memory, agent, scope, shared_at, version, *columns = row
+    shared = SharedMemory(pool, memory, agent, SharedScope(scope), time_of(shared_at), version)
+    return PoolEntry(shared, record_from(tuple(columns)))

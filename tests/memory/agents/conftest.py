@@ -1,0 +1,118 @@
+"""Agents and pools over both databases."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.message import Place
+from gateway.people import Audience, Role
+from gateway.ports.memory import Caller
+from memory.agents.model import AgentLimits
+from memory.model.record import Draft, Kind, Scope
+from memory.model.scope import RequestScope
+from memory.service.handle import MemoryHandle
+from parley.wiring.agents import WiredAgents, wire_agents
+from parley.wiring.storage.long_lived import memory_stores
+from tests.memory.rig import Rig, rig_on
+from tests.support.clock import FakeClock
+from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
+from tests.support.servers import PostgresServer
+
+API = Place("telegram", "main", "", Audience.DIRECT)
+ROOM = Place("telegram", "main", "-100", Audience.PRIVATE_ROOM)
+Engine = SqliteDatabase | PostgresDatabase
+
+
+@dataclass
+class Agents:
+    """People who have agents."""
+
+    rig: Rig
+    wired: WiredAgents
+    engine: Engine
+    clock: FakeClock
+    projects: dict[str, str] = field(default_factory=dict)
+
+    def limited(self, **limits: int) -> "Agents":
+        """The same with other limits."""
+        wired = wire_agents(
+            self.rig.stores, self.rig.people, self.rig.path.audit, self.clock, AgentLimits(**limits)
+        )
+        return replace(self, wired=wired)
+
+    async def handle(
+        self, name: str = "ada", *, agent: str = "", tenant: str = "", **caller: Any
+    ) -> MemoryHandle:
+        """The memory of a person in private."""
+        asks: Caller = self.rig.caller(name, at=API, **caller)
+        if tenant:
+            asks = replace(asks, principal=replace(asks.principal, tenant=tenant))
+        handle = await self.rig.memory.for_principal(asks)
+        return handle.for_agent(agent) if agent else handle
+
+    async def request(self, name: str = "ada", **caller: Any) -> RequestScope:
+        """A request of a person in private."""
+        return (await self.handle(name, **caller)).request
+
+    async def operator(self, name: str = "root") -> RequestScope:
+        return await self.request(name, role=Role.OPERATOR)
+
+    async def remember(
+        self, name: str, text: str, kind: Kind = Kind.FACT, scope: Scope = Scope.USER, **who: Any
+    ) -> str:
+        """Store a memory of a person; its id."""
+        handle = await self.handle(name, **who)
+        result = await handle.write.remember(Draft(text, kind, scope=scope))
+        assert result.memory_id, result
+        return result.memory_id
+
+    def noted(self, action: str) -> list[Mapping[str, str | int]]:
+        """The details of the audit entries of an action."""
+        entries = self.rig.noted.entries
+        return [dict(entry.details) for entry in entries if entry.action == action]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    opened = sqlite_database(tmp_path / "test.db")
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@pytest.fixture
+async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresDatabase]:
+    opened = postgres_database(await migrated_database(postgres), PATIENT)
+    await opened.start()
+    yield opened
+    await opened.stop()
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    name = "sqlite" if request.param == "sqlite" else "pool"
+    opened: Engine = request.getfixturevalue(name)
+    return opened
+
+
+@pytest.fixture
+async def agents(engine: Engine, clock: FakeClock) -> AsyncIterator[Agents]:
+    hot = sqlite_database(":memory:")
+    await hot.start()
+    stores = memory_stores(engine, clock)
+    rig = rig_on(stores, hot, clock)
+    wired = wire_agents(stores, rig.people, rig.path.audit, clock, AgentLimits())
+    yield Agents(rig, wired, engine, clock)
+    await hot.stop()

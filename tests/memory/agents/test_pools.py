@@ -1,0 +1,267 @@
+"""Agents share memories in pools, and read only what is shared with them."""
+
+from dataclasses import replace
+
+import pytest
+
+from gateway.errors import BadInput, NotFound
+from memory.agents.model import (
+    Agent,
+    AgentType,
+    Capability,
+    Permission,
+    Pool,
+    PoolEntry,
+    RegistryCapacityError,
+    SharedMemory,
+    SharedScope,
+)
+from memory.model.record import Draft, Kind
+from memory.model.scope import RequestScope
+from tests.memory.agents.conftest import Agents
+
+TEAM, USER, GLOBAL = SharedScope.TEAM, SharedScope.USER, SharedScope.GLOBAL
+PROJECT, PRIVATE = SharedScope.PROJECT, SharedScope.AGENT_PRIVATE
+READ, WRITE = Permission.READ, Permission.WRITE
+
+
+async def an_agent(agents: Agents, name: str, kind: AgentType = AgentType.CLAUDE_CODE) -> Agent:
+    return await agents.wired.registry.register_agent(await agents.request(name), kind)
+
+
+async def a_pool(agents: Agents, owner: str, *members: Agent, scope: SharedScope = TEAM) -> Pool:
+    """A pool of the owner, with members that may write."""
+    request = await agents.request(owner)
+    pool = await agents.wired.pools.create_pool(request, "auth refactor", scope)
+    for member in members:
+        assert await agents.wired.pools.join_pool(request, pool.id, member.id, WRITE)
+    return pool
+
+
+async def texts(
+    agents: Agents, name: str, pool: Pool, agent: Agent, widest: SharedScope = GLOBAL
+) -> list[str]:
+    """What an agent reads in a pool."""
+    request = await agents.request(name)
+    found = await agents.wired.pools.query_shared(request, pool.id, agent.id, widest)
+    assert isinstance(found, tuple)
+    return [entry.record.content for entry in found]
+
+
+async def test_a_shared_memory_is_read_by_the_members_of_the_pool(agents: Agents) -> None:
+    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
+    pool = await a_pool(agents, "ada", ada, ben)
+    memory = await agents.remember("ada", "The login bug is in auth.py")
+    shared = await agents.wired.pools.share_memory(
+        await agents.request(), pool.id, memory, ada.id, TEAM
+    )
+    assert isinstance(shared, SharedMemory)
+    assert (shared.pool, shared.members, shared.version) == (pool.id, 2, 1)
+    assert await texts(agents, "ben", pool, ben) == ["The login bug is in auth.py"]
+    request = await agents.request("ben")
+    (entry,) = await entries(agents, request, pool, ben)
+    assert entry.record.provenance.person == entry.record.provenance.message_id == ""
+    assert agents.noted("cross_agent_read")[0]["results"] == 1
+    eve = await an_agent(agents, "eve")
+    asked = await agents.wired.pools.query_shared(
+        await agents.request("eve"), pool.id, eve.id, GLOBAL
+    )
+    assert asked is False
+    assert agents.noted("permission_denied")[-1]["operation"] == "query"
+
+
+async def entries(
+    agents: Agents, request: RequestScope, pool: Pool, agent: Agent
+) -> tuple[PoolEntry, ...]:
+    found = await agents.wired.pools.query_shared(request, pool.id, agent.id, GLOBAL)
+    assert isinstance(found, tuple)
+    return found
+
+
+async def test_an_agent_finds_shared_memories_in_its_searches_and_its_person_does_not(
+    agents: Agents,
+) -> None:
+    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
+    pool = await a_pool(agents, "ada", ada, ben)
+    memory = await agents.remember("ada", "The login bug is in auth.py")
+    await agents.wired.pools.share_memory(await agents.request(), pool.id, memory, ada.id, TEAM)
+    by_agent = await agents.handle("ben", agent=ben.id)
+    by_person = await agents.handle("ben")
+    assert await agents.rig.stores.memories.get(by_agent.access, memory) is not None
+    assert await agents.rig.stores.memories.get(by_person.access, memory) is None
+
+
+async def test_leaving_unsharing_and_deleting_take_effect_at_the_next_query(
+    agents: Agents,
+) -> None:
+    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
+    pool = await a_pool(agents, "ada", ada, ben)
+    pools, owner = agents.wired.pools, await agents.request()
+
+    async def shared(text: str) -> str:
+        memory = await agents.remember("ada", text)
+        assert await pools.share_memory(owner, pool.id, memory, ada.id, TEAM)
+        return memory
+
+    first, second = await shared("The first cellar"), await shared("The second attic")
+    await shared("The third roof")
+    assert len(await texts(agents, "ben", pool, ben)) == 3
+    assert await pools.unshare(owner, pool.id, first)
+    assert await (await agents.handle()).privacy.delete([second]) == [second]
+    assert await texts(agents, "ben", pool, ben) == ["The third roof"]
+    assert await pools.leave_pool(owner, pool.id, ada.id)
+    assert await texts(agents, "ben", pool, ben) == []
+    assert await pools.join_pool(owner, pool.id, ada.id, WRITE)
+    assert await texts(agents, "ben", pool, ben) == [], "what it shared before stays out"
+    assert await pools.prune() == 1
+    assert await pools.leave_pool(await agents.request("ben"), pool.id, ben.id)
+    asked = await pools.query_shared(await agents.request("ben"), pool.id, ben.id, GLOBAL)
+    assert asked is False
+
+
+async def test_a_query_returns_shares_of_its_scope_or_narrower(agents: Agents) -> None:
+    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
+    pool = await a_pool(agents, "ada", ada, ben)
+    owner = await agents.request()
+    for text, scope in (("For the team", TEAM), ("For Ada", USER), ("For this agent", PRIVATE)):
+        memory = await agents.remember("ada", text)
+        assert await agents.wired.pools.share_memory(owner, pool.id, memory, ada.id, scope)
+    assert await texts(agents, "ben", pool, ben) == ["For the team"]
+    assert await texts(agents, "ada", pool, ada) == ["For this agent", "For Ada", "For the team"]
+    assert await texts(agents, "ada", pool, ada, USER) == ["For this agent", "For Ada"]
+    assert await texts(agents, "ada", pool, ada, PRIVATE) == ["For this agent"]
+
+
+async def test_only_the_owner_of_a_memory_shares_it(agents: Agents) -> None:
+    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
+    pool = await a_pool(agents, "ada", ada, ben)
+    memory = await agents.remember("ada", "The login bug is in auth.py")
+    with pytest.raises(NotFound):
+        await agents.wired.pools.share_memory(
+            await agents.request("ben"), pool.id, memory, ben.id, TEAM
+        )
+
+
+async def test_a_missing_permission_and_a_missing_capability_are_told_apart(
+    agents: Agents,
+) -> None:
+    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
+    pipeline = await an_agent(agents, "ben", AgentType.CUSTOM_PIPELINE)
+    pools, request = agents.wired.pools, await agents.request("ben")
+    pool = await a_pool(agents, "ada", ada)
+    memory = await agents.remember("ben", "The tests are slow")
+    assert await pools.join_pool(request, pool.id, ben.id, WRITE) is False
+    assert await pools.join_pool(request, pool.id, ben.id, READ) is True
+    assert await pools.share_memory(request, pool.id, memory, ben.id, TEAM) is False
+    assert await pools.join_pool(request, pool.id, pipeline.id, READ) is True
+    assert await pools.share_memory(request, pool.id, memory, pipeline.id, TEAM) is None
+    blind = await agents.wired.registry.register_agent(
+        request, AgentType.GPT_AGENT, capabilities=[Capability.KB_SEARCH]
+    )
+    assert await pools.join_pool(request, pool.id, blind.id, READ) is None
+    assert await pools.query_shared(request, pool.id, blind.id, TEAM) is None
+
+
+async def test_a_share_is_never_wider_than_its_pool(agents: Agents) -> None:
+    ada = await an_agent(agents, "ada")
+    pool = await a_pool(agents, "ada", ada, scope=USER)
+    memory = await agents.remember("ada", "The login bug is in auth.py")
+    with pytest.raises(BadInput, match="wider"):
+        await agents.wired.pools.share_memory(await agents.request(), pool.id, memory, ada.id, TEAM)
+
+
+async def test_what_changes_behaviour_is_shared_with_others_by_operators_only(
+    agents: Agents,
+) -> None:
+    ada = await an_agent(agents, "ada")
+    pool = await a_pool(agents, "ada", ada)
+    memory = await agents.remember("ada", "Always answer in French", Kind.INSTRUCTION)
+    pools, request = agents.wired.pools, await agents.request()
+    with pytest.raises(BadInput, match="changes how"):
+        await pools.share_memory(request, pool.id, memory, ada.id, TEAM)
+    assert await pools.share_memory(request, pool.id, memory, ada.id, USER)
+
+
+async def test_the_limits_of_pools_members_and_shares_are_reached_and_left_again(
+    agents: Agents,
+) -> None:
+    small = agents.limited(pools=1, pool_members=2, pool_memories=1)
+    pools, request = small.wired.pools, await agents.request()
+    some = [await an_agent(agents, "ada") for _ in range(3)]
+    pool = await a_pool(small, "ada", *some[:2])
+    with pytest.raises(RegistryCapacityError, match="1 pools"):
+        await pools.create_pool(request, "more", TEAM)
+    with pytest.raises(RegistryCapacityError, match="2 members"):
+        await pools.join_pool(request, pool.id, some[2].id, READ)
+    first = await agents.remember("ada", "The first cellar")
+    second = await agents.remember("ada", "The second attic")
+    assert await pools.share_memory(request, pool.id, first, some[0].id, TEAM)
+    with pytest.raises(RegistryCapacityError, match="1 shared"):
+        await pools.share_memory(request, pool.id, second, some[1].id, TEAM)
+    assert await pools.leave_pool(request, pool.id, some[0].id)
+    assert await pools.share_memory(request, pool.id, second, some[1].id, TEAM)
+    assert await pools.join_pool(request, pool.id, some[2].id, READ)
+    assert await pools.delete_pool(request, pool.id)
+    assert (await pools.create_pool(request, "more", TEAM)).name == "more"
+
+
+async def test_pools_of_other_people_and_tenants_are_unknown(agents: Agents) -> None:
+    ada = await an_agent(agents, "ada")
+    pools = agents.wired.pools
+    own = await a_pool(agents, "ada", ada, scope=USER)
+    team = await a_pool(agents, "ada", ada)
+    for request, pool in (
+        (await agents.request("ben"), own),
+        (await agents.request("mal", outside=True), team),
+        (await agents.request(tenant="other"), team),
+    ):
+        spy = await agents.wired.registry.register_agent(request, AgentType.HUMAN)
+        with pytest.raises(NotFound):
+            await pools.join_pool(request, pool.id, spy.id, READ)
+        with pytest.raises(NotFound):
+            await pools.query_shared(request, pool.id, spy.id, GLOBAL)
+        assert await pools.pools_of(request) == ()
+        assert not await pools.delete_pool(request, pool.id)
+        assert not await pools.leave_pool(request, pool.id, ada.id)
+
+
+async def test_a_pool_of_scope_agent_private_has_one_member(agents: Agents) -> None:
+    first, second = await an_agent(agents, "ada"), await an_agent(agents, "ada")
+    pool = await a_pool(agents, "ada", first, scope=PRIVATE)
+    with pytest.raises(RegistryCapacityError):
+        await agents.wired.pools.join_pool(await agents.request(), pool.id, second.id, READ)
+
+
+async def test_only_operators_create_global_pools_and_everybody_reads_them(
+    agents: Agents,
+) -> None:
+    pools = agents.wired.pools
+    with pytest.raises(BadInput, match="operators"):
+        await pools.create_pool(await agents.request(), "all", GLOBAL)
+    pool = await pools.create_pool(await agents.operator(), "all", GLOBAL)
+    ben = await an_agent(agents, "ben")
+    assert await pools.join_pool(await agents.request("ben"), pool.id, ben.id, READ)
+
+
+async def test_a_memory_that_an_agent_keeps_for_itself_is_read_by_that_agent_only(
+    agents: Agents,
+) -> None:
+    keeper, sibling = await an_agent(agents, "ada"), await an_agent(agents, "ada")
+    own = await agents.handle(agent=keeper.id)
+    kept = await own.write.remember(
+        Draft("The cupboard is called Rosa", Kind.FACT, agent_private=True)
+    )
+    person = await agents.handle()
+    kept = await person.review.approve(kept.review_id)
+    memories = agents.rig.stores.memories
+    assert await memories.get(own.access, kept.memory_id) is not None
+    other = await agents.handle(agent=sibling.id)
+    assert await memories.get(other.access, kept.memory_id) is None
+    assert await other.privacy.delete([kept.memory_id]) == []
+    assert [one.id async for one in person.read.everything()] == [kept.memory_id]
+    pool = await a_pool(agents, "ada", keeper, sibling)
+    with pytest.raises(NotFound):
+        await agents.wired.pools.share_memory(
+            replace(own.request), pool.id, kept.memory_id, keeper.id, TEAM
+        )
+    assert await person.privacy.delete([kept.memory_id]) == [kept.memory_id]
