@@ -11,7 +11,7 @@ from typing import Final
 
 from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
-from memory.agents.schema import AGENTS
+from memory.agents.schema import TABLES as AGENTS
 from memory.stores.partitions import ROOM_BEGINS
 
 RECORDS: Final = (

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
-from typing import Final
+from typing import Final, Literal
 
 from gateway.errors import BadInput
 from memory.model.record import Record
@@ -87,7 +87,9 @@ class RegistryCapacityError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """The limits of one installation. Source: the capacity table of Memory as a Service."""
+    """The limits of one installation. Source: the capacity table of Memory as a Service; the last
+    four are ours: the shortest and the longest time of a handoff, and the handoffs that a person
+    receives in an hour from the agents of one person, and in all."""
 
     agents: int = 10_000
     sessions: int = 50_000
@@ -98,6 +100,10 @@ class AgentLimits:
     pending_per_target: int = 100
     query_results: int = 100
     handoff_seconds: int = 3_600
+    handoff_seconds_least: int = 60
+    handoff_seconds_most: int = 604_800
+    person_per_hour: int = 10
+    person_per_hour_all: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,20 +210,24 @@ class SharedUpdate:
 
 @dataclass(frozen=True, slots=True)
 class HandoffContext:
-    """The task of a handoff. `current_state` is JSON; lists and texts are bounded at the edge."""
+    """The task of a handoff. `current_state` is JSON; lists and texts are bounded at the edge.
+    `findings` are codes of what looks like an instruction in its texts."""
 
     task_description: str
     current_state: dict[str, object] = field(default_factory=dict)
     relevant_memories: tuple[str, ...] = ()
     relevant_files: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
     """A task that one agent hands to another, or to a person.
 
-    `target` is the id of an agent, or empty where `target_person` (a `str(PersonId)`) receives it.
-    `until` is the end of the present state: of the offer while pending, of the work while accepted.
+    `target` is the id of an agent, or empty where `target_person` (a `str(PersonId)`) receives it;
+    both are empty once the receiver was erased. `source_owner` and `target_owner` are the people
+    for whom both sides act. `until` is the end of the present state: of the offer while pending, of
+    the work while accepted, which lasts `ttl_seconds` again.
     """
 
     id: str
@@ -229,5 +239,74 @@ class Handoff:
     status: HandoffStatus
     created_at: datetime
     until: datetime
+    ttl_seconds: int
+    source_owner: str
+    target_owner: str
     result: dict[str, object] | None = None
     reason: str = ""
+
+
+HandoffOutcome = Literal["done", "unknown", "expired", "not_open"]
+"""The result of a step. `unknown`: no handoff with this id is addressed to the caller. `expired`:
+it was, and its time is over. `not_open`: its state does not allow the step, for example because
+another session accepted it first."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffStep:
+    """The outcome of accepting, rejecting or completing, and the handoff as it is now."""
+
+    outcome: HandoffOutcome
+    handoff: Handoff | None = None
+
+    @property
+    def done(self) -> bool:
+        """True if this call changed the state."""
+        return self.outcome == "done"
+
+
+class EventKind(StrEnum):
+    """What happened to an agent, a pool or a handoff."""
+
+    AGENT_REGISTERED = "agent.registered"
+    AGENT_UNREGISTERED = "agent.unregistered"
+    POOL_CREATED = "pool.created"
+    POOL_JOINED = "pool.joined"
+    POOL_LEFT = "pool.left"
+    POOL_SHARED = "pool.shared"
+    POOL_UPDATED = "pool.updated"
+    POOL_UNSHARED = "pool.unshared"
+    POOL_DELETED = "pool.deleted"
+    HANDOFF_INITIATED = "handoff.initiated"
+    HANDOFF_ACCEPTED = "handoff.accepted"
+    HANDOFF_REJECTED = "handoff.rejected"
+    HANDOFF_COMPLETED = "handoff.completed"
+    HANDOFF_EXPIRED = "handoff.expired"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvent:
+    """An event, without content. `person` and `other` are the people whose agents take part, as
+    `str(PersonId)`; empty ids do not apply. `number` grows with time and has gaps; 0 before it is
+    stored."""
+
+    kind: EventKind
+    tenant: str
+    at: datetime
+    agent: str = ""
+    pool: str = ""
+    handoff: str = ""
+    memory: str = ""
+    person: str = ""
+    other: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Events in order. `last` is the number up to which the table was read, the next `after`; with
+    `more`, there may be further events."""
+
+    events: tuple[AgentEvent, ...]
+    last: int
+    more: bool

@@ -1,4 +1,4 @@
-"""The tables of agents, their sessions and their pools.
+"""The tables of agents, their sessions, pools, handoffs and events.
 
 A share is readable while two memberships exist: that of the agent that shared it
 (`pool_memories.member`) and that of the agent that wrote its present text (`writer`). So leaving a
@@ -50,3 +50,43 @@ AGENTS: Final = (
     "CREATE INDEX pool_memories_memory ON pool_memories (memory)",
     "CREATE INDEX pool_memories_person ON pool_memories (tenant, person)",
 )
+HANDOFFS: Final = (
+    """CREATE TABLE agent_handoffs (
+        id text PRIMARY KEY, tenant text NOT NULL, source text NOT NULL,
+        source_owner text NOT NULL, target text NOT NULL, target_person text NOT NULL,
+        target_owner text NOT NULL, context text NOT NULL,
+        status text NOT NULL CHECK (
+            status IN ('pending', 'accepted', 'completed', 'rejected', 'expired')),
+        created_at bigint NOT NULL, until bigint NOT NULL, ttl_seconds integer NOT NULL,
+        ended_at bigint, result text, reason text NOT NULL, told boolean NOT NULL
+    )""",
+    "CREATE INDEX agent_handoffs_created ON agent_handoffs (created_at)",
+    "CREATE INDEX agent_handoffs_source ON agent_handoffs (source, created_at)",
+    "CREATE INDEX agent_handoffs_owner ON agent_handoffs (tenant, source_owner, created_at)",
+    "CREATE INDEX agent_handoffs_target ON agent_handoffs (tenant, target_owner, created_at)",
+    """CREATE INDEX agent_handoffs_open_agent ON agent_handoffs (target, until)
+        WHERE status IN ('pending', 'accepted') AND target <> ''""",
+    """CREATE INDEX agent_handoffs_open_person ON agent_handoffs (tenant, target_person, until)
+        WHERE status IN ('pending', 'accepted') AND target_person <> ''""",
+    """CREATE INDEX agent_handoffs_until ON agent_handoffs (until)
+        WHERE status IN ('pending', 'accepted')""",
+    """CREATE INDEX agent_handoffs_untold ON agent_handoffs (created_at)
+        WHERE status = 'pending' AND target_person <> '' AND NOT told""",
+    "CREATE INDEX agent_handoffs_ended ON agent_handoffs (ended_at) WHERE ended_at IS NOT NULL",
+    f"""CREATE TABLE people_direct_places (
+        tenant text NOT NULL, person text NOT NULL, place text NOT NULL, at bigint NOT NULL,
+        PRIMARY KEY (tenant, person)
+    ) {BY_KEY}""",
+    "CREATE INDEX people_direct_places_at ON people_direct_places (at)",
+)
+EVENTS: Final = (
+    f"""CREATE TABLE agent_events (
+        number {NUMBERED}, tenant text NOT NULL, at bigint NOT NULL, kind text NOT NULL,
+        agent text NOT NULL, pool text NOT NULL, handoff text NOT NULL, memory text NOT NULL,
+        person text NOT NULL, other text NOT NULL
+    )""",
+    "CREATE INDEX agent_events_at ON agent_events (at)",
+    "CREATE INDEX agent_events_person ON agent_events (tenant, person)",
+    "CREATE INDEX agent_events_other ON agent_events (tenant, other) WHERE other <> ''",
+)
+TABLES: Final = (*AGENTS, *HANDOFFS, *EVENTS)

@@ -22,11 +22,14 @@ TIMES: Final = frozenset(
     (
         *("at", "since", "until", "issued_at", "brief_at", "submitted_at", "decided_at"),
         *("synced_at", "captured_at", "valid_until", "true_from", "true_until", "expires_at"),
-        "superseded_at",
+        *("superseded_at", "created_at", "ended_at"),
     )
 )
 LISTS: Final = frozenset(
-    ("tags", "derived_from", "passed", "failed", "record", "off_in", "waiting_notices")
+    (
+        *("tags", "derived_from", "passed", "failed", "record", "off_in", "waiting_notices"),
+        *("context", "result"),
+    )
 )
 
 
@@ -61,6 +64,8 @@ def _table(name: str, columns: str, whose: str = PERSON) -> PersonalTable:
 
 
 ASKED_FOR: Final = f"({among('maker', 'persons')} OR {among('redeemer', 'persons')})"
+HANDED: Final = f"({among('source_owner', 'persons')} OR {among('target_owner', 'persons')})"
+TOOK_PART: Final = f"({among('person', 'persons')} OR {among('other', 'persons')})"
 SOUL: Final = f"(document = 'soul' AND {among('owner', 'persons')})"
 TABLES: Final = (
     PersonalTable("memories", COLUMNS),
@@ -92,6 +97,18 @@ TABLES: Final = (
         "tenant document owner number content author at synced_at",
         f"({SOUL} OR {among('author', 'persons')})",
     ),
+    _table(
+        "agent_handoffs",
+        "id tenant source source_owner target target_person target_owner context status"
+        " created_at until ttl_seconds ended_at result reason",
+        HANDED,
+    ),
+    _table(
+        "agent_events",
+        "number tenant at kind agent pool handoff memory person other",
+        TOOK_PART,
+    ),
+    _table("people_direct_places", "tenant person place at"),
 )
 SELECTS: Final = tuple(table.select for table in TABLES)
 THEIRS: Final = f"tenant = :tenant AND {PERSON}"
@@ -111,9 +128,17 @@ NAMELESS: Final = f"""
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
 """  # noqa: S608 - constants
+# The work of the source stays, without the receiver and what they wrote.
+UNRECEIVED: Final = f"""
+    UPDATE agent_handoffs SET target = '', target_person = '', target_owner = '', result = NULL,
+        reason = '', ended_at = COALESCE(ended_at, created_at), told = true,
+        status = CASE WHEN status IN ('pending', 'accepted') THEN 'expired' ELSE status END
+    WHERE tenant = :tenant AND {among("target_owner", "persons")}
+"""  # noqa: S608 - constants
 WHOLE: Final = (
     *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
     *("people_links", "people_projects", "people_choices", "person_tokens"),
+    "people_direct_places",
 )
 """Tables that are erased completely."""
 ERASE: Final = (
@@ -128,6 +153,11 @@ ERASE: Final = (
     Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants
     Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants
     Statement(UNWRITTEN),
+    Statement(f"""
+        DELETE FROM agent_handoffs WHERE tenant = :tenant AND {among("source_owner", "persons")}
+    """),  # noqa: S608 - constants
+    Statement(UNRECEIVED),
+    Statement(f"DELETE FROM agent_events WHERE tenant = :tenant AND {TOOK_PART}"),  # noqa: S608 - constants
 )
 
 

@@ -37,6 +37,9 @@ from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.pools import PoolStore
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.pools import SqlPools
+from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
+from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.handoffs import SqlHandoffs
 from memory.ports.api_tokens import TokenStore
 from memory.ports.audit import AuditTrail
 from memory.ports.brain import BrainStore
@@ -80,6 +83,8 @@ class MemoryStores:
     tokens: TokenStore
     agents: AgentStore
     pools: PoolStore
+    handoffs: HandoffStore
+    direct_places: DirectPlaceStore
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -101,6 +106,8 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         tokens=tokens,
         agents=SqlAgents(database),
         pools=SqlPools(database),
+        handoffs=SqlHandoffs(database),
+        direct_places=SqlDirectPlaces(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

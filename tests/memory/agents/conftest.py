@@ -116,3 +116,16 @@ async def agents(engine: Engine, clock: FakeClock) -> AsyncIterator[Agents]:
     wired = wire_agents(stores, rig.people, rig.path.audit, clock, AgentLimits())
     yield Agents(rig, wired, engine, clock)
     await hot.stop()
+
+
+@pytest.fixture
+async def second(engine: Engine) -> AsyncIterator[Engine]:
+    """The same database over connections of its own, as another process has it."""
+    other: Engine
+    if isinstance(engine, SqliteDatabase):
+        other = sqlite_database(engine.path)
+    else:
+        other = postgres_database(engine._conninfo, PATIENT)
+    await other.start()
+    yield other
+    await other.stop()

@@ -1,0 +1,331 @@
+"""Hands tasks from an agent to another agent or to a person.
+
+PENDING becomes ACCEPTED and then COMPLETED, or REJECTED, or EXPIRED. A pending handoff expires at
+the end of its time; an accepted one has the same time again.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from gateway.errors import BadInput, NotFound
+from gateway.ports import Clock
+from memory.agents.handoff_text import read_context, read_reason, read_result
+from memory.agents.model import (
+    Agent,
+    AgentLimits,
+    Capability,
+    Handoff,
+    HandoffContext,
+    HandoffStatus,
+    HandoffStep,
+    RegistryCapacityError,
+)
+from memory.agents.ports.handoffs import (
+    AgentDirectory,
+    DirectPlaceStore,
+    HandoffStore,
+    PersonAccess,
+    Receiver,
+)
+from memory.audit import Audit
+from memory.model.scope import RequestScope
+
+KEEP_ENDED: Final = timedelta(days=7)
+"""The time for which the housekeeping keeps ended handoffs, so that both sides can read them."""
+MAX_LISTED: Final = 100
+MAX_STEPS: Final = 1_000
+"""Batches that one clean-up deletes."""
+PERSON_SIGN: Final = ":"
+"""The separator in the id of a person, which the id of an agent never contains."""
+
+OFF: Final = (
+    "This person has turned memory off, so agents cannot write to them. Hand the task to an agent, "
+    "or ask the person in another way."
+)
+NO_PLACE: Final = (
+    "This person has no direct conversation with the assistant, so the task cannot be delivered. "
+    "They have to write to the assistant once, in a direct message."
+)
+NOT_SERVED: Final = "This person may not use the assistant, so agents cannot write to them."
+OUTSIDE: Final = (
+    "You are not a full member of the workspace, so your agents can hand tasks only to yourself "
+    "and to agents that you share a pool with."
+)
+
+
+class HandoffManager:
+    """Handoffs of an installation. Every method raises `StoreUnavailable`; those with a `request`
+    and an agent raise `NotFound` for an agent that is not the caller's, and return None for one
+    without the needed capability."""
+
+    def __init__(
+        self,
+        store: HandoffStore,
+        agents: AgentDirectory,
+        places: DirectPlaceStore,
+        access: PersonAccess,
+        audit: Audit,
+        clock: Clock,
+        limits: AgentLimits | None = None,
+    ) -> None:
+        self._store = store
+        self._agents = agents
+        self._places = places
+        self._access = access
+        self._audit = audit
+        self._clock = clock
+        self._limits = limits or AgentLimits()
+
+    async def initiate_handoff(
+        self,
+        request: RequestScope,
+        source_agent_id: str,
+        target: str,
+        context: HandoffContext | Mapping[str, object],
+        ttl_seconds: int = 3_600,
+    ) -> Handoff | None:
+        """Hand a task to an agent, or to a person by their `str(PersonId)`.
+
+        The memories that the context names do not become readable by that. Raises `BadInput` for
+        wrong arguments or a person who cannot be written to, `NotFound` for an unknown target,
+        `RegistryCapacityError` at a limit.
+        """
+        source = await self._agents.own(request, source_agent_id)
+        if not await self._capable(request, source, Capability.HANDOFF_INITIATE):
+            return None
+        read, ttl = read_context(context), self._ttl(ttl_seconds)
+        agent, person, owner = await self._target(request, source, target)
+        now = self._clock.now()
+        handoff = Handoff(
+            id=secrets.token_hex(16),
+            tenant=request.principal.tenant,
+            source=source.id,
+            target=agent,
+            target_person=person,
+            context=read,
+            status=HandoffStatus.PENDING,
+            created_at=now,
+            until=now + timedelta(seconds=ttl),
+            ttl_seconds=ttl,
+            source_owner=source.owner,
+            target_owner=owner,
+        )
+        self._check(await self._store.add(handoff, self._limits, now), handoff)
+        await self._note(request, "initiated", handoff, source.id)
+        return handoff
+
+    async def accept_handoff(
+        self, request: RequestScope, handoff_id: str, agent_id: str
+    ) -> HandoffStep | None:
+        """Accept a pending handoff. Of two callers at once, one has `done`."""
+        receiver = await self._receiver(request, agent_id)
+        if receiver is None:
+            return None
+        return await self.accept_as(request, receiver, handoff_id)
+
+    async def reject_handoff(
+        self, request: RequestScope, handoff_id: str, agent_id: str, reason: str = ""
+    ) -> HandoffStep | None:
+        """Reject a pending handoff; the source agent reads the reason."""
+        receiver = await self._receiver(request, agent_id)
+        if receiver is None:
+            return None
+        return await self.reject_as(request, receiver, handoff_id, reason)
+
+    async def complete_handoff(
+        self, request: RequestScope, handoff_id: str, agent_id: str, result: object
+    ) -> HandoffStep | None:
+        """Complete an accepted handoff with a JSON object."""
+        receiver = await self._receiver(request, agent_id)
+        if receiver is None:
+            return None
+        return await self.complete_as(request, receiver, handoff_id, result)
+
+    async def get_pending_handoffs(
+        self, request: RequestScope, agent_id: str
+    ) -> tuple[Handoff, ...] | None:
+        """Return the pending handoffs to an agent, oldest first, 100 at most."""
+        open_ = await self.open_handoffs(request, agent_id)
+        if open_ is None:
+            return None
+        return tuple(one for one in open_ if one.status is HandoffStatus.PENDING)
+
+    async def open_handoffs(
+        self, request: RequestScope, agent_id: str
+    ) -> tuple[Handoff, ...] | None:
+        """Return the pending and the accepted handoffs to an agent, oldest first."""
+        receiver = await self._receiver(request, agent_id)
+        if receiver is None:
+            return None
+        return await self.open_to(receiver)
+
+    async def initiated_by(self, request: RequestScope, agent_id: str) -> tuple[Handoff, ...]:
+        """Return the latest handoffs of an own agent, with their results and reasons."""
+        agent = await self._agents.own(request, agent_id)
+        found = await self._store.of_source(agent.tenant, agent.id, MAX_LISTED)
+        return tuple(shown(one, self._clock.now()) for one in found)
+
+    async def get_handoff(self, request: RequestScope, handoff_id: str) -> Handoff | None:
+        """Return a handoff between agents of which at least one is the caller's, or to them."""
+        found = await self._store.find(request.principal.tenant, handoff_id)
+        own = {str(request.principal.person), *request.persons}
+        if found is None or own.isdisjoint((found.source_owner, found.target_owner)):
+            return None
+        return shown(found, self._clock.now())
+
+    async def cleanup_terminal_handoffs(self, older_than: timedelta = timedelta()) -> int:
+        """Delete completed, rejected and expired handoffs; return their number. Those whose time is
+        over become expired first."""
+        now = self._clock.now()
+        await self.expire()
+        deleted = 0
+        for _ in range(MAX_STEPS):
+            step = await self._store.clean(now - older_than + timedelta(microseconds=1))
+            if not step:
+                break
+            deleted += step
+        return deleted
+
+    async def expire(self) -> int:
+        """End the handoffs whose time is over; return their number."""
+        ended = 0
+        for _ in range(MAX_STEPS):
+            step = await self._store.expire(self._clock.now())
+            for one in step:
+                await self._audit.append(
+                    "handoff", one.tenant, "", what="expired", handoff=one.id, agent=one.source
+                )
+            if not step:
+                break
+            ended += len(step)
+        return ended
+
+    async def accept_as(
+        self, request: RequestScope, receiver: Receiver, handoff_id: str
+    ) -> HandoffStep:
+        """Accept as this receiver, who was authenticated."""
+        step = await self._store.accept(receiver, handoff_id, self._clock.now())
+        return await self._noted(request, "accepted", receiver, handoff_id, step)
+
+    async def reject_as(
+        self, request: RequestScope, receiver: Receiver, handoff_id: str, reason: str
+    ) -> HandoffStep:
+        """Reject as this receiver, who was authenticated."""
+        clean = read_reason(reason)
+        step = await self._store.reject(receiver, handoff_id, clean, self._clock.now())
+        return await self._noted(request, "rejected", receiver, handoff_id, step)
+
+    async def complete_as(
+        self, request: RequestScope, receiver: Receiver, handoff_id: str, result: object
+    ) -> HandoffStep:
+        """Complete as this receiver, who was authenticated."""
+        clean = read_result(result)
+        step = await self._store.complete(receiver, handoff_id, clean, self._clock.now())
+        return await self._noted(request, "completed", receiver, handoff_id, step)
+
+    async def open_to(self, receiver: Receiver) -> tuple[Handoff, ...]:
+        """Return the pending and accepted handoffs to this receiver, who was authenticated."""
+        return tuple(await self._store.open(receiver, self._clock.now(), 2 * MAX_LISTED))
+
+    async def _receiver(self, request: RequestScope, agent_id: str) -> Receiver | None:
+        agent = await self._agents.own(request, agent_id)
+        if not await self._capable(request, agent, Capability.HANDOFF_RECEIVE):
+            return None
+        return Receiver(agent.tenant, agent.id)
+
+    async def _capable(self, request: RequestScope, agent: Agent, needed: Capability) -> bool:
+        if agent.may(needed):
+            return True
+        await self._audit.note("permission_denied", request, what=needed.value, agent=agent.id)
+        return False
+
+    async def _target(
+        self, request: RequestScope, source: Agent, target: str
+    ) -> tuple[str, str, str]:
+        """Return the target's agent id or person, and the person for whom it acts."""
+        if not isinstance(target, str) or not target or len(target) > 300:
+            raise BadInput("target: must be the id of an agent, or of a person")
+        if PERSON_SIGN in target:
+            await self._check_person(request, target)
+            return "", target, target
+        if target == source.id:
+            raise BadInput("target: an agent cannot hand a task to itself")
+        agent = await self._agents.get_agent(request, target)
+        if agent is None:
+            raise NotFound(
+                f"target: no agent {target[:40]!r} is yours or shares a pool with one of yours"
+            )
+        if not agent.may(Capability.HANDOFF_RECEIVE):
+            raise BadInput("target: this agent lacks the capability handoff_receive")
+        return agent.id, "", agent.owner
+
+    async def _check_person(self, request: RequestScope, person: str) -> None:
+        """Raise `BadInput` for a person who cannot be written to."""
+        tenant = request.principal.tenant
+        own = {str(request.principal.person), *request.persons}
+        if request.principal.outside and person not in own:
+            raise BadInput(f"target: {OUTSIDE}")
+        reach = await self._places.reach(tenant, person)
+        problem = ""
+        if reach.memory_off:
+            problem = OFF
+        elif reach.place is None:
+            problem = NO_PLACE
+        elif not await self._access.served(tenant, person, reach.place):
+            problem = NOT_SERVED
+        if problem:
+            await self._audit.note(
+                "permission_denied", request, what="handoff_to_person", to_person=person
+            )
+            raise BadInput(f"target: {problem}")
+
+    def _ttl(self, seconds: int) -> int:
+        least, most = self._limits.handoff_seconds_least, self._limits.handoff_seconds_most
+        if type(seconds) is not int or not least <= seconds <= most:
+            raise BadInput(f"ttl_seconds: must be a whole number from {least} to {most:,}")
+        return seconds
+
+    def _check(self, outcome: str, handoff: Handoff) -> None:
+        limits = self._limits
+        if outcome == "full":
+            raise RegistryCapacityError(
+                f"There are {limits.handoffs:,} handoffs, the maximum. Ended ones are deleted "
+                f"after {KEEP_ENDED.days} days."
+            )
+        if outcome == "target_full":
+            raise RegistryCapacityError(
+                f"target: {limits.pending_per_target} handoffs wait for this receiver, the "
+                "maximum. Try again when some are accepted, rejected or expired."
+            )
+        if outcome == "too_often":
+            raise RegistryCapacityError(
+                f"target: a person receives at most {limits.person_per_hour} handoffs an hour from "
+                f"your agents, and {limits.person_per_hour_all} in all. Try again later."
+            )
+
+    async def _noted(
+        self, request: RequestScope, what: str, receiver: Receiver, id_: str, step: HandoffStep
+    ) -> HandoffStep:
+        if step.done and step.handoff is not None:
+            await self._note(request, what, step.handoff, receiver.agent)
+        elif step.outcome == "unknown":
+            await self._audit.note(
+                "permission_denied", request, what=what, handoff=id_[:64], agent=receiver.agent
+            )
+        return step
+
+    async def _note(self, request: RequestScope, what: str, handoff: Handoff, agent: str) -> None:
+        details = {"what": what, "handoff": handoff.id, "agent": agent, "to": handoff.target}
+        if handoff.target_person:
+            details["to_person"] = handoff.target_person
+        await self._audit.note("handoff", request, **details)
+
+
+def shown(handoff: Handoff, now: datetime) -> Handoff:
+    """Return the handoff as expired if its time is over and no housekeeping has run since."""
+    if handoff.status.terminal or handoff.until > now:
+        return handoff
+    return replace(handoff, status=HandoffStatus.EXPIRED)

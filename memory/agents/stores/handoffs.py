@@ -1,0 +1,301 @@
+"""Stores handoffs. Each step is one conditional update, so of two callers at once one succeeds."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Final
+
+from db import (
+    SKIP_LOCKED,
+    Database,
+    Params,
+    Row,
+    Statement,
+    Work,
+    among,
+    execute,
+    fetch,
+    lock,
+    together,
+)
+from db.database import delete_some, deleting_some
+from db.transaction import Fetch
+from db.values import micros, storable, time_of
+from memory.agents.model import (
+    AgentEvent,
+    AgentLimits,
+    EventKind,
+    Handoff,
+    HandoffContext,
+    HandoffStatus,
+    HandoffStep,
+)
+from memory.agents.ports.handoffs import Capacity, Receiver
+from memory.agents.stores.events import EVENTS_LOCK, add_events
+
+EXPIRE_AT_ONCE: Final = 100
+HOUR: Final = timedelta(hours=1)
+COLUMNS: Final = """id, tenant, source, source_owner, target, target_person, target_owner, context,
+    status, created_at, until, ttl_seconds, result, reason"""
+SELECT: Final = f"SELECT {COLUMNS} FROM agent_handoffs"  # noqa: S608 - constants
+TO_RECEIVER: Final = f"""(tenant = :tenant AND (
+    (:agent <> '' AND target = :agent)
+    OR (:agent = '' AND target_person <> '' AND {among("target_person", "persons")})))"""
+"""True for a handoff to this agent, or to this person by one of their identities."""
+ADD: Final = Statement("""
+    INSERT INTO agent_handoffs (id, tenant, source, source_owner, target, target_person,
+        target_owner, context, status, created_at, until, ttl_seconds, reason, told)
+    VALUES (:id, :tenant, :source, :source_owner, :target, :target_person, :target_owner, :context,
+        'pending', :created_at, :until, :ttl_seconds, '', false)
+""")
+COUNT: Final = Statement("SELECT count(*) FROM agent_handoffs")
+PENDING_OF_AGENT: Final = Statement("""
+    SELECT count(*) FROM agent_handoffs WHERE target = :target AND target <> ''
+        AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
+""")
+PENDING_OF_PERSON: Final = Statement("""
+    SELECT count(*) FROM agent_handoffs WHERE tenant = :tenant AND target_person = :person
+        AND target_person <> '' AND status IN ('pending', 'accepted') AND status = 'pending'
+        AND until > :now
+""")
+LATELY: Final = Statement("""
+    SELECT count(*), COALESCE(sum(CASE WHEN source_owner = :owner THEN 1 ELSE 0 END), 0)
+    FROM agent_handoffs WHERE tenant = :tenant AND target_owner = :person
+        AND target_person <> '' AND created_at > :since
+""")
+FIND: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id")
+FIND_RECEIVED: Final = Statement(f"{SELECT} WHERE id = :id AND {TO_RECEIVER}")
+ACCEPT: Final = Statement(f"""
+    UPDATE agent_handoffs SET status = 'accepted', told = true,
+        until = :now + CAST(ttl_seconds AS bigint) * 1000000
+    WHERE id = :id AND {TO_RECEIVER} AND status = 'pending' AND until > :now
+    RETURNING {COLUMNS}
+""")  # noqa: S608 - constants
+REJECT: Final = Statement(f"""
+    UPDATE agent_handoffs SET status = 'rejected', told = true, reason = :reason, ended_at = :now
+    WHERE id = :id AND {TO_RECEIVER} AND status = 'pending' AND until > :now
+    RETURNING {COLUMNS}
+""")  # noqa: S608 - constants
+COMPLETE: Final = Statement(f"""
+    UPDATE agent_handoffs SET status = 'completed', result = :result, ended_at = :now
+    WHERE id = :id AND {TO_RECEIVER} AND status = 'accepted' AND until > :now
+    RETURNING {COLUMNS}
+""")  # noqa: S608 - constants
+OPEN: Final = Statement(f"""
+    {SELECT} WHERE {TO_RECEIVER} AND status IN ('pending', 'accepted') AND until > :now
+    ORDER BY created_at, id LIMIT :limit
+""")
+OF_SOURCE: Final = Statement(f"""
+    {SELECT} WHERE source = :agent AND tenant = :tenant ORDER BY created_at DESC, id LIMIT :limit
+""")
+EXPIRE: Final = Statement(f"""
+    UPDATE agent_handoffs SET status = 'expired', ended_at = :now, told = true WHERE id IN (
+        SELECT id FROM agent_handoffs
+        WHERE status IN ('pending', 'accepted') AND until <= :now
+        ORDER BY until LIMIT {EXPIRE_AT_ONCE} {SKIP_LOCKED})
+    RETURNING {COLUMNS}
+""")  # noqa: S608 - constants
+UNTOLD: Final = Statement(f"""
+    {SELECT} WHERE status = 'pending' AND target_person <> '' AND NOT told AND until > :now
+    ORDER BY created_at LIMIT :limit
+""")
+TOLD: Final = Statement(f"UPDATE agent_handoffs SET told = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants
+CLEAN: Final = deleting_some(
+    "agent_handoffs", "id", "ended_at IS NOT NULL AND ended_at < :before", "ended_at"
+)
+
+
+class SqlHandoffs:
+    """Implements `memory.agents.ports.handoffs.HandoffStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, handoff: Handoff, limits: AgentLimits, now: datetime) -> Capacity:
+        def work() -> Work[Capacity]:
+            yield from lock(EVENTS_LOCK)
+            reached = yield from _reached(handoff, limits, now)
+            if reached != "stored":
+                return reached
+            yield from execute(ADD, _params(handoff))
+            yield from add_events([_event(EventKind.HANDOFF_INITIATED, handoff, now)])
+            return "stored"
+
+        return await self._database.run(work)
+
+    async def find(self, tenant: str, handoff_id: str) -> Handoff | None:
+        params = {"tenant": storable(tenant), "id": storable(handoff_id)}
+        rows = await self._database.fetch(FIND, params)
+        return _handoff(rows[0]) if rows else None
+
+    async def accept(self, receiver: Receiver, handoff_id: str, now: datetime) -> HandoffStep:
+        params = _step(receiver, handoff_id, now)
+        return await self._change(ACCEPT, params, EventKind.HANDOFF_ACCEPTED, now)
+
+    async def reject(
+        self, receiver: Receiver, handoff_id: str, reason: str, now: datetime
+    ) -> HandoffStep:
+        params = {**_step(receiver, handoff_id, now), "reason": storable(reason)}
+        return await self._change(REJECT, params, EventKind.HANDOFF_REJECTED, now)
+
+    async def complete(
+        self, receiver: Receiver, handoff_id: str, result: dict[str, object], now: datetime
+    ) -> HandoffStep:
+        params = {**_step(receiver, handoff_id, now), "result": json.dumps(result)}
+        return await self._change(COMPLETE, params, EventKind.HANDOFF_COMPLETED, now)
+
+    async def open(self, receiver: Receiver, now: datetime, limit: int) -> list[Handoff]:
+        params = {**_of(receiver), "now": micros(now), "limit": limit}
+        return [_handoff(row) for row in await self._database.fetch(OPEN, params)]
+
+    async def of_source(self, tenant: str, agent: str, limit: int) -> list[Handoff]:
+        params = {"tenant": storable(tenant), "agent": storable(agent), "limit": limit}
+        return [_handoff(row) for row in await self._database.fetch(OF_SOURCE, params)]
+
+    async def expire(self, now: datetime) -> list[Handoff]:
+        def work() -> Work[list[Handoff]]:
+            yield from lock(EVENTS_LOCK)
+            rows = yield from fetch(EXPIRE, {"now": micros(now)})
+            ended = [_handoff(row) for row in rows]
+            yield from add_events(_event(EventKind.HANDOFF_EXPIRED, one, now) for one in ended)
+            return ended
+
+        return await self._database.run(work)
+
+    async def untold(self, now: datetime, limit: int) -> list[Handoff]:
+        rows = await self._database.fetch(UNTOLD, {"now": micros(now), "limit": limit})
+        return [_handoff(row) for row in rows]
+
+    async def told(self, handoff_ids: Sequence[str]) -> None:
+        await self._database.change(TOLD, {"ids": list(handoff_ids)})
+
+    async def clean(self, ended_before: datetime) -> int:
+        return await delete_some(self._database, CLEAN, {"before": micros(ended_before)})
+
+    async def _change(
+        self, statement: Statement, params: Params, kind: EventKind, now: datetime
+    ) -> HandoffStep:
+        def work() -> Work[HandoffStep]:
+            yield from lock(EVENTS_LOCK)
+            changed = yield from fetch(statement, params)
+            if changed:
+                handoff = _handoff(changed[0])
+                yield from add_events([_event(kind, handoff, now)])
+                return HandoffStep("done", handoff)
+            rows = yield from fetch(FIND_RECEIVED, params)
+            return _refused(_handoff(rows[0]) if rows else None, now)
+
+        return await self._database.run(work)
+
+
+def _reached(handoff: Handoff, limits: AgentLimits, now: datetime) -> Work[Capacity]:
+    """The limit that is reached, or "stored"."""
+    own = _params(handoff)
+    waiting = {**own, "person": own["target_person"], "now": micros(now)}
+    lately = {
+        "tenant": own["tenant"],
+        "owner": own["source_owner"],
+        "person": own["target_person"],
+        "since": micros(now - HOUR),
+    }
+    pending = PENDING_OF_PERSON if handoff.target_person else PENDING_OF_AGENT
+    counted, waits, sent = yield from together(
+        Fetch(COUNT, {}), Fetch(pending, waiting), Fetch(LATELY, lately)
+    )
+    if counted[0][0] >= limits.handoffs:
+        return "full"
+    if waits[0][0] >= limits.pending_per_target:
+        return "target_full"
+    everybody, ours = sent[0]
+    often = everybody >= limits.person_per_hour_all or ours >= limits.person_per_hour
+    return "too_often" if handoff.target_person and often else "stored"
+
+
+def _refused(handoff: Handoff | None, now: datetime) -> HandoffStep:
+    """The reason why no row changed."""
+    if handoff is None:
+        return HandoffStep("unknown")
+    over = handoff.status is HandoffStatus.EXPIRED or handoff.until <= now
+    if over and handoff.status not in (HandoffStatus.COMPLETED, HandoffStatus.REJECTED):
+        return HandoffStep("expired", handoff)
+    return HandoffStep("not_open", handoff)
+
+
+def _event(kind: EventKind, handoff: Handoff, now: datetime) -> AgentEvent:
+    by_source = kind in (EventKind.HANDOFF_INITIATED, EventKind.HANDOFF_EXPIRED)
+    return AgentEvent(
+        kind,
+        handoff.tenant,
+        now,
+        agent=handoff.source if by_source else handoff.target,
+        handoff=handoff.id,
+        person=handoff.source_owner,
+        other=handoff.target_owner,
+    )
+
+
+def _of(receiver: Receiver) -> dict[str, object]:
+    return {
+        "tenant": storable(receiver.tenant),
+        "agent": storable(receiver.agent),
+        "persons": [storable(person) for person in receiver.persons],
+    }
+
+
+def _step(receiver: Receiver, handoff_id: str, now: datetime) -> dict[str, object]:
+    return {**_of(receiver), "id": storable(handoff_id), "now": micros(now)}
+
+
+def _params(handoff: Handoff) -> dict[str, object]:
+    return {
+        "id": handoff.id,
+        "tenant": storable(handoff.tenant),
+        "source": handoff.source,
+        "source_owner": storable(handoff.source_owner),
+        "target": storable(handoff.target),
+        "target_person": storable(handoff.target_person),
+        "target_owner": storable(handoff.target_owner),
+        "context": _stored(handoff.context),
+        "created_at": micros(handoff.created_at),
+        "until": micros(handoff.until),
+        "ttl_seconds": handoff.ttl_seconds,
+    }
+
+
+def _stored(context: HandoffContext) -> str:
+    return json.dumps(asdict(context))
+
+
+def _context(value: str) -> HandoffContext:
+    stored = json.loads(value)
+    return HandoffContext(
+        stored["task_description"],
+        stored["current_state"],
+        tuple(stored["relevant_memories"]),
+        tuple(stored["relevant_files"]),
+        tuple(stored["findings"]),
+    )
+
+
+def _handoff(row: Row) -> Handoff:
+    (
+        id_, tenant, source, source_owner, target, target_person, target_owner, context, status,
+        created_at, until, ttl_seconds, result, reason,
+    ) = row  # fmt: skip
+    return Handoff(
+        id=id_,
+        tenant=tenant,
+        source=source,
+        target=target,
+        target_person=target_person,
+        context=_context(context),
+        status=HandoffStatus(status),
+        created_at=time_of(created_at),
+        until=time_of(until),
+        ttl_seconds=ttl_seconds,
+        source_owner=source_owner,
+        target_owner=target_owner,
+        result=None if result is None else json.loads(result),
+        reason=reason,
+    )
