@@ -38,6 +38,7 @@ KEEP_ENDED: Final = timedelta(days=7)
 MAX_LISTED: Final = 100
 MAX_STEPS: Final = 1_000
 """Batches that one clean-up deletes."""
+MAX_TARGET: Final = 300
 PERSON_SIGN: Final = ":"
 """The separator in the id of a person, which the id of an agent never contains."""
 
@@ -246,7 +247,7 @@ class HandoffManager:
         self, request: RequestScope, source: Agent, target: str
     ) -> tuple[str, str, str]:
         """Return the target's agent id or person, and the person for whom it acts."""
-        if not isinstance(target, str) or not target or len(target) > 300:
+        if not 0 < len(target) <= MAX_TARGET:
             raise BadInput("target: must be the id of an agent, or of a person")
         if PERSON_SIGN in target:
             await self._check_person(request, target)

@@ -125,4 +125,4 @@ def test_results_and_reasons_are_cleaned_too() -> None:
         with pytest.raises(BadInput, match="result"):
             read_result(wrong)
     with pytest.raises(BadInput, match="reason"):
-        read_reason(3)  # type: ignore[arg-type]  # as a caller without types
+        read_reason(3)

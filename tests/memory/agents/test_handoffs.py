@@ -265,7 +265,7 @@ async def test_a_person_who_cannot_be_written_to_is_refused_with_the_reason(rig:
     with pytest.raises(BadInput, match="turned memory off"):
         await handed(rig, source.id, BOB)
     await rig.people.turn_memory("t", BOB, on=True)
-    await rig.people.turn_memory_in("t", BOB, "slack:main:bob-dm", on=False, most=5)
+    await rig.people.turn_memory_in("t", BOB, "slack:main::bob-dm", on=False, most=5)
     with pytest.raises(BadInput, match="turned memory off"):
         await handed(rig, source.id, BOB)
     assert rig.audited("permission_denied") == ["handoff_to_person"] * 4
