@@ -25,6 +25,7 @@ from memory.agents.model import (
 )
 from memory.agents.ports.handoffs import (
     AgentDirectory,
+    AgentLookup,
     DirectPlaceStore,
     HandoffStore,
     PersonAccess,
@@ -66,6 +67,7 @@ class HandoffManager:
         self,
         store: HandoffStore,
         agents: AgentDirectory,
+        lookup: AgentLookup,
         places: DirectPlaceStore,
         access: PersonAccess,
         audit: Audit,
@@ -74,6 +76,7 @@ class HandoffManager:
     ) -> None:
         self._store = store
         self._agents = agents
+        self._lookup = lookup
         self._places = places
         self._access = access
         self._audit = audit
@@ -113,10 +116,11 @@ class HandoffManager:
             ttl_seconds=ttl,
             source_owner=source.owner,
             target_owner=owner,
+            source_name=source.name,
         )
         self._check(await self._store.add(handoff, self._limits, now), handoff)
         await self._note(request, "initiated", handoff, source.id)
-        return handoff
+        return shown(handoff, request, now)
 
     async def accept_handoff(
         self, request: RequestScope, handoff_id: str, agent_id: str
@@ -152,7 +156,7 @@ class HandoffManager:
         open_ = await self.open_handoffs(request, agent_id)
         if open_ is None:
             return None
-        return tuple(one for one in open_ if one.status is HandoffStatus.PENDING)
+        return tuple(one for one in open_ if one.status is HandoffStatus.PENDING)[:MAX_LISTED]
 
     async def open_handoffs(
         self, request: RequestScope, agent_id: str
@@ -161,13 +165,13 @@ class HandoffManager:
         receiver = await self._receiver(request, agent_id)
         if receiver is None:
             return None
-        return await self.open_to(receiver)
+        return await self.open_to(request, receiver)
 
     async def initiated_by(self, request: RequestScope, agent_id: str) -> tuple[Handoff, ...]:
         """Return the latest handoffs of an own agent, with their results and reasons."""
         agent = await self._agents.own(request, agent_id)
         found = await self._store.of_source(agent.tenant, agent.id, MAX_LISTED)
-        return tuple(shown(one, self._clock.now()) for one in found)
+        return tuple(shown(one, request, self._clock.now()) for one in found)
 
     async def get_handoff(self, request: RequestScope, handoff_id: str) -> Handoff | None:
         """Return a handoff between agents of which at least one is the caller's, or to them."""
@@ -175,7 +179,7 @@ class HandoffManager:
         own = {str(request.principal.person), *request.persons}
         if found is None or own.isdisjoint((found.source_owner, found.target_owner)):
             return None
-        return shown(found, self._clock.now())
+        return shown(found, request, self._clock.now())
 
     async def cleanup_terminal_handoffs(self, older_than: timedelta = timedelta()) -> int:
         """Delete completed, rejected and expired handoffs; return their number. Those whose time is
@@ -227,9 +231,11 @@ class HandoffManager:
         step = await self._store.complete(receiver, handoff_id, clean, self._clock.now())
         return await self._noted(request, "completed", receiver, handoff_id, step)
 
-    async def open_to(self, receiver: Receiver) -> tuple[Handoff, ...]:
+    async def open_to(self, request: RequestScope, receiver: Receiver) -> tuple[Handoff, ...]:
         """Return the pending and accepted handoffs to this receiver, who was authenticated."""
-        return tuple(await self._store.open(receiver, self._clock.now(), 2 * MAX_LISTED))
+        now = self._clock.now()
+        open_ = await self._store.open(receiver, now, 2 * MAX_LISTED)
+        return tuple(shown(one, request, now) for one in open_)
 
     async def _receiver(self, request: RequestScope, agent_id: str) -> Receiver | None:
         agent = await self._agents.own(request, agent_id)
@@ -261,7 +267,8 @@ class HandoffManager:
             )
         if not agent.may(Capability.HANDOFF_RECEIVE):
             raise BadInput("target: this agent lacks the capability handoff_receive")
-        return agent.id, "", agent.owner
+        stored = await self._lookup.get(request.principal.tenant, agent.id)
+        return agent.id, "", "" if stored is None else stored.owner
 
     async def _check_person(self, request: RequestScope, person: str) -> None:
         """Raise `BadInput` for a person who cannot be written to."""
@@ -312,7 +319,10 @@ class HandoffManager:
     ) -> HandoffStep:
         if step.done and step.handoff is not None:
             await self._note(request, what, step.handoff, receiver.agent)
-        elif step.outcome == "unknown":
+        if step.handoff is not None:
+            seen = shown(step.handoff, request, self._clock.now())
+            return replace(step, handoff=seen)
+        if step.outcome == "unknown":
             await self._audit.note(
                 "permission_denied", request, what=what, handoff=id_[:64], agent=receiver.agent
             )
@@ -325,8 +335,15 @@ class HandoffManager:
         await self._audit.note("handoff", request, **details)
 
 
-def shown(handoff: Handoff, now: datetime) -> Handoff:
-    """Return the handoff as expired if its time is over and no housekeeping has run since."""
-    if handoff.status.terminal or handoff.until > now:
-        return handoff
-    return replace(handoff, status=HandoffStatus.EXPIRED)
+def shown(handoff: Handoff, request: RequestScope, now: datetime) -> Handoff:
+    """Return a handoff as this caller sees it: without the person of the other side's agent, and
+    expired if its time is over and no housekeeping has run since."""
+    own = {str(request.principal.person), *request.persons}
+    over = not handoff.status.terminal and handoff.until <= now
+    to_person = bool(handoff.target_person)
+    return replace(
+        handoff,
+        source_owner=handoff.source_owner if to_person or handoff.source_owner in own else "",
+        target_owner=handoff.target_owner if to_person or handoff.target_owner in own else "",
+        status=HandoffStatus.EXPIRED if over else handoff.status,
+    )

@@ -226,7 +226,8 @@ class Handoff:
 
     `target` is the id of an agent, or empty where `target_person` (a `str(PersonId)`) receives it;
     both are empty once the receiver was erased. `source_owner` and `target_owner` are the people
-    for whom both sides act. `until` is the end of the present state: of the offer while pending, of
+    for whom both sides act; the other side's is empty for a caller. `source_name` is the name that
+    the source had. `until` is the end of the present state: of the offer while pending, of
     the work while accepted, which lasts `ttl_seconds` again.
     """
 
@@ -242,6 +243,7 @@ class Handoff:
     ttl_seconds: int
     source_owner: str
     target_owner: str
+    source_name: str = ""
     result: dict[str, object] | None = None
     reason: str = ""
 

@@ -53,8 +53,8 @@ AGENTS: Final = (
 HANDOFFS: Final = (
     """CREATE TABLE agent_handoffs (
         id text PRIMARY KEY, tenant text NOT NULL, source text NOT NULL,
-        source_owner text NOT NULL, target text NOT NULL, target_person text NOT NULL,
-        target_owner text NOT NULL, context text NOT NULL,
+        source_owner text NOT NULL, source_name text NOT NULL, target text NOT NULL,
+        target_person text NOT NULL, target_owner text NOT NULL, context text NOT NULL,
         status text NOT NULL CHECK (
             status IN ('pending', 'accepted', 'completed', 'rejected', 'expired')),
         created_at bigint NOT NULL, until bigint NOT NULL, ttl_seconds integer NOT NULL,

@@ -99,7 +99,7 @@ TABLES: Final = (
     ),
     _table(
         "agent_handoffs",
-        "id tenant source source_owner target target_person target_owner context status"
+        "id tenant source source_owner source_name target target_person target_owner context status"
         " created_at until ttl_seconds ended_at result reason",
         HANDED,
     ),

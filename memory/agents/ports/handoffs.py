@@ -103,6 +103,14 @@ class AgentDirectory(Protocol):
         ...
 
 
+class AgentLookup(Protocol):
+    """Reads agents. Implemented by their store."""
+
+    async def get(self, tenant: str, agent_id: str) -> Agent | None:
+        """Return an agent of a tenant with its person, who is not shown to others."""
+        ...
+
+
 class PersonAccess(Protocol):
     """Decides about people who did not write just now."""
 

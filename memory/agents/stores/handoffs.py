@@ -36,18 +36,18 @@ from memory.agents.stores.events import EVENTS_LOCK, add_events
 
 EXPIRE_AT_ONCE: Final = 100
 HOUR: Final = timedelta(hours=1)
-COLUMNS: Final = """id, tenant, source, source_owner, target, target_person, target_owner, context,
-    status, created_at, until, ttl_seconds, result, reason"""
+COLUMNS: Final = """id, tenant, source, source_owner, source_name, target, target_person,
+    target_owner, context, status, created_at, until, ttl_seconds, result, reason"""
 SELECT: Final = f"SELECT {COLUMNS} FROM agent_handoffs"  # noqa: S608 - constants
 TO_RECEIVER: Final = f"""(tenant = :tenant AND (
     (:agent <> '' AND target = :agent)
     OR (:agent = '' AND target_person <> '' AND {among("target_person", "persons")})))"""
 """True for a handoff to this agent, or to this person by one of their identities."""
 ADD: Final = Statement("""
-    INSERT INTO agent_handoffs (id, tenant, source, source_owner, target, target_person,
-        target_owner, context, status, created_at, until, ttl_seconds, reason, told)
-    VALUES (:id, :tenant, :source, :source_owner, :target, :target_person, :target_owner, :context,
-        'pending', :created_at, :until, :ttl_seconds, '', false)
+    INSERT INTO agent_handoffs (id, tenant, source, source_owner, source_name, target,
+        target_person, target_owner, context, status, created_at, until, ttl_seconds, reason, told)
+    VALUES (:id, :tenant, :source, :source_owner, :source_name, :target, :target_person,
+        :target_owner, :context, 'pending', :created_at, :until, :ttl_seconds, '', false)
 """)
 COUNT: Final = Statement("SELECT count(*) FROM agent_handoffs")
 PENDING_OF_AGENT: Final = Statement("""
@@ -253,6 +253,7 @@ def _params(handoff: Handoff) -> dict[str, object]:
         "tenant": storable(handoff.tenant),
         "source": handoff.source,
         "source_owner": storable(handoff.source_owner),
+        "source_name": storable(handoff.source_name),
         "target": storable(handoff.target),
         "target_person": storable(handoff.target_person),
         "target_owner": storable(handoff.target_owner),
@@ -280,8 +281,8 @@ def _context(value: str) -> HandoffContext:
 
 def _handoff(row: Row) -> Handoff:
     (
-        id_, tenant, source, source_owner, target, target_person, target_owner, context, status,
-        created_at, until, ttl_seconds, result, reason,
+        id_, tenant, source, source_owner, source_name, target, target_person, target_owner,
+        context, status, created_at, until, ttl_seconds, result, reason,
     ) = row  # fmt: skip
     return Handoff(
         id=id_,
@@ -295,6 +296,7 @@ def _handoff(row: Row) -> Handoff:
         until=time_of(until),
         ttl_seconds=ttl_seconds,
         source_owner=source_owner,
+        source_name=source_name,
         target_owner=target_owner,
         result=None if result is None else json.loads(result),
         reason=reason,

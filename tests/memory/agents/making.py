@@ -1,6 +1,6 @@
 """Short ways to agents, requests and handoffs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -76,7 +76,12 @@ class Directory:
             raise NotFound(f"no agent {agent_id!r} is yours")
         return found
 
+    async def get(self, tenant: str, agent_id: str) -> Agent | None:
+        found = self.agents.get(agent_id)
+        return found if found is not None and found.tenant == tenant else None
+
     async def get_agent(self, request: RequestScope, agent_id: str) -> Agent | None:
         found = self.agents.get(agent_id)
-        known = found is not None and (found.owner in request.persons or found.id in self.common)
-        return found if known else None
+        if found is None or found.owner in request.persons:
+            return found
+        return replace(found, owner="", name="") if found.id in self.common else None

@@ -1,7 +1,7 @@
 """Handing a task over: who may, to whom, and what the audit log says."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
@@ -73,7 +73,9 @@ def rig_with(engine: Engine, clock: FakeClock, limits: AgentLimits | None = None
     noted, agents, access = Noted(), Directory(), Access()
     places, people = SqlDirectPlaces(engine), SqlPeople(engine, clock)
     audit = Audit(noted, b"key", clock)
-    manager = HandoffManager(SqlHandoffs(engine), agents, places, access, audit, clock, limits)
+    manager = HandoffManager(
+        SqlHandoffs(engine), agents, agents, places, access, audit, clock, limits
+    )
     return Rig(manager, agents, places, people, access, noted, clock)
 
 
@@ -89,7 +91,9 @@ async def test_one_agent_hands_its_work_to_another(rig: Rig) -> None:
     made = await handed(rig, source.id, target.id)
     assert len(made.id) == 32
     assert made.until - made.created_at == HOUR
-    assert await rig.manager.get_pending_handoffs(request_of(BOB), target.id) == (made,)
+    assert (made.source_owner, made.target_owner) == (ADA, "")
+    (seen,) = await rig.manager.get_pending_handoffs(request_of(BOB), target.id) or ()
+    assert seen == replace(made, source_owner="", target_owner=BOB)
     step = await rig.manager.accept_handoff(request_of(BOB), made.id, target.id)
     assert step is not None
     assert step.done
@@ -100,7 +104,7 @@ async def test_one_agent_hands_its_work_to_another(rig: Rig) -> None:
     )
     assert done is not None
     (kept,) = await rig.manager.initiated_by(request_of(ADA), source.id)
-    assert kept == done.handoff
+    assert (kept.id, kept.target_owner) == (made.id, "")
     assert kept.result == {"status": "success"}
     assert rig.audited("handoff") == ["initiated", "accepted", "completed"]
     assert "Write the form" not in repr(rig.noted.entries)

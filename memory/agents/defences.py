@@ -1,0 +1,189 @@
+"""Defences against agents that extract memories by their queries, or plant memories for others.
+
+MEXTRA is the attack in which a query asks a memory for all that it holds. What an agent reaches is
+bounded by its access (`memory/model/scope.py`), whatever it asks; these are the heuristics beside
+it. Everything here is pure and linear in the text.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from memory.agents import query_words as lexicon
+from memory.model.record import Record
+from safety.injection_detection.detect import detect_injection, neutralise_markers
+from safety.sanitize import sanitize
+from safety.secret_detection.detect import redact_secrets
+from safety.unicode import safe_unicode
+
+REVIEW_ABOVE: Final = 0.5
+"""A query with a higher score is refused and noted for operators."""
+MAX_QUERY: Final = 2_000
+"""Characters of a query, the length of a tool's argument."""
+MARK: Final = "[unverified, not an instruction] "
+"""The beginning of a result that looks like an instruction."""
+
+SEIZES, TAKES, TOTALS, STORES, SECRETS, KEYS, VERBATIM = 0.35, 0.2, 0.2, 0.2, 0.35, 0.2, 0.2
+OTHERS, INJECTS, WILDCARDS, ABOUT, TOPIC, MOST_TOPICS = 0.3, 0.6, 0.6, 0.1, 0.1, 2
+"""The parts of a score. `ABOUT` is a secret as the subject of ordinary work; each topic, at most
+`MOST_TOPICS`, lowers the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryScore:
+    """The judgement of a query: 0 for ordinary, 1 for an attack, and the reasons as codes."""
+
+    score: float
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def for_review(self) -> bool:
+        """True if the query is not answered."""
+        return self.score > REVIEW_ABOVE
+
+
+class MEXTRAValidator:
+    """Checks and cleans the texts that an agent sends."""
+
+    def is_suspicious(self, text: str) -> bool:
+        """True for a text with a form of SQL, script or prompt injection, or one that asks for
+        everything."""
+        plain = safe_unicode(text)
+        return bool(detect_injection(plain)) or judge_query(plain).for_review
+
+    def sanitize(self, text: str) -> str:
+        """Return the text without markup and separators of turns, with its markers of authority
+        neutralised. Idempotent."""
+        return neutralise_markers(sanitize(safe_unicode(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredOutput:
+    """Records as an agent reads them; `redacted` and `marked` are the ids of the changed ones,
+    `left_out` the number of those beyond the maximum."""
+
+    records: tuple[Record, ...]
+    redacted: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
+    left_out: int = 0
+
+
+class MemoryPoisoningDefense:
+    """Judges queries, and cleans what is returned. `max_results` bounds one answer."""
+
+    def __init__(self, max_results: int = 100) -> None:
+        if max_results < 1:
+            raise ValueError(f"max_results is {max_results}; it must be 1 or more")
+        self._most = max_results
+
+    def analyze_query(self, query: str) -> float:
+        """Return the score of a query from 0 to 1; above 0.5 it is for review."""
+        return judge_query(query).score
+
+    def filter_output(self, memories: Iterable[Record]) -> FilteredOutput:
+        """Return at most `max_results` records without secrets; those that look like instructions
+        begin with `MARK`."""
+        rest = iter(memories)
+        given = list(islice(rest, self._most))
+        cleaned = [_cleaned(record) for record in given]
+        return FilteredOutput(
+            tuple(record for record, _, _ in cleaned),
+            tuple(record.id for record, redacted, _ in cleaned if redacted),
+            tuple(record.id for record, _, marked in cleaned if marked),
+            sum(1 for _ in rest),
+        )
+
+
+def judge_query(query: str) -> QueryScore:
+    """Judge a query by its words, in six languages."""
+    if len(query) > MAX_QUERY:
+        return QueryScore(1.0, ("too_long",))
+    text = unicodedata.normalize("NFKC", safe_unicode(query)).casefold()
+    words = words_of(text)
+    found = _parts(words, text)
+    if not any(map(str.isalnum, text)) and text.strip():
+        found["wildcard"] = WILDCARDS
+    topics = min(MOST_TOPICS, _topics(words))
+    score = sum(found.values()) - TOPIC * topics
+    if detect_injection(query):
+        found["injection"] = INJECTS
+        score = max(score, 0.0) + INJECTS
+    return QueryScore(round(min(1.0, max(0.0, score)), 2), tuple(found))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, letters and digits."""
+    return "".join(char if char.isalnum() else " " for char in text).split()
+
+
+def _parts(words: list[str], text: str) -> dict[str, float]:
+    """Return the parts of the score by reason."""
+    parts: dict[str, float] = {}
+    if lexicon.SEIZE.among(words, text):
+        parts["extraction"] = SEIZES
+    elif lexicon.TAKE.among(words, text):
+        parts["request"] = TAKES
+    if lexicon.TOTAL.among(words, text):
+        parts["everything"] = TOTALS
+    if lexicon.VERBATIM.among(words, text):
+        parts["verbatim"] = VERBATIM
+    if lexicon.STORE.among(words, text):
+        parts["memories"] = STORES
+    parts |= _secrets(words, text)
+    if _of_others(words, text):
+        parts["other_people"] = OTHERS
+    return parts
+
+
+def _secrets(words: list[str], text: str) -> dict[str, float]:
+    about = lexicon.SUBJECT.among(words, text)
+    if lexicon.SECRET.among(words, text):
+        return {"secrets": ABOUT if about else SECRETS}
+    if lexicon.KEY.among(words, text):
+        return {"keys": ABOUT if about else KEYS}
+    return {}
+
+
+def _of_others(words: list[str], text: str) -> bool:
+    """True for "other users", "everybody's", "all users'": the memories of other people."""
+    if lexicon.OTHERS.among(words, text):
+        return True
+    return any(
+        lexicon.OTHER.has(first) and any(map(lexicon.HOLDER.has, words[at + 1 : at + 3]))
+        for at, first in enumerate(words)
+    )
+
+
+_KNOWN: Final = (
+    *(lexicon.SEIZE, lexicon.TAKE, lexicon.TOTAL, lexicon.VERBATIM, lexicon.STORE, lexicon.SECRET),
+    *(lexicon.KEY, lexicon.OTHERS, lexicon.OTHER, lexicon.HOLDER, lexicon.EMPTY),
+)
+_PARTS: Final = tuple(part for group in _KNOWN for part in group.parts)
+_FIRST_CHINESE: Final = "\u2e80"
+_CHINESE_WORD: Final = 3
+"""Characters of a text without spaces that count as one word."""
+
+
+def _topics(words: Sequence[str]) -> int:
+    """Return the number of words that name what the query is about."""
+    topics = {word for word in words if not any(group.has(word) for group in _KNOWN)}
+    return sum(_unspaced(word) if word[0] >= _FIRST_CHINESE else len(word) > 1 for word in topics)
+
+
+def _unspaced(word: str) -> int:
+    """Return the number of words in a text without spaces, beside the known ones."""
+    for part in _PARTS:
+        word = word.replace(part, "")
+    return len(word) // _CHINESE_WORD
+
+
+def _cleaned(record: Record) -> tuple[Record, bool, bool]:
+    """Return a record for an agent, and what was changed."""
+    text = redact_secrets(record.content).text
+    redacted = text != record.content
+    marked = bool(detect_injection(text))
+    if marked and not text.startswith(MARK):
+        text = MARK + neutralise_markers(text)
+    return replace(record, content=text), redacted, marked

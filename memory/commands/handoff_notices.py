@@ -1,0 +1,56 @@
+"""Offers tasks of agents to people, in their direct conversation.
+
+The offers that are due are read from the store, so it does not matter which process stored them.
+The keys of the sends make a repetition harmless.
+"""
+
+from typing import Final
+
+from gateway.ports import Clock
+from memory.agents.model import Handoff
+from memory.agents.ports.handoffs import (
+    DirectPlaceStore,
+    HandoffStore,
+    NoticeQueue,
+    PersonAccess,
+    Receiver,
+)
+from memory.commands.handoff_texts import WITHDRAWN
+from memory.commands.handoffs import notice_of
+
+AT_ONCE: Final = 20
+
+
+class HandoffNotices:
+    """Sends the offers that are due. Needs the accounts of all platforms."""
+
+    def __init__(
+        self,
+        store: HandoffStore,
+        places: DirectPlaceStore,
+        access: PersonAccess,
+        queue: NoticeQueue,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._places = places
+        self._access = access
+        self._queue = queue
+        self._clock = clock
+
+    async def send_due(self) -> None:
+        """Send a bounded number of offers. Raises `StoreUnavailable`."""
+        for handoff in await self._store.untold(self._clock.now(), AT_ONCE):
+            await self._offer(handoff)
+            await self._store.told([handoff.id])
+
+    async def _offer(self, handoff: Handoff) -> None:
+        """Offer a task, or reject it for a person who cannot be written to any more."""
+        tenant, person = handoff.tenant, handoff.target_person
+        reach = await self._places.reach(tenant, person)
+        place = None if reach.memory_off else reach.place
+        if place is not None and await self._access.served(tenant, person, place):
+            await self._queue.send(f"handoff-{handoff.id}", [notice_of(handoff, place)])
+            return
+        receiver = Receiver(tenant, persons=(person,))
+        await self._store.reject(receiver, handoff.id, WITHDRAWN, self._clock.now())

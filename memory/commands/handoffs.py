@@ -1,0 +1,171 @@
+"""`/handoff` and `/handoffs`: a person accepts, rejects and completes tasks of agents.
+
+Only the person to whom a task was handed reaches it, from any of their linked accounts.
+"""
+
+from typing import Final
+
+from gateway.errors import BadInput
+from gateway.message import Button, Notice, Place, Reply
+from gateway.people import Audience
+from gateway.ports import Clock, CommandSpec
+from gateway.ports.memory import Caller
+from memory.agents.handoffs import HandoffManager
+from memory.agents.model import Handoff, HandoffStatus, HandoffStep
+from memory.agents.ports.handoffs import Receiver
+from memory.commands import handoff_texts, texts
+from memory.model.scope import RequestScope
+
+PREFIX: Final = "memory:handoff:"
+SPECS: Final = (
+    CommandSpec("handoffs", "List the tasks that agents handed to me"),
+    CommandSpec(
+        "handoff",
+        "Accept, reject or complete a task of an agent",
+        True,
+        "what",
+        True,
+        "accept ID, reject ID REASON, or: done ID RESULT",
+    ),
+)
+LEAST: Final = 4
+"""Characters of an id that a person has to type."""
+MAX_RESULT: Final = 2_000
+
+
+class HandoffCommands:
+    """The commands, in direct messages only. Raises `BadInput` with words for the person."""
+
+    def __init__(self, handoffs: HandoffManager, clock: Clock) -> None:
+        self._handoffs = handoffs
+        self._clock = clock
+
+    async def listed(self, request: RequestScope, caller: Caller) -> Reply:
+        """Return the open tasks of a person, with buttons if one waits."""
+        _check_private(caller)
+        open_ = await self._handoffs.open_to(request, receiver_of(request))
+        if not open_:
+            return Reply(handoff_texts.NONE)
+        now = self._clock.now()
+        lines = [handoff_texts.LISTED, "", *(handoff_texts.line(one, now) for one in open_)]
+        pending = [one for one in open_ if one.status is HandoffStatus.PENDING]
+        shown = "\n".join((*lines, "", handoff_texts.USAGE))
+        if len(pending) != 1:
+            return Reply(shown)
+        return Reply(shown, buttons_of(pending[0]), buttons_until=pending[0].until)
+
+    async def run(self, request: RequestScope, caller: Caller, text: str) -> Reply:
+        """`/handoff accept ID`, `/handoff reject ID REASON`, `/handoff done [ID] RESULT`."""
+        _check_private(caller)
+        what, _, rest = text.partition(" ")
+        match what.casefold():
+            case "":
+                return await self.listed(request, caller)
+            case "accept":
+                found, _ = await self._named(request, rest, HandoffStatus.PENDING)
+                return await self._accept(request, found.id)
+            case "reject":
+                found, reason = await self._named(request, rest, HandoffStatus.PENDING)
+                return await self._reject(request, found.id, reason)
+            case "done":
+                found, result = await self._named(request, rest, HandoffStatus.ACCEPTED)
+                return await self._complete(request, found, result)
+            case _:
+                raise BadInput(handoff_texts.USAGE)
+
+    async def press(self, request: RequestScope, caller: Caller, value: str) -> Reply:
+        """Handle a button; only the person to whom the task was handed may press it."""
+        _check_private(caller)
+        answer, _, handoff_id = value.removeprefix(PREFIX).partition(":")
+        if answer == "accept":
+            return await self._accept(request, handoff_id)
+        if answer == "reject":
+            return await self._reject(request, handoff_id, "")
+        return Reply(texts.CLOSED)
+
+    async def _accept(self, request: RequestScope, handoff_id: str) -> Reply:
+        step = await self._handoffs.accept_as(request, receiver_of(request), handoff_id)
+        if step.done and step.handoff is not None:
+            id_, until = handoff_texts.short_id(step.handoff), step.handoff.until
+            return Reply(handoff_texts.ACCEPTED.format(id=id_, until=until))
+        return _refused(step)
+
+    async def _reject(self, request: RequestScope, handoff_id: str, reason: str) -> Reply:
+        step = await self._handoffs.reject_as(request, receiver_of(request), handoff_id, reason)
+        if step.done:
+            said = " and your reason" if reason else ""
+            return Reply(handoff_texts.REJECTED.format(reason=said))
+        return _refused(step)
+
+    async def _complete(self, request: RequestScope, found: Handoff, result: str) -> Reply:
+        if not result:
+            raise BadInput(handoff_texts.NO_RESULT)
+        if len(result) > MAX_RESULT:
+            raise BadInput(f"The result is longer than {MAX_RESULT:,} characters. Shorten it.")
+        step = await self._handoffs.complete_as(
+            request, receiver_of(request), found.id, {"text": result}
+        )
+        return Reply(handoff_texts.COMPLETED) if step.done else _refused(step)
+
+    async def _named(
+        self, request: RequestScope, text: str, needed: HandoffStatus
+    ) -> tuple[Handoff, str]:
+        """Return the task that a text begins with and the rest of the text. Without an id it is the
+        only task in this state."""
+        open_ = await self._handoffs.open_to(request, receiver_of(request))
+        word, _, rest = text.strip().partition(" ")
+        named = [one for one in open_ if len(word) >= LEAST and one.id.startswith(word.lower())]
+        if len(named) == 1:
+            return named[0], rest.strip()
+        fitting = named or [one for one in open_ if one.status is needed]
+        if len(fitting) > 1:
+            ids = ", ".join(f"`{handoff_texts.short_id(one)}`" for one in fitting[:10])
+            raise BadInput(handoff_texts.WHICH.format(ids=ids))
+        if not fitting:
+            done = needed is HandoffStatus.ACCEPTED
+            raise BadInput(handoff_texts.NONE_ACCEPTED if done else handoff_texts.UNKNOWN)
+        if _looks_like_id(word):
+            raise BadInput(handoff_texts.UNKNOWN)
+        return fitting[0], text.strip()
+
+
+def receiver_of(request: RequestScope) -> Receiver:
+    """Return the caller as a receiver, with all linked identities."""
+    return Receiver(request.principal.tenant, persons=request.persons)
+
+
+def buttons_of(handoff: Handoff) -> tuple[Button, Button]:
+    """Return the buttons under the offer of a task."""
+    return (
+        Button(handoff_texts.ACCEPT, f"{PREFIX}accept:{handoff.id}", typed="accept"),
+        Button(handoff_texts.REJECT, f"{PREFIX}reject:{handoff.id}", typed="reject"),
+    )
+
+
+def notice_of(handoff: Handoff, place: Place) -> Notice:
+    """Return the message that offers a task to a person in their direct conversation."""
+    person, text = handoff.target_person, handoff_texts.offer(handoff)
+    return Notice(person, place, text, buttons_of(handoff), handoff.until)
+
+
+def _refused(step: HandoffStep) -> Reply:
+    """Return the reason why a step changed nothing. A task of another person stays theirs."""
+    if step.handoff is None:
+        return Reply(handoff_texts.UNKNOWN)
+    if step.outcome == "expired":
+        return Reply(handoff_texts.EXPIRED)
+    id_, status = handoff_texts.short_id(step.handoff), step.handoff.status
+    if status is HandoffStatus.ACCEPTED:
+        return Reply(handoff_texts.ACCEPTED_BEFORE.format(id=id_))
+    if status is HandoffStatus.PENDING:
+        return Reply(handoff_texts.NOT_ACCEPTED.format(id=id_))
+    return Reply(handoff_texts.OVER.format(state=status.value))
+
+
+def _looks_like_id(word: str) -> bool:
+    return len(word) in (8, 32) and all(char in "0123456789abcdef" for char in word.lower())
+
+
+def _check_private(caller: Caller) -> None:
+    if caller.place.audience is not Audience.DIRECT:
+        raise BadInput(texts.ONLY_PRIVATE)
