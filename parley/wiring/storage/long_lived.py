@@ -34,12 +34,12 @@ from gateway.stores.unit_of_work import SqlTurnWriter
 from gateway.stores.usage import SqlUsage
 from memory import schema as memory_schema
 from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
 from memory.agents.ports.pools import PoolStore
 from memory.agents.stores.agents import SqlAgents
-from memory.agents.stores.pools import SqlPools
-from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.stores.pools import SqlPools
 from memory.ports.api_tokens import TokenStore
 from memory.ports.audit import AuditTrail
 from memory.ports.brain import BrainStore
