@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from gateway.errors import BadInput, ToolError
 from gateway.ports import ToolSpec
@@ -42,13 +42,30 @@ PROPOSED: Final[Mapping[str, str]] = {
 NOT_SHOWN: Final = "This turn showed no memory with that id. Search for it, or omit `supersedes`."
 
 
-class _Update(BaseModel):
+class UpdateArguments(BaseModel):
+    """The arguments of `update_customer_brain`."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    target: Literal["soul", "bible", "memory"]
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_DOCUMENT)]
-    quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
-    supersedes: Annotated[str, StringConstraints(max_length=MAX_ID)] = ""
+    target: Annotated[
+        Literal["soul", "bible", "memory"],
+        Field(description="The person's document, the project's document, or a new memory."),
+    ]
+    content: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=MAX_DOCUMENT),
+        Field(description="The whole new document, or the memory."),
+    ]
+    quote: Annotated[
+        str,
+        StringConstraints(max_length=MAX_ARGUMENT),
+        Field(description="The sentence of the person that states it, word for word."),
+    ] = ""
+    supersedes: Annotated[
+        str,
+        StringConstraints(max_length=MAX_ID),
+        Field(description="The id of the memory that it replaces."),
+    ] = ""
 
 
 class BrainTool:
@@ -82,7 +99,7 @@ class BrainTool:
         if name != UPDATE.name:
             raise ToolError(f"there is no tool {name!r}")
         try:
-            update = _Update.model_validate(dict(arguments))
+            update = UpdateArguments.model_validate(dict(arguments))
         except ValidationError as error:
             problem = error.errors(include_url=False, include_input=False)[0]
             raise ToolError(f"these arguments cannot be used: {problem['msg']}") from None
@@ -109,7 +126,7 @@ class BrainTool:
             self.notices.append(PROPOSED[update.target])
         return as_json(_answer(written))
 
-    async def _remember(self, update: _Update) -> str:
+    async def _remember(self, update: UpdateArguments) -> str:
         old = replaced_id(update.supersedes, self._shown)
         if old is None:
             return as_json({"success": False, "error": NOT_SHOWN})

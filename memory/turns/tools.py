@@ -99,41 +99,79 @@ ONLY_THE_PERSON: Final = (
 )
 
 
-class _Arguments(BaseModel):
+class Arguments(BaseModel):
+    """The arguments of a tool: known names and exact types only."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 _Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG)]
-_Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+_Tags = Annotated[list[_Tag], Field(max_length=MAX_TAGS)]
+MemoryId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_ID),
+    Field(description="The id of a memory, as memory_search returns it."),
+]
 _KindName = Literal["preference", "fact", "instruction", "context", "correction", "decision"]
 
 
-class _Store(_Arguments):
-    type: _KindName
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ARGUMENT)]
-    quote: Annotated[str, StringConstraints(max_length=MAX_ARGUMENT)] = ""
-    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
-    supersedes: _Id | None = None
-    scope: Literal["user", "project", "global"] = "user"
+class StoreArguments(Arguments):
+    """The arguments of `memory_store`."""
+
+    type: Annotated[_KindName, Field(description="The kind of the memory.")]
+    content: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=MAX_ARGUMENT),
+        Field(description="The memory, as one statement that is clear without its context."),
+    ]
+    quote: Annotated[
+        str,
+        StringConstraints(max_length=MAX_ARGUMENT),
+        Field(description="The sentence of the person that states it, word for word."),
+    ] = ""
+    tags: Annotated[_Tags, Field(description="Words to find it by.")] = Field(default_factory=list)
+    supersedes: Annotated[
+        MemoryId | None, Field(description="The id of the memory that it replaces.")
+    ] = None
+    scope: Annotated[
+        Literal["user", "project", "global"],
+        Field(description="The readers: the person, the project, or everybody."),
+    ] = "user"
 
 
-class _Search(_Arguments):
-    query: Annotated[str, StringConstraints(max_length=MAX_QUERY)] = ""
-    tags: Annotated[list[_Tag], Field(max_length=MAX_TAGS)] = Field(default_factory=list)
-    type: _KindName | None = None
-    include_superseded: bool = False
-    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = 20
+class SearchArguments(Arguments):
+    """The arguments of `memory_search`."""
+
+    query: Annotated[
+        str,
+        StringConstraints(max_length=MAX_QUERY),
+        Field(description="A question or words; without it the latest memories."),
+    ] = ""
+    tags: Annotated[_Tags, Field(description="Tags that a result has, all of them.")] = Field(
+        default_factory=list
+    )
+    type: Annotated[_KindName | None, Field(description="The kind of the results.")] = None
+    include_superseded: Annotated[
+        bool, Field(description="Return memories that were replaced as well.")
+    ] = False
+    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="The most results.")] = 20
 
 
-class _Brief(_Arguments):
-    include_provenance: bool = False
+class BriefArguments(Arguments):
+    """The arguments of `memory_brief`."""
+
+    include_provenance: Annotated[
+        bool, Field(description="Add the id, source and trust of each memory.")
+    ] = False
 
 
-class _Delete(_Arguments):
-    id: _Id
+class DeleteArguments(Arguments):
+    """The arguments of `memory_delete`."""
+
+    id: MemoryId
 
 
-_A = TypeVar("_A", bound=_Arguments)
+_A = TypeVar("_A", bound=Arguments)
 
 
 class MemoryTools:
@@ -166,19 +204,19 @@ class MemoryTools:
             case UPDATE.name:
                 return await self._documents.call(name, arguments)
             case "memory_store":
-                return await self._store(_read(_Store, arguments))
+                return await self._store(_read(StoreArguments, arguments))
             case "memory_search":
-                return await self._search(_read(_Search, arguments))
+                return await self._search(_read(SearchArguments, arguments))
             case "memory_brief":
-                return await self._brief(_read(_Brief, arguments))
+                return await self._brief(_read(BriefArguments, arguments))
             case "memory_delete":
-                return await self._delete(_read(_Delete, arguments))
+                return await self._delete(_read(DeleteArguments, arguments))
         raise ToolError(f"there is no tool {name!r}")
 
     async def close(self) -> None:
         """Do nothing."""
 
-    async def _store(self, args: _Store) -> str:
+    async def _store(self, args: StoreArguments) -> str:
         old = replaced_id(args.supersedes, self._shown)
         if old is None:
             return as_json({"success": False, "error": NOT_SHOWN})
@@ -198,7 +236,7 @@ class MemoryTools:
             answer["content"] = result.content
         return as_json(answer)
 
-    async def _search(self, args: _Search) -> str:
+    async def _search(self, args: SearchArguments) -> str:
         now = self._handle.request.at
         narrowed = Filter(
             tags=tuple(args.tags),
@@ -221,12 +259,12 @@ class MemoryTools:
                 self._external.add(piece)
         return as_json({"results": [found_answer(record, score) for record, score in matches]})
 
-    async def _brief(self, args: _Brief) -> str:
+    async def _brief(self, args: BriefArguments) -> str:
         brief = await self._brief_of()
         self._shown.add(brief.ids)
         return brief.text(with_provenance=args.include_provenance)
 
-    async def _delete(self, args: _Delete) -> str:
+    async def _delete(self, args: DeleteArguments) -> str:
         if self._external.any:
             return as_json({"success": False, "error": ONLY_THE_PERSON})
         memory_id = self._shown.named(args.id)

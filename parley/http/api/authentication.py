@@ -53,12 +53,20 @@ class Authenticator:
 
     async def caller(self, request: web.Request) -> Caller:
         """Return the caller. Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
-        clock = self._services.clock
+        holder = request[HOLDER] = self.holder(request.headers.get("Authorization", ""))
+        return await self.caller_of(holder)
+
+    def holder(self, authorization: str) -> TokenClaims:
+        """Return the claims of the token in an Authorization header. Raises `Refused` (401)."""
         try:
-            holder = read(self._key.current(), _bearer(request), clock.now())
+            return read(self._key.current(), _bearer(authorization), self._services.clock.now())
         except BadToken as error:
             raise _unknown(error.problem, _ADVICE[error.problem]) from None
-        request[HOLDER] = holder
+
+    async def caller_of(self, holder: TokenClaims) -> Caller:
+        """Return the caller for these claims, and count the request. Raises `Refused` (401, 403,
+        429) and `StoreUnavailable`."""
+        clock = self._services.clock
         self._check_tenant(holder)
         await self._check_good(holder)
         principal = await self._admitted(holder)
@@ -120,8 +128,8 @@ class Authenticator:
             raise Refused(429, "too_many", message, headers={"Retry-After": wait})
 
 
-def _bearer(request: web.Request) -> str:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+def _bearer(authorization: str) -> str:
+    scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer":
         advice = "Send `Authorization: Bearer TOKEN`; `parley token` prints one."
         raise _unknown("token_missing", advice)

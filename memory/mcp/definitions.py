@@ -1,0 +1,123 @@
+"""The definition of a tool, and one call of it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway.ports.memory import Caller
+from memory.brain.documents import Brain
+from memory.ports.agent_tasks import AgentTasks
+from memory.service.handle import Memory, MemoryHandle
+from memory.turns.brief import BriefLimits
+from memory.turns.tools import Arguments
+
+ServerName = Literal["session-memory", "pixeltable-memory"]
+"""The names of the two servers (sources 004): what goes on now, and what is kept."""
+SESSION: Final[ServerName] = "session-memory"
+KNOWLEDGE: Final[ServerName] = "pixeltable-memory"
+CALLER_KEY: Final = "parley.caller"
+"""The caller in the scope of an authenticated HTTP request, a `gateway.ports.memory.Caller`."""
+
+
+class Result(BaseModel):
+    """The structured result of a tool."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class WaitingResult(Result):
+    """A result that says whether the tool did it, or what it waits for."""
+
+    success: Annotated[bool, Field(description="True if it is done.")]
+    status: Annotated[
+        str | None, Field(description="What it waits for, if it is not done yet.")
+    ] = None
+    next: Annotated[str | None, Field(description="The next step.")] = None
+    confirm: Annotated[
+        str | None, Field(description="The code with which a second call confirms it.")
+    ] = None
+
+
+class Confirmable(Arguments):
+    """The arguments of a tool that needs a confirmation."""
+
+    confirm: Annotated[
+        str,
+        Field(
+            max_length=64,
+            description="Empty at first. Only if the first answer has a code and the person "
+            "agrees: that code.",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class McpServices:
+    """Everything that the tools use. `key` returns the secret of confirmation codes."""
+
+    memory: Memory
+    brain: Brain
+    tasks: AgentTasks
+    key: Callable[[], bytes] = field(repr=False)
+    brief: BriefLimits = field(default_factory=BriefLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call: the caller, and their memory."""
+
+    services: McpServices
+    caller: Caller
+    handle: MemoryHandle
+
+    @property
+    def person(self) -> str:
+        """The caller as a `str(PersonId)`."""
+        return str(self.caller.principal.person)
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition(Generic[A]):
+    """A tool. `question` returns the text that the person confirms before `run`.
+
+    Both raise `BadInput` or `ToolError` with the next step. `reads_only`, `destructive` and
+    `idempotent` are hints for the client; no tool reaches beyond this program.
+    """
+
+    name: str
+    title: str
+    description: str
+    server: ServerName
+    arguments: type[A]
+    result: type[Result]
+    run: Callable[[ToolCall, A], Awaitable[Result]]
+    question: Callable[[ToolCall, A], Awaitable[str]] | None = None
+    reads_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+
+
+AnyTool = ToolDefinition[Any]
+
+
+def without_titles(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON schema without the titles that repeat the names: every request of a client
+    reads them."""
+    short: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name == "title" and isinstance(value, str):
+            continue
+        if name in ("properties", "$defs") and isinstance(value, dict):
+            short[name] = {key: without_titles(one) for key, one in value.items()}
+        elif isinstance(value, dict) and name != "default":
+            short[name] = without_titles(value)
+        elif isinstance(value, list):
+            short[name] = [without_titles(x) if isinstance(x, dict) else x for x in value]
+        else:
+            short[name] = value
+    return short

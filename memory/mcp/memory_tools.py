@@ -1,0 +1,243 @@
+"""The memory tools over MCP, with the arguments and rules of the model's tools in a chat.
+
+The program does not know what an agent has read. So everything an agent reads counts as text that
+the person did not write: what it stores waits for the person's review unless the policy can prove
+it, and it deletes only what the person confirms.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from gateway.errors import NotFound, ToolError
+from memory.mcp.definitions import (
+    KNOWLEDGE,
+    AnyTool,
+    Confirmable,
+    Result,
+    ToolCall,
+    ToolDefinition,
+    WaitingResult,
+)
+from memory.model.record import Record
+from memory.service.write import MEMORY_OFF
+from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
+from memory.turns.brief import brief_of
+from memory.turns.short_ids import ShownIds
+from memory.turns.tools import (
+    Arguments,
+    BriefArguments,
+    DeleteArguments,
+    MemoryTools,
+    SearchArguments,
+    StoreArguments,
+)
+from memory.write.external_text import ExternalText
+
+NO_MEMORY: Final = (
+    "No memory of this person has this id. Use a whole id, as memory_search returns it."
+)
+REVIEW: Final = (
+    "Tell the person: `/memories review` in their chat with the assistant, or `parley memory "
+    "review`, shows it, and they decide."
+)
+MAX_SHOWN: Final = 300
+
+
+class Found(Result):
+    """A memory."""
+
+    id: str
+    type: str
+    content: str
+    behavioral: bool
+    tags: list[str]
+    created_at: str
+    relevance_score: float
+    source: str
+    trust: str
+
+
+class SearchResult(Result):
+    """The matching memories, best first."""
+
+    results: list[Found]
+
+
+class BriefResult(Result):
+    """The brief, and the ids of its memories in order."""
+
+    brief: str
+    ids: list[str]
+
+
+class StoreResult(WaitingResult):
+    """The stored memory."""
+
+    id: str | None = None
+    content: Annotated[
+        str | None, Field(description="The stored text, if it differs from the given one.")
+    ] = None
+    error: str | None = None
+    notices: list[str] = Field(default_factory=list)
+
+
+class UpdateResult(StoreResult):
+    """The written document or memory."""
+
+    version: int | None = None
+    current: Annotated[str | None, Field(description="The text of now, after a conflict.")] = None
+
+
+class DeleteResult(WaitingResult):
+    """The deleted memory."""
+
+    id: str | None = None
+
+
+class DeleteOverMcp(Confirmable, DeleteArguments):
+    """The arguments of `memory_delete`."""
+
+
+def remembering(call: ToolCall) -> ToolCall:
+    """Return the call. Raises `ToolError` if the person turned memory off."""
+    if not call.handle.choices.remembered:
+        raise ToolError(MEMORY_OFF)
+    return call
+
+
+def _tools(call: ToolCall, *, confirmed: bool = False) -> MemoryTools:
+    """Return the tools of a chat for this call; `confirmed`: the person agreed to this very
+    call."""
+    remembering(call)
+    external, shown = ExternalText(), ShownIds()
+    external.any = not confirmed
+    documents = BrainTool(call.handle, call.services.brain, external, shown)
+    brief = call.services.brief
+    return MemoryTools(
+        call.handle, lambda: brief_of(call.handle, brief), external, shown, documents
+    )
+
+
+async def _answer(call: ToolCall, name: str, given: Arguments | UpdateArguments) -> dict[str, Any]:
+    """Run a tool of a chat and return its answer. Raises `ToolError` if it refused."""
+    fields: Mapping[str, object] = given.model_dump(exclude_unset=True)
+    answer: dict[str, Any] = json.loads(await _tools(call).call(name, fields))
+    if answer.get("success") is False and "status" not in answer and "current" not in answer:
+        raise ToolError(str(answer.get("error", "it was refused")))
+    if "status" in answer:
+        answer["next"] = REVIEW
+    return answer
+
+
+async def store(call: ToolCall, given: StoreArguments) -> StoreResult:
+    """Store a memory."""
+    return StoreResult.model_validate(await _answer(call, "memory_store", given))
+
+
+async def search(call: ToolCall, given: SearchArguments) -> SearchResult:
+    """Search memories."""
+    return SearchResult.model_validate(await _answer(call, "memory_search", given))
+
+
+async def brief(call: ToolCall, given: BriefArguments) -> BriefResult:
+    """Return the brief of now."""
+    remembering(call)
+    made = await brief_of(call.handle, call.services.brief)
+    return BriefResult(
+        brief=made.text(with_provenance=given.include_provenance), ids=list(made.ids)
+    )
+
+
+async def update(call: ToolCall, given: UpdateArguments) -> UpdateResult:
+    """Write a document, or store a memory."""
+    return UpdateResult.model_validate(await _answer(call, UPDATE.name, given))
+
+
+async def deletable(call: ToolCall, given: DeleteOverMcp) -> Record:
+    """Return the memory that would be deleted. Raises `NotFound`."""
+    whole = ShownIds().named(given.id)
+    record = None if whole is None else await remembering(call).handle.read.get(whole)
+    if record is None:
+        raise NotFound(NO_MEMORY)
+    return record
+
+
+async def deletion_question(call: ToolCall, given: DeleteOverMcp) -> str:
+    """Return the question that the person confirms."""
+    record = await deletable(call, given)
+    text = " ".join(record.content.split())[:MAX_SHOWN]
+    return f"Delete this {record.kind} from your memory? “{text}” ({record.id})"
+
+
+async def delete(call: ToolCall, given: DeleteOverMcp) -> DeleteResult:
+    """Delete a memory that the person agreed to delete."""
+    record = await deletable(call, given)
+    tools = _tools(call, confirmed=True)
+    answer = json.loads(await tools.call("memory_delete", {"id": record.id}))
+    if not answer["success"]:
+        raise ToolError(f"{answer['error']} The person can delete it with `/forget {record.id}`.")
+    return DeleteResult(success=True, id=record.id)
+
+
+def memory_tools() -> tuple[AnyTool, ...]:
+    """Return the tools, in the order in which they are listed."""
+    return (
+        ToolDefinition(
+            "memory_search",
+            "Search memories",
+            "Search the person's memories by a question, or list the latest ones. Use it before "
+            "you ask for something that the person may have said.",
+            KNOWLEDGE,
+            SearchArguments,
+            SearchResult,
+            search,
+            reads_only=True,
+            idempotent=True,
+        ),
+        ToolDefinition(
+            "memory_brief",
+            "Memory brief",
+            "Return what is known about the person: preferences and instructions first, then "
+            "facts. Read it at the start of a session.",
+            KNOWLEDGE,
+            BriefArguments,
+            BriefResult,
+            brief,
+            reads_only=True,
+            idempotent=True,
+        ),
+        ToolDefinition(
+            "memory_store",
+            "Store a memory",
+            "Store one lasting fact, decision or preference. It may wait for the person's review.",
+            KNOWLEDGE,
+            StoreArguments,
+            StoreResult,
+            store,
+        ),
+        ToolDefinition(
+            "update_customer_brain",
+            "Update a document",
+            "Propose a new text of the person's document (soul) or the project's (bible), or "
+            "store a memory. A document is replaced as a whole: read its resource first.",
+            KNOWLEDGE,
+            UpdateArguments,
+            UpdateResult,
+            update,
+        ),
+        ToolDefinition(
+            "memory_delete",
+            "Delete a memory",
+            "Delete one memory, after the person confirmed it.",
+            KNOWLEDGE,
+            DeleteOverMcp,
+            DeleteResult,
+            delete,
+            question=deletion_question,
+            destructive=True,
+            idempotent=True,
+        ),
+    )

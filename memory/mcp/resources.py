@@ -1,0 +1,89 @@
+"""The resources: the brief, the documents and single memories of the caller."""
+
+import json
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gateway.errors import BadInput, NotFound
+from memory.mcp.definitions import ToolCall
+from memory.mcp.memory_tools import NO_MEMORY, remembering
+from memory.ports.brain import Document
+from memory.turns.brief import brief_of
+from memory.turns.short_ids import ShownIds
+from memory.turns.tools import found_answer
+from safety.secret_detection.detect import redact_secrets
+
+MAX_URI: Final = 200
+BRIEF: Final = "memory://brief"
+DOCUMENTS: Final = "memory://documents/"
+MEMORIES: Final = "memory://memories/"
+MARKDOWN: Final = "text/markdown"
+JSON: Final = "application/json"
+NAMES: Final[dict[str, Document]] = {"soul": "soul", "bible": "bible", "heartbeat": "heartbeat"}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A resource in the list; a template if its address has a part in braces."""
+
+    uri: str
+    name: str
+    title: str
+    description: str
+    mime: str = MARKDOWN
+
+
+LISTED: Final = (
+    Listed(BRIEF, "brief", "Memory brief", "What is known about the person."),
+    Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document."),
+    Listed(f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project."),
+    Listed(f"{DOCUMENTS}heartbeat", "heartbeat", "HEARTBEAT", "The status of the chosen project."),
+)
+TEMPLATES: Final = (
+    Listed(f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat."),
+    Listed(f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", JSON),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The content of a resource."""
+
+    text: str
+    mime: Literal["text/markdown", "application/json"] = MARKDOWN
+
+
+async def read_resource(call: ToolCall, uri: str) -> Content:
+    """Return a resource of this caller. Raises `NotFound`, and `BadInput` for a document that is
+    not available here."""
+    if uri == BRIEF:
+        brief = await brief_of(remembering(call).handle, call.services.brief)
+        return Content(brief.text(with_provenance=True))
+    if uri.startswith(DOCUMENTS) and uri.removeprefix(DOCUMENTS) in NAMES:
+        return await _document(call, NAMES[uri.removeprefix(DOCUMENTS)])
+    if uri.startswith(MEMORIES) and len(uri) <= MAX_URI:
+        return await _memory(call, uri.removeprefix(MEMORIES))
+    known = ", ".join(one.uri for one in (*LISTED[:1], *TEMPLATES))
+    raise NotFound(f"There is no such resource. The resources are {known}.")
+
+
+async def _document(call: ToolCall, document: Document) -> Content:
+    try:
+        version = await remembering(call).handle.documents.read(document)
+    except BadInput as error:
+        raise NotFound(str(error)) from None
+    if version is None:
+        raise NotFound(f"The {document.upper()} is empty: nobody has written it yet.")
+    return Content(redact_secrets(version.content).text)
+
+
+async def _memory(call: ToolCall, memory_id: str) -> Content:
+    whole = ShownIds().named(memory_id)
+    record = None if whole is None else await remembering(call).handle.read.get(whole)
+    if record is None:
+        raise NotFound(NO_MEMORY)
+    fields = found_answer(record, 0.0)
+    del fields["relevance_score"]
+    fields["scope"] = record.scope.value
+    fields["superseded_by"] = record.superseded_by or None
+    return Content(json.dumps(fields, ensure_ascii=False, indent=2), JSON)

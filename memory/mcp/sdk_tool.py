@@ -1,0 +1,201 @@
+"""Builds the SDK's tools from our definitions.
+
+The SDK reads the signature of a function; ours comes from the argument model, which also validates
+strictly.
+"""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final
+
+import mcp_types
+import structlog
+from mcp.server.mcpserver import (
+    AcceptedElicitation,
+    Context,
+    Elicit,
+    ElicitationResult,
+    Resolve,
+)
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import BaseModel, Field, create_model
+
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput, ToolError
+from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
+from memory.mcp.definitions import AnyTool, Result, ToolCall, without_titles
+
+CALL_SECONDS: Final = 30.0
+UNAVAILABLE: Final = "The database does not answer. Nothing was changed; try again in a minute."
+TOO_SLOW: Final = "This took longer than 30 seconds and was stopped. Ask for less, or try again."
+DECLINED: Final = "The person did not confirm it. Nothing was changed. Do not ask them again."
+ASK_FIRST: Final = (
+    "Nothing was changed yet. Show the question to the person. If they agree, call the tool again "
+    "with the same arguments and this code as `confirm`."
+)
+
+log = structlog.get_logger(__name__)
+
+OpenCall = Callable[[Context[Any, Any]], Awaitable[ToolCall]]
+"""Returns the call of a request. Raises `BadInput` if it is refused."""
+
+
+class Confirmation(BaseModel):
+    """The form that the client shows."""
+
+    confirm: bool = Field(description="Yes, do it.")
+
+
+def sdk_tool(definition: AnyTool, open_call: OpenCall) -> Tool:
+    """Return the SDK's tool of a definition."""
+    fields = list(definition.arguments.model_fields)
+    run = _runner(definition, open_call)
+    annotations: dict[str, Any] = dict.fromkeys(fields, Any) | {"ctx": Context}
+    if definition.question is not None:
+        resolver = _resolver(definition, open_call)
+        _sign(resolver, dict(annotations))
+        annotations["decision"] = Annotated[ElicitationResult[Any], Resolve(resolver)]
+    _sign(run, annotations)
+    tool = Tool.from_function(
+        run,
+        definition.name,
+        definition.title,
+        definition.description,
+        annotations=mcp_types.ToolAnnotations(
+            title=definition.title,
+            read_only_hint=definition.reads_only,
+            destructive_hint=definition.destructive,
+            idempotent_hint=definition.idempotent,
+            open_world_hint=False,
+        ),
+        structured_output=False,
+    )
+    arguments = create_model(definition.name, __base__=(definition.arguments, ArgModelBase))
+    schema = without_titles(definition.result.model_json_schema())
+    return tool.model_copy(
+        update={
+            "parameters": without_titles(arguments.model_json_schema()),
+            "fn_metadata": FuncMetadata(
+                arg_model=arguments, output_model=definition.result, output_schema=schema
+            ),
+        }
+    )
+
+
+def failed(text: str) -> mcp_types.CallToolResult:
+    """Return an error that the model reads."""
+    return mcp_types.CallToolResult(
+        content=[mcp_types.TextContent(type="text", text=text)], is_error=True
+    )
+
+
+def succeeded(result: Result) -> mcp_types.CallToolResult:
+    """Return a result, structured and as the same JSON text."""
+    content = result.model_dump(mode="json", exclude_none=True)
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return mcp_types.CallToolResult(
+        content=[mcp_types.TextContent(type="text", text=text)], structured_content=content
+    )
+
+
+async def answered(
+    name: str, work: Callable[[], Awaitable[mcp_types.CallToolResult]]
+) -> mcp_types.CallToolResult:
+    """Run a tool within its time; return its failure as text with the next step."""
+    try:
+        async with asyncio.timeout(CALL_SECONDS):
+            return await work()
+    except (BadInput, ToolError) as error:
+        return failed(str(error))
+    except StoreUnavailable as error:
+        log.warning("mcp_without_store", tool=name, error=str(error))
+        return failed(UNAVAILABLE)
+    except TimeoutError:
+        log.warning("mcp_tool_too_slow", tool=name)
+        return failed(TOO_SLOW)
+
+
+def _runner(
+    definition: AnyTool, open_call: OpenCall
+) -> Callable[..., Awaitable[mcp_types.CallToolResult]]:
+    async def run(
+        ctx: Context[Any, Any], decision: object = None, **arguments: Any
+    ) -> mcp_types.CallToolResult:
+        async def work() -> mcp_types.CallToolResult:
+            if definition.question is not None:
+                code = _needed_code(decision)
+                if code is not None:
+                    return succeeded(
+                        definition.result.model_validate(
+                            {
+                                "success": False,
+                                "status": "confirmation_required",
+                                "next": f"{code.question} {ASK_FIRST}",
+                                "confirm": code.code,
+                            }
+                        )
+                    )
+            given = definition.arguments.model_validate(arguments)
+            return succeeded(await definition.run(await open_call(ctx), given))
+
+        return await answered(definition.name, work)
+
+    return run
+
+
+def _needed_code(decision: object) -> CodeRequired | None:
+    """Return the code that is still needed, None after a confirmation. Raises `ToolError` for
+    anything else than a confirmation."""
+    data = decision.data if isinstance(decision, AcceptedElicitation) else None
+    if isinstance(data, Exception):
+        raise data
+    if isinstance(data, CodeRequired):
+        return data
+    if isinstance(data, Confirmed) or (isinstance(data, Confirmation) and data.confirm):
+        return None
+    raise ToolError(DECLINED)
+
+
+def _resolver(definition: AnyTool, open_call: OpenCall) -> Callable[..., Awaitable[object]]:
+    """Return the function that asks the person, through the client where it can show a question."""
+
+    async def confirm(ctx: Context[Any, Any], **arguments: Any) -> object:
+        assert definition.question is not None  # noqa: S101 - only such tools have a resolver
+        try:
+            call = await open_call(ctx)
+            given = definition.arguments.model_validate(arguments)
+            async with asyncio.timeout(CALL_SECONDS):
+                question = await definition.question(call, given)
+        except (BadInput, ToolError, StoreUnavailable, TimeoutError) as error:
+            return error
+        if can_ask(ctx):
+            return Elicit(question, Confirmation)
+        key = call.services.key()
+        given_fields = given.model_dump(mode="json")
+        return decide_by_code(key, call.caller, definition.name, given_fields, question)
+
+    confirm.__qualname__ = f"confirm_{definition.name}"
+    return confirm
+
+
+def can_ask(ctx: Context[Any, Any]) -> bool:
+    """True if the client shows questions to the person, over this connection."""
+    capabilities = ctx.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    if elicitation is None or (elicitation.form is None and elicitation.url is not None):
+        return False
+    return ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS or ctx.session.can_send_request
+
+
+def _sign(function: Callable[..., Any], annotations: dict[str, Any]) -> None:
+    """Give a function the signature that the SDK reads."""
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        for name, annotation in annotations.items()
+    ]
+    function.__annotations__ = annotations
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # a dynamic attribute of functions

@@ -1,0 +1,84 @@
+"""Builds the MCP servers on memory."""
+
+from datetime import datetime
+from importlib.metadata import version
+
+from gateway.conversation import ConversationKey
+from gateway.ports.conversations import ConversationNoteStore, Conversations, ConversationTask
+from gateway.turn.services import Services
+from memory.brain.documents import Brain
+from memory.mcp.definitions import McpServices, ServerName
+from memory.ports.api_tokens import TokenStore
+from memory.service.handle import Memory
+from memory.turns.brief import BriefLimits
+from parley.config import Settings
+from parley.http.api.authentication import Authenticator
+from parley.http.mcp_endpoint import CONVERSATION, MAX_BODY, McpEndpoint, McpServers, RequestHandler
+from parley.installation import DISTRIBUTION
+from parley.security.keys import TokenKey, token_key
+
+
+class AgentTaskNotes:
+    """Keeps the task of a person's agents as the task of a conversation of their own. Implements
+    `memory.ports.agent_tasks.AgentTasks`."""
+
+    def __init__(self, conversations: Conversations, notes: ConversationNoteStore) -> None:
+        self._conversations = conversations
+        self._notes = notes
+
+    async def task(self, tenant: str, person: str, agent: str) -> str:
+        """Return the task, empty for none."""
+        _, notes = await self._conversations.opened(_key(tenant, person, agent), 1)
+        return "" if notes.task is None else notes.task.text
+
+    async def set_task(self, tenant: str, person: str, agent: str, text: str, at: datetime) -> None:
+        """Replace the task; an empty text ends it."""
+        task = ConversationTask(text, person) if text else None
+        await self._notes.set_task(_key(tenant, person, agent), task, at)
+
+
+def _key(tenant: str, person: str, agent: str) -> ConversationKey:
+    return ConversationKey(tenant, CONVERSATION, "main", "", person, agent)
+
+
+def mcp_endpoint(
+    settings: Settings, memory: Memory, brain: Brain, tokens: TokenStore, services: Services
+) -> tuple[McpEndpoint, McpServers]:
+    """Return the application of the MCP servers, and the servers to close."""
+    key = token_key(settings)
+    section = settings.memory
+    mcp = McpServices(
+        memory,
+        brain,
+        AgentTaskNotes(services.stores.conversations, services.stores.notes),
+        key.current,
+        BriefLimits(section.max_brief_entries, section.max_brief_chars),
+    )
+    servers = McpServers(lambda name: request_handler(mcp, name))
+    entrance = _entrance(settings, key, tokens, services)
+    return McpEndpoint(servers, entrance), servers
+
+
+def _entrance(
+    settings: Settings, key: TokenKey, tokens: TokenStore, services: Services
+) -> Authenticator:
+    return Authenticator(key, tokens, services, settings.limits.api_per_minute)
+
+
+def request_handler(services: McpServices, name: ServerName | None) -> RequestHandler:
+    """Return the SDK's handler of one server. It imports the SDK, which takes a second."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415
+    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
+
+    from memory.mcp.server import server_named  # noqa: PLC0415 - imports the SDK
+
+    server = server_named(services, version(DISTRIBUTION), name)
+    # Host and origin are checked before: `parley/http/mcp_endpoint.py` and the local listener.
+    server.streamable_http_app(
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=MAX_BODY,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    manager: StreamableHTTPSessionManager = server.session_manager
+    return manager

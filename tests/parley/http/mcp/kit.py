@@ -1,0 +1,123 @@
+"""A running program with its MCP servers on a socket, and clients of the SDK."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import mcp_types
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from memory.model.record import Draft, Kind
+from memory.service.handle import MemoryHandle
+from parley.wiring.mcp import mcp_endpoint
+from tests.parley.http.api.kit import Program
+
+ERAS = ("2026-07-28", "legacy")
+"""The revision without a session, and the handshake of older clients."""
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """The MCP servers of a program at `url`."""
+
+    program: Program
+    url: str
+
+    @asynccontextmanager
+    async def client(
+        self,
+        name: str = "ada",
+        *,
+        token: str | None = None,
+        mode: str = "auto",
+        path: str = "",
+        answers: str | None = None,
+        asked: list[str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[Client]:
+        """A connected client of the SDK with this person's token. `answers`: the client shows
+        questions, and the person gives this answer ("accept", "no", "decline", "cancel"); `asked`
+        receives the questions."""
+        token = self.program.token(name) if token is None else token
+        sent = {"Authorization": f"Bearer {token}", **(headers or {})}
+        ask: Any = None if answers is None else _answering(answers, asked)
+        async with httpx2.AsyncClient(headers=sent, timeout=30, trust_env=False) as http:
+            transport = streamable_http_client(self.url + path, http_client=http)
+            async with Client(
+                transport, mode=mode, cache=None, elicitation_callback=ask
+            ) as connected:
+                yield connected
+
+    async def post(
+        self, body: object, *, token: str | None = None, **headers: str
+    ) -> httpx2.Response:
+        """The response to one request, as a client without the SDK sends it."""
+        token = self.program.token("ada") if token is None else token
+        sent = {
+            "Accept": "application/json, text/event-stream",
+            **({"Authorization": f"Bearer {token}"} if token else {}),
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        async with httpx2.AsyncClient(timeout=30, trust_env=False) as http:
+            return await http.post(self.url, json=body, headers=sent)
+
+    async def memory_of(self, name: str) -> MemoryHandle:
+        """The memory of a person in private."""
+        return await self.program.api_client(name).in_private()
+
+    async def remember(self, name: str, content: str, kind: Kind = Kind.FACT) -> str:
+        """Store a memory of a person; returns its id."""
+        result = await (await self.memory_of(name)).write.remember(Draft(content, kind))
+        assert result.memory_id, result.reason
+        return result.memory_id
+
+
+def _answering(
+    answer: str, asked: list[str] | None
+) -> Callable[..., Awaitable[mcp_types.ElicitResult]]:
+    async def ask(
+        _context: object, params: mcp_types.ElicitRequestParams
+    ) -> mcp_types.ElicitResult:
+        if asked is not None:
+            asked.append(params.message)
+        if answer in ("accept", "no"):
+            return mcp_types.ElicitResult(action="accept", content={"confirm": answer == "accept"})
+        return mcp_types.ElicitResult(action="decline" if answer == "decline" else "cancel")
+
+    return ask
+
+
+@asynccontextmanager
+async def served(program: Program) -> AsyncIterator[Servers]:
+    """The MCP servers of a running program, on a port of their own."""
+    app, memory = program.app, program.app.memory
+    assert memory.memory is not None
+    assert memory.brain is not None
+    endpoint, servers = mcp_endpoint(
+        program.settings, memory.memory, memory.brain, app.storage.memory.tokens, app.services
+    )
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(
+            endpoint, lifespan="off", log_config=None, access_log=False, ws="none"
+        )
+        server = uvicorn.Server(config)
+        server.install_signal_handlers = lambda: None  # type: ignore[attr-defined] # not in a test
+        async with servers.life():
+            task = asyncio.create_task(server.serve(sockets=[bound]))
+            while not server.started:
+                await asyncio.sleep(0.01)
+            yield Servers(program, f"http://127.0.0.1:{bound.getsockname()[1]}/mcp")
+            server.should_exit = True
+            await task
+
+
+def text_of(result: mcp_types.CallToolResult) -> str:
+    """The text of a result."""
+    return "\n".join(part.text for part in result.content if part.type == "text")
