@@ -1,5 +1,6 @@
 """The code of a confirmation stands for one question to one person, for some minutes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -35,10 +36,12 @@ def code_for(caller: Caller = CALLER, key: bytes = KEY) -> str:
     return decided.code
 
 
-def decided_with(code: str, caller: Caller = CALLER, **changes: str) -> object:
-    given = {"id": changes.pop("id", "mem-1"), "confirm": code}
-    tool, question = changes.pop("tool", "memory_delete"), changes.pop("question", QUESTION)
-    return decide_by_code(KEY, caller, tool, given, question)
+def decided_with(
+    code: str, caller: Caller = CALLER, changes: Mapping[str, str] | None = None
+) -> object:
+    asked = {"id": "mem-1", "tool": "memory_delete", "question": QUESTION, **(changes or {})}
+    given = {"id": asked["id"], "confirm": code}
+    return decide_by_code(KEY, caller, asked["tool"], given, asked["question"])
 
 
 def later(seconds: float) -> Caller:
@@ -60,7 +63,7 @@ def test_the_code_is_valid_for_ten_to_twenty_minutes() -> None:
     [{"id": "mem-2"}, {"tool": "share_memory_to_scope"}, {"question": "Delete that decision?"}],
 )
 def test_the_code_confirms_nothing_else(changes: dict[str, str]) -> None:
-    assert isinstance(decided_with(code_for(), **changes), CodeRequired)
+    assert isinstance(decided_with(code_for(), changes=changes), CodeRequired)
 
 
 @pytest.mark.parametrize(

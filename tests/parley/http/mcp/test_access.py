@@ -117,6 +117,7 @@ async def test_each_server_has_its_own_tools(
 ) -> None:
     async with servers.client(path=path) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
+        assert client.server_info is not None
         assert client.server_info.name == path.strip("/")
     assert has in names
     assert lacks not in names

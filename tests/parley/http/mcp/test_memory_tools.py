@@ -73,7 +73,7 @@ async def test_a_secret_that_is_stored_is_redacted_on_its_way_out(servers: Serve
     assert known is not None
     leaked = replace(known, id=new_id(), content=f"The key of the deploy host is {SECRET}.")
     store = servers.program.app.storage.memory.memories
-    assert await store.insert(handle.access, leaked, threshold=1.0, quota=None)
+    await store.insert(handle.access, leaked, threshold=1.0, quota=None)
     async with servers.client() as client:
         found = await client.call_tool("memory_search", {"query": "key of the deploy host"})
         brief = await client.call_tool("memory_brief", {"include_provenance": True})
