@@ -139,6 +139,15 @@ class ParleyServer(MCPServer[Any]):
             raise ResourceError(UNAVAILABLE) from None
         return [ReadResourceContents(content.text, content.mime)]
 
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> mcp_types.GetPromptResult | mcp_types.InputRequiredResult:
+        """Refuse: the servers have no prompts."""
+        raise MCPError(mcp_types.INVALID_PARAMS, "These servers have no prompts, only tools.")
+
     async def _open_call(self, context: Context[Any, Any]) -> ToolCall:
         caller = _caller_of(context.request_context)
         handle = await self._services.memory.for_principal(caller)

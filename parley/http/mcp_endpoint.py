@@ -108,7 +108,7 @@ class McpEndpoint:
 
     def __init__(self, servers: McpServers, entrance: Entrance, denied: Denied | None = None):
         self._servers = servers
-        self._entrance = entrance
+        self.entrance = entrance
         self._denied = denied
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,11 +119,11 @@ class McpEndpoint:
         try:
             headers = Headers(scope=scope)
             check_origin(scope["method"], headers)
-            holder = self._entrance.holder(headers.get("authorization", ""))
+            holder = self.entrance.holder(headers.get("authorization", ""))
             name = _named(scope)
             if scope["method"] != "POST":
                 raise Refused(405, "method_not_allowed", "Send POST.", "", {"Allow": "POST"})
-            caller = await self._entrance.caller_of(holder)
+            caller = await self.entrance.caller_of(holder)
             server = await self._servers.named(name)
         except Refused as refused:
             if self._denied is not None:

@@ -76,7 +76,6 @@ def request_handler(services: McpServices, name: ServerName | None) -> RequestHa
     # Host and origin are checked before: `parley/http/mcp_endpoint.py` and the local listener.
     server.streamable_http_app(
         stateless_http=True,
-        json_response=True,
         max_request_body_size=MAX_BODY,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )

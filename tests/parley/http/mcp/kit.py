@@ -1,6 +1,7 @@
 """A running program with its MCP servers on a socket, and clients of the SDK."""
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -116,6 +117,14 @@ async def served(program: Program) -> AsyncIterator[Servers]:
             yield Servers(program, f"http://127.0.0.1:{bound.getsockname()[1]}/mcp")
             server.should_exit = True
             await task
+
+
+def message_of(response: httpx2.Response) -> Any:
+    """The last JSON-RPC message of a response, one or a stream of events."""
+    if response.headers["content-type"].startswith("application/json"):
+        return response.json()
+    events = [line for line in response.text.splitlines() if line.startswith("data:")]
+    return json.loads(events[-1].removeprefix("data:"))
 
 
 def text_of(result: mcp_types.CallToolResult) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.parley.http.mcp.kit import Servers
+from tests.parley.http.mcp.kit import Servers, message_of
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -29,13 +29,13 @@ async def modern(servers: Servers, number: int, method: str, **params: Any) -> A
         headers["Mcp_Name"] = params["name"]
     told = await servers.post(request(number, method, _meta=META, **params), **headers)
     assert told.status_code == 200, told.text
-    return told.json()["result"]
+    return message_of(told)["result"]
 
 
 def result_of(told: httpx2.Response) -> Any:
     assert told.status_code == 200, told.text
     assert "mcp-session-id" not in told.headers
-    return told.json()["result"]
+    return message_of(told)["result"]
 
 
 async def test_claude_code_opens_with_discover(servers: Servers) -> None:
@@ -92,5 +92,5 @@ async def test_an_unknown_tool_is_a_protocol_error(servers: Servers) -> None:
         told = await servers.post(
             request(1, "tools/call", name="rm", arguments={}, **meta), **headers
         )
-        assert told.json()["error"]["code"] == -32602
-        assert "tools/list" in told.json()["error"]["message"]
+        assert message_of(told)["error"]["code"] == -32602
+        assert "tools/list" in message_of(told)["error"]["message"]
