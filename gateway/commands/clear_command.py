@@ -7,7 +7,7 @@ from gateway.commands import confirmations
 from gateway.commands.confirmations import Answer, Confirmation
 from gateway.message import Reply
 from gateway.people import Audience
-from gateway.turn.remember import caller_of
+from gateway.turn.memory import caller_of
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 

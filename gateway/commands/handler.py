@@ -31,12 +31,12 @@ from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import GivenFile
 from gateway.turn.admission import role_in, served
 from gateway.turn.audit import audit
-from gateway.turn.context.history_window import since
+from gateway.turn.context.history import since
 from gateway.turn.context.summary import summary_in_time
 from gateway.turn.context.task import may_set_task
 from gateway.turn.history import limits_of
+from gateway.turn.memory import caller_of, redact_aside
 from gateway.turn.pipeline import ENTRY, LIMITS, Pipeline, private_reader
-from gateway.turn.remember import caller_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 

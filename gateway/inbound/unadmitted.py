@@ -20,9 +20,9 @@ from gateway.policy.decision import Decision
 from gateway.policy.pairing import owner_code_in
 from gateway.ports.admissions import Applicant, Claim
 from gateway.render import render_with
+from gateway.turn.access_notices import words_for_stranger
 from gateway.turn.admission import listed_access
 from gateway.turn.services import Services
-from gateway.turn.strangers import words_for_stranger
 from safety.display_names import shown_name
 
 STAGE = "ownership"

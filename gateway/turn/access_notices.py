@@ -1,17 +1,20 @@
-"""Tells approvers that somebody waits, and people that they are approved.
+"""Tells a stranger how to ask for access, approvers that somebody waits, and people that they are
+approved.
 
-Both are read from the store, so that it does not matter which process made the request or the
-approval. The keys of the sends make a repetition harmless.
+The notices are read from the store, so that it does not matter which process made the request or
+the approval. The keys of the sends make a repetition harmless.
 """
 
 import hashlib
 from typing import Final
 
-from gateway.message import Button, Notice, Place
+from gateway.message import Button, MessageAuthor, Notice, Place
 from gateway.outbound.notices import NoticeSender
-from gateway.pairing.texts import APPROVED, NOTE, described
-from gateway.people import KnownIds, Role, identity_of
-from gateway.ports.admissions import Admission, AdmissionStore, PairingRequest
+from gateway.pairing.texts import APPROVED, NOTE, ROOM_HINT, code_text, described
+from gateway.people import Audience, KnownIds, PersonId, Role, identity_of
+from gateway.policy.decision import Decision
+from gateway.policy.pairing import STAGE
+from gateway.ports.admissions import Admission, AdmissionStore, Applicant, PairingRequest
 from gateway.turn.admission import known_ids, role_in
 from gateway.turn.services import Services
 
@@ -19,6 +22,8 @@ PREFIX: Final = "pairing:"
 MAX_APPROVERS: Final = 20
 """Approvers that are told of a request, those who wrote last."""
 AT_ONCE: Final = 10
+NO_WORDS = Decision(STAGE, False, "silent")
+HINTED = Decision(STAGE, False, "hinted")
 
 
 def decision_buttons(request_id: str) -> tuple[Button, Button]:
@@ -76,3 +81,21 @@ class AccessNotices:
             if role.at_least(Role.OPERATOR):
                 found.append((tenant, person, place))
         return found
+
+
+async def words_for_stranger(
+    tenant: str, author: MessageAuthor, place: Place, services: Services
+) -> tuple[Decision, str]:
+    """Return the decision about an answer, and its text, which is for this person alone; empty for
+    silence. Raises `StoreUnavailable`."""
+    if services.pairing is None or author.is_bot or author.is_chat:
+        return NO_WORDS, ""
+    person = str(PersonId(place.platform, place.account, author.id))
+    if place.audience is Audience.DIRECT:
+        applicant = Applicant(tenant, person, author.name, place)
+        decision, code = await services.pairing.request(applicant)
+        return decision, code_text(code) if code else ""
+    can = services.connected[place.platform, place.account].manifest.capabilities
+    if can.ephemeral and await services.pairing.hints(tenant, person, place):
+        return HINTED, ROOM_HINT
+    return NO_WORDS, ""

@@ -22,9 +22,8 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.audit import AuditedTools
 from gateway.turn.context.assembler import assemble as assemble_blocks
-from gateway.turn.context.block_usage import usage_data
-from gateway.turn.context.budgets import TokenBudget, budget_for
-from gateway.turn.context.history_window import LoadedHistory
+from gateway.turn.context.budgets import TokenBudget, budget_for, usage_data
+from gateway.turn.context.history import LoadedHistory
 from gateway.turn.context.knowledge import assemble_deduplicated
 from gateway.turn.context.task import SET_TASK, TaskTool, may_set_task
 from gateway.turn.history import dialogue_turns

@@ -17,7 +17,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.prompt_blocks import DialogueTurn, spoken
 from gateway.turn.context.budgets import budget_for
-from gateway.turn.context.history_window import LoadedHistory, since, sizes_of
+from gateway.turn.context.history import LoadedHistory, since, sizes_of
 from gateway.turn.context.summary import leaving, merged_summary, summarised, summary_in_time
 from gateway.turn.metering import Meter
 from gateway.turn.prompt import WORDLESS, clean_name, framed, own_in_room, own_words, quotation

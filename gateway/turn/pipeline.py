@@ -40,6 +40,7 @@ from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
 from gateway.render import render_off_loop
 from gateway.store_retry import uninterrupted
+from gateway.turn.access_notices import words_for_stranger
 from gateway.turn.admission import (
     check_access,
     check_limits,
@@ -52,13 +53,10 @@ from gateway.turn.attachments import read_attachments
 from gateway.turn.audit import audit
 from gateway.turn.generate import generate
 from gateway.turn.history import read_history
-from gateway.turn.recall import open_memory, recall
-from gateway.turn.remember import remember
-from gateway.turn.render import render_answer, settle_task
-from gateway.turn.response_filter import filter_answer, screened_reply
+from gateway.turn.memory import open_memory, recall, remember
+from gateway.turn.render import filter_answer, render_answer, screened_reply, settle_task
 from gateway.turn.save import report, save, settle
 from gateway.turn.services import Services
-from gateway.turn.strangers import words_for_stranger
 from gateway.turn.turn_context import TurnContext
 
 Stage = Callable[[TurnContext, Services], Awaitable[Decision]]

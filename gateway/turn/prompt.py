@@ -5,7 +5,7 @@ it separately.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -15,7 +15,6 @@ from gateway.message import Place, Quote
 from gateway.people import Audience
 from gateway.ports import ContentBlock, TextBlock
 from gateway.ports.conversations import ConversationTask
-from gateway.turn.context.delimiters import escaped, tagged
 from safety.unicode import safe_unicode
 
 MAX_PERSONA: Final = 10_000
@@ -221,3 +220,19 @@ def clip(text: str, limit: int) -> str:
     tail = kept - head
     note = f"\n[… {len(text) - kept:,} characters omitted here …]\n"
     return f"{text[:head]}{note}{text[-tail:]}"
+
+
+def escaped(text: str) -> str:
+    """Escape a text so that it starts no tag."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def tagged(tag: str, inside: str, attributes: Mapping[str, str] | None = None) -> str:
+    """Put `inside`, which is escaped or made of tags, into a tag."""
+    pairs = "".join(f' {name}="{_value(value)}"' for name, value in (attributes or {}).items())
+    return f"<{tag}{pairs}>\n{inside}\n</{tag}>"
+
+
+def _value(text: str) -> str:
+    """Return an attribute's value in one line."""
+    return escaped(" ".join(text.split())).replace(">", "&gt;").replace('"', "&quot;")

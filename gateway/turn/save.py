@@ -20,8 +20,8 @@ from gateway.ports.traces import NO_CONVERSATION
 from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
 from gateway.store_retry import uninterrupted
+from gateway.turn.memory import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.prompt import text_in_place
-from gateway.turn.remember import kept_answer, kept_material, kept_of, redact_aside
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 

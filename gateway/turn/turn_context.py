@@ -19,7 +19,7 @@ from gateway.ports.observer import Timing
 from gateway.ports.prompt_blocks import NO_PROMPT_PARTS, KnowledgeItem, PromptParts
 from gateway.ports.traces import NO_CONVERSATION, Duration, Trace, ring_slot
 from gateway.ports.unit_of_work import CompletedTurn
-from gateway.turn.context.history_window import NO_HISTORY, LoadedHistory
+from gateway.turn.context.history import NO_HISTORY, LoadedHistory
 from gateway.turn.context.task import TaskTool
 from gateway.turn.metering import Meter
 from gateway.turn.types import TurnRequest, TurnResult

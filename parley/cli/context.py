@@ -7,7 +7,7 @@ import typer
 
 from gateway.ports.prompt_blocks import Loss
 from gateway.ports.traces import Trace
-from gateway.turn.context.block_usage import BlockFigures, Figures, figures_in, warnings
+from gateway.turn.context.budgets import BlockFigures, Figures, figures_in, warnings
 from parley.cli.options import Config
 from parley.cli.stores import settings_with_database, with_storage
 

@@ -8,7 +8,7 @@ from gateway.ports.memory import TurnMemory
 from gateway.turn.assemble import parts_of
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import LARGE, budget_for
-from gateway.turn.context.history_window import LoadedHistory
+from gateway.turn.context.history import LoadedHistory
 
 
 async def prompt_of(turn: TurnMemory, question: str = "") -> str:

@@ -25,9 +25,9 @@ from gateway.ports.prompt_blocks import (
 )
 from gateway.turn.context import knowledge
 from gateway.turn.context.budgets import TokenBudget, allot
-from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.history import HistoryFitter
 from gateway.turn.context.sentence_cut import shortened
+from gateway.turn.prompt import escaped, tagged
 
 GAP: Final = "\n\n"
 

@@ -1,14 +1,18 @@
 """The conversation so far: a summary of the older part, and the later messages unchanged."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
 from typing import Final
 
+from gateway.conversation import ContextLimits
+from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
 from gateway.ports.prompt_blocks import BlockKind, Count, DialogueTurn, Loss
 from gateway.turn.context.budgets import allot
-from gateway.turn.context.delimiters import escaped, tagged
 from gateway.turn.context.sentence_cut import shortened
 from gateway.turn.context.summary import extracted, lines_of, points, question_groups
+from gateway.turn.prompt import escaped, tagged
 
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""
@@ -135,3 +139,47 @@ class HistoryFitter:
             loss = Loss("summary", "cut" if summary else "left_out", self.whole.tokens - tokens)
         losses = (loss,) if loss.tokens > 0 else ()
         return HistoryFit(text, summary, tuple(turns), tokens, losses)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedHistory:
+    """The stored conversation: its task, its summary, the turns since, and the tokens of each
+    turn."""
+
+    task: ConversationTask | None = None
+    summary: ConversationSummary | None = None
+    turns: tuple[StoredTurn, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+
+NO_HISTORY: Final = LoadedHistory()
+
+
+def since(
+    turns: Sequence[StoredTurn],
+    summary: ConversationSummary | None,
+    limits: ContextLimits,
+    now: datetime,
+) -> list[StoredTurn]:
+    """Return the turns after the summary, none older than `limits.ttl`; the first is a person's."""
+    start = 0
+    if summary is not None:
+        start = _after(turns, summary)
+    oldest = now - limits.ttl
+    while start < len(turns) and (turns[start].at < oldest or turns[start].role != "user"):
+        start += 1
+    return list(islice(turns, start, None))
+
+
+def sizes_of(turns: Sequence[StoredTurn], count: Callable[[str], int]) -> list[int]:
+    """Return the tokens of each turn in the history."""
+    return [count(turn.whole) + MESSAGE for turn in turns]
+
+
+def _after(turns: Sequence[StoredTurn], summary: ConversationSummary) -> int:
+    """Return the index of the first turn after the summary."""
+    for index in range(len(turns) - 1, -1, -1):
+        turn = turns[index]
+        if turn.message_id == summary.message_id and turn.role == summary.role:
+            return index + 1
+    return next((i for i, turn in enumerate(turns) if turn.at > summary.at), len(turns))

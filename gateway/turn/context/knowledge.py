@@ -12,7 +12,7 @@ from gateway.ports.prompt_blocks import (
     KnowledgeItem,
     Loss,
 )
-from gateway.turn.context.delimiters import escaped, tagged
+from gateway.turn.prompt import escaped, tagged
 
 TAG = BlockKind.KNOWLEDGE.value
 EMPTY = tagged(TAG, "")

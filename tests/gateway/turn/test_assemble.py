@@ -23,7 +23,7 @@ from gateway.ports import (
 )
 from gateway.ports.memory import AnswerFooter, Caller, NoMemory, TurnMemory
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.turn.context.block_usage import figures_in
+from gateway.turn.context.budgets import figures_in
 from gateway.turn.services import Policies
 from tests.gateway.llm.asking import ADD
 from tests.gateway.turn.stubs import StubTools
@@ -160,7 +160,7 @@ async def test_recall_has_a_time_limit(
             await asyncio.Event().wait()
             raise AssertionError
 
-    monkeypatch.setattr("gateway.turn.recall.RECALL_SECONDS", 0.01)
+    monkeypatch.setattr("gateway.turn.memory.RECALL_SECONDS", 0.01)
     async with gateway(policies=LIFTED) as g:
         with_memory(g, Slow(PromptParts()))
         await g.take(received("hello"))

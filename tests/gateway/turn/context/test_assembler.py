@@ -20,7 +20,7 @@ from gateway.ports.prompt_blocks import (
 from gateway.turn.context import knowledge
 from gateway.turn.context.assembler import OwnTextTooLong, assemble
 from gateway.turn.context.budgets import TokenBudget, budget_for
-from gateway.turn.context.delimiters import tagged
+from gateway.turn.prompt import tagged
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
 BUDGET = budget_for(8_192)

@@ -10,8 +10,8 @@ from gateway.llm.tokens import estimate
 from gateway.ports.prompt_blocks import Assembled, BlockKind, ContextParts, KnowledgeItem, Section
 from gateway.turn.context.assembler import assemble
 from gateway.turn.context.budgets import TokenBudget
-from gateway.turn.context.delimiters import escaped
 from gateway.turn.context.knowledge import assemble_deduplicated
+from gateway.turn.prompt import escaped
 from tests.gateway.turn.context.making import OWN, dialogue, item, parts
 
 WIDE = TokenBudget(1000, 1000, 1000, 1000, 1000, 0, 0, 0)

@@ -6,7 +6,7 @@ import pytest
 from gateway.authorship import Material
 from gateway.policy.history_redaction import redact_for_history, redact_messages
 from gateway.ports.memory import AnswerFooter
-from gateway.turn.remember import LEFT_OUT, REMOVED, noted, secret_note
+from gateway.turn.memory import LEFT_OUT, REMOVED, noted, secret_note
 
 ROW = "Zm9vYmFyYmF6cXV4" * 5
 DIGITS = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"

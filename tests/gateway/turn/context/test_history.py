@@ -10,7 +10,7 @@ from gateway.conversation import ContextLimits
 from gateway.llm.tokens import estimate
 from gateway.people import Audience
 from gateway.ports.conversations import ConversationSummary, StoredTurn
-from gateway.turn.context.history_window import since, sizes_of
+from gateway.turn.context.history import since, sizes_of
 from gateway.turn.context.summary import (
     MAX_PERSONS,
     SHOWN,

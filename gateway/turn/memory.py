@@ -1,4 +1,5 @@
-"""Redacts a turn for memory and history: the secrets in the person's text are searched once.
+"""Memory in a turn: opens it for the person who asks, reads memories that may answer the question,
+and stores the turn without secrets, which are searched once.
 
 The `remember` stage ends the turn's memory and reports the redaction in the footer.
 """
@@ -8,6 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+import structlog
+
+from db.errors import StoreUnavailable
 from gateway.authorship import Material, without_quotations
 from gateway.people import Audience
 from gateway.policy.decision import Decision
@@ -22,6 +26,10 @@ from gateway.turn.prompt import text_in_place
 from gateway.turn.services import Services
 from gateway.turn.turn_context import TurnContext
 from safety.cut import REDACTED
+
+RECALL_SECONDS: Final = 3.0
+
+log = structlog.get_logger(__name__)
 
 
 async def remember(turn: TurnContext, services: Services) -> Decision:
@@ -203,3 +211,38 @@ def noted(footer: AnswerFooter, note: str) -> AnswerFooter:
         return footer
     typed = f"{footer.typed}\n{note}" if footer.typed else ""
     return replace(footer, note=f"{footer.note}\n{note}" if footer.note else note, typed=typed)
+
+
+async def open_memory(turn: TurnContext, services: Services) -> Decision:
+    """Bind memory to the person who asks and the other readers."""
+    await redact_aside(turn, services)
+    turn.memory = await services.memory.turn(caller_of(turn, services))
+    if turn.unkept:
+        services.recent_secrets.forget_person(str(turn.key), turn.person)
+        return Decision("memory", True, "off")
+    return Decision("memory", True, "opened")
+
+
+async def recall(turn: TurnContext, services: Services) -> Decision:
+    """Read the prompt parts of memory, and memories that may answer this question. A failing or
+    slow recall does not prevent the answer: the model can still search. Raises
+    `StoreUnavailable`."""
+    memory = turn.memory
+    if memory is None:
+        return Decision("recall", True, "no_memory")
+    turn.prompt_parts = await memory.prompt_parts()
+    if not memory.recalls:
+        return Decision("recall", True, "nothing_to_recall")
+    try:
+        async with asyncio.timeout(RECALL_SECONDS):
+            turn.knowledge = await memory.knowledge(turn.question)
+    except StoreUnavailable:
+        raise
+    except TimeoutError:
+        services.count("unrecalled", "too_slow")
+        return Decision("recall", True, "recall_too_slow", f"{RECALL_SECONDS:.0f} s")
+    except Exception:
+        log.exception("recall_failed")
+        services.count("unrecalled", "failed")
+        return Decision("recall", True, "recall_failed", "see the log")
+    return Decision("recall", True, "recalled", f"{len(turn.knowledge)} found")

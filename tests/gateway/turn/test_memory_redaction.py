@@ -10,8 +10,8 @@ import pytest
 from gateway.authorship import Material
 from gateway.policy import history_redaction as policy
 from gateway.policy.history_redaction import RecentSecrets
-from gateway.turn import remember
-from gateway.turn.remember import (
+from gateway.turn import memory
+from gateway.turn.memory import (
     DIRECT,
     kept_answer,
     kept_material,
@@ -31,7 +31,7 @@ class Seen:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
         self.threads: list[bool] = []
         for name in ("redact_for_history", "redact_messages"):
-            monkeypatch.setattr(remember, name, self._noted(getattr(policy, name)))
+            monkeypatch.setattr(memory, name, self._noted(getattr(policy, name)))
         text = (SECRET + "x " * size)[:size]
         shown = SimpleNamespace(
             kept=None,
