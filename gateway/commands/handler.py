@@ -9,11 +9,16 @@ import structlog
 
 from gateway.commands import approve_command, confirmations
 from gateway.commands.approve_command import press_approval, run_approve
-from gateway.commands.catalogue import APPROVE, HELP, START, help_text, threads_aside
-from gateway.commands.clear_command import LEARNED_NOT_YOURS, ask_to_clear, clear
+from gateway.commands.catalogue import APPROVE, HELP, START, help_text, offers, threads_aside
 from gateway.commands.confirmations import Answer, Confirmation
-from gateway.commands.inline_suggestions import offers
-from gateway.commands.task_command import TASK_NOT_YOURS, run_task, set_confirmed_task
+from gateway.commands.conversation_commands import (
+    LEARNED_NOT_YOURS,
+    TASK_NOT_YOURS,
+    ask_to_clear,
+    clear,
+    run_task,
+    set_confirmed_task,
+)
 from gateway.errors import BadInput, DeliveryError
 from gateway.llm.tokens import estimate
 from gateway.message import (

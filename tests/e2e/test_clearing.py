@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from gateway.commands.clear_command import HISTORY, KEEP, LEARNED
+from gateway.commands.conversation_commands import HISTORY, KEEP, LEARNED
 from tests.e2e.conftest import ROOMS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct

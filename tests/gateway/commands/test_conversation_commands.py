@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.commands.task_command import shown
+from gateway.commands.conversation_commands import shown
 from gateway.conversation import ConversationKey
 from gateway.errors import ToolError
 from gateway.message import MessageAuthor, MessageDeleted, MessageReceived, Place
