@@ -11,8 +11,7 @@ import pytest
 from gateway.errors import FormatRejected
 from gateway.message import Place
 from gateway.observe.correlation import correlation_id
-from gateway.observe.log_redaction import OURS, REDACTED
-from gateway.observe.logs import configure_logs
+from gateway.observe.logs import OURS, REDACTED, configure_logs
 from gateway.people import PersonId
 from gateway.policy.decision import Decision
 from gateway.ports.usage import UsageRow

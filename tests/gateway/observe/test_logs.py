@@ -14,8 +14,15 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError, Permanent, StartError
 from gateway.message import turn_id_of
 from gateway.observe.correlation import correlated, correlation_id
-from gateway.observe.log_redaction import MAX_VALUE, REDACTED, error_text, failure, redacted
-from gateway.observe.logs import LogFormat, configure_logs
+from gateway.observe.logs import (
+    MAX_VALUE,
+    REDACTED,
+    LogFormat,
+    configure_logs,
+    error_text,
+    failure,
+    redacted,
+)
 
 TOKEN = "7000000001:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1"
 WORDS = "canary-in-the-mine"
