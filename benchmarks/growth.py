@@ -41,8 +41,7 @@ from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageRow
 from parley.config import from_mapping
 from parley.runtime.housekeeping import Housekeeping
-from parley.wiring.storage import Storage
-from parley.wiring.storage.long_lived import KEEP_TRACES
+from parley.wiring.storage import KEEP_TRACES, Storage
 
 BEGIN: Final = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR: Final = timedelta(hours=1)

@@ -29,9 +29,9 @@ from gateway.ports import Usage
 from gateway.ports.clock import SystemClock
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.traces import Trace
-from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageLedger, UsageRow
-from gateway.stores.unit_of_work import SqlTurnWriter
+from gateway.stores.unit_of_work import TurnWriter
 from gateway.stores.usage import SqlUsage
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
@@ -122,11 +122,11 @@ async def main(total: int) -> None:
         for level in ("NORMAL", "FULL"):
             database = sqlite_database(Path(folder) / f"{level}.db", synchronous=level)
             await database.start()
-            stores = SqlTurnWriter(database), SqlUsage(database, clock)
+            stores = TurnWriter(database), SqlUsage(database, clock)
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)
             await database.stop()
     async with postgres() as pool:
-        memory_stores = SqlTurnWriter(pool), SqlUsage(pool, clock)
+        memory_stores = TurnWriter(pool), SqlUsage(pool, clock)
         print(json.dumps(await measure("postgres fsync", *memory_stores, total)), flush=True)
 
 

@@ -41,7 +41,7 @@ from memory.ports.memories import MemoryStore
 from memory.write.new_record import WriteRules
 from memory.write.prepare import prepare
 from memory.write.write_path import WritePath
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 

@@ -36,7 +36,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.partitions import owners_within
 from memory.stores.rows import partition_lexeme
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.databases import postgres_database
 from tests.support.servers import PostgresServer, postgres_server
 

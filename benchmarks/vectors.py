@@ -35,7 +35,7 @@ from benchmarks.machine import Machine
 from gateway.ports.clock import SystemClock
 from memory.model.record import Embedding, Record
 from memory.ports.memories import Filter
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server

@@ -16,7 +16,7 @@ from memory.model.record import Evidence, Kind, Provenance, Record, Scope, Sourc
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.memories import TextVector
 from memory.ports.recall import Embedder
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.databases import sqlite_database
 
 PROJECT: Final = "project"

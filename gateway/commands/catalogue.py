@@ -1,5 +1,5 @@
-"""The commands of the chat, messages that are commands, and inline suggestions, which are shown while a
-person types after the assistant's name: the question itself, and memories that match."""
+"""The commands of the chat, messages that are commands, and inline suggestions, which are shown
+while a person types after the assistant's name: the question itself, and memories that match."""
 
 import asyncio
 import re

@@ -1,5 +1,5 @@
-"""`/clear` and `/task`: delete the history of a conversation (on request, also the memories learned in
-it), and show, set or end its task; in a room for members only."""
+"""`/clear` deletes the history of a conversation and, on request, the memories learned in it;
+`/task` shows, sets or ends its task, in a room for members only."""
 
 from datetime import datetime
 from typing import Final

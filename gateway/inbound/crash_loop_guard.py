@@ -31,16 +31,9 @@ from gateway.observe.correlation import correlation_id
 from gateway.people import PersonId
 from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox, InboxEntry
-from gateway.ports.work_guard import (
-    NOBODY,
-    Owner,
-    Quarantined,
-    QuarantineStore,
-    WorkGuard,
-    WorkItem,
-    WorkKind,
-)
+from gateway.ports.work_guard import NOBODY, Owner, Quarantined, WorkGuard, WorkItem, WorkKind
 from gateway.store_retry import StoreRetry, uninterrupted
+from gateway.stores.quarantine import QuarantineStore
 
 MAX_DEATHS: Final = 7
 """The weight from which an item is not started. With five, one message in some thousands was given

@@ -7,7 +7,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.outbound.deliverer import Deliverer
 from gateway.ports import Clock
-from gateway.ports.outbox import OutboxReader
+from gateway.stores.sqlite.hot_state import SqliteOutbox
 
 EVERY = 3.0
 """Seconds between two sweeps; a send is taken at the second one that finds it."""
@@ -23,7 +23,7 @@ class OutboxSweeper:
     confirmed between two sweeps is gone at the second.
     """
 
-    def __init__(self, outbox: OutboxReader, deliverer: Deliverer, clock: Clock) -> None:
+    def __init__(self, outbox: SqliteOutbox, deliverer: Deliverer, clock: Clock) -> None:
         self._outbox = outbox
         self._deliverer = deliverer
         self._clock = clock

@@ -1,13 +1,10 @@
 """Stored conversations: their turns, tasks and summaries."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple
 
 from gateway.authorship import Material, text_of
-from gateway.conversation import ConversationKey
-from gateway.message import Place
 
 MAX_TASK: Final = 2_000
 """Characters of a task."""
@@ -65,59 +62,3 @@ class ConversationNotes:
 
 
 NO_NOTES: Final = ConversationNotes()
-
-
-class Conversations(Protocol):
-    """Messages to the assistant and its answers, by conversation."""
-
-    async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
-        """Add the messages of one turn and their answer; a known message id is replaced."""
-
-    async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
-        """Return the last turns, oldest first."""
-
-    async def opened(
-        self, key: ConversationKey, limit: int
-    ) -> tuple[list[StoredTurn], ConversationNotes]:
-        """Return the last turns, oldest first, with the notes of the conversation. Turns that the
-        summary replaces may be missing, except the last of them."""
-
-    async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
-        """Return True if one of these messages is stored."""
-
-    async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
-        """Replace the text of a stored message, in any conversation of the tenant's channel."""
-
-    async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
-        """Delete these messages and the answers to them; returns the number of turns. Notes that
-        derive from them are deleted too, also when a message is edited."""
-
-    async def clear(self, key: ConversationKey) -> int:
-        """Delete a whole conversation with its notes; returns the number of turns."""
-
-    async def takes_part(self, key: ConversationKey) -> bool:
-        """Return True if the assistant has written there."""
-
-    async def prune(self, before: datetime) -> int:
-        """Delete some turns from before then; returns how many, 0 at the end."""
-
-
-class ConversationNoteStore(Protocol):
-    """Stores notes. They are read with the turns (`Conversations.opened`) and deleted with them:
-    when the conversation is cleared, and when the message they derive from is deleted or edited."""
-
-    async def set_task(
-        self, key: ConversationKey, task: ConversationTask | None, at: datetime
-    ) -> None:
-        """Replace the task; None removes it."""
-
-    async def set_summary(
-        self,
-        key: ConversationKey,
-        summary: ConversationSummary,
-        at: datetime,
-        turns: Sequence[StoredTurn] = (),
-        before: ConversationSummary | None = None,
-    ) -> bool:
-        """Replace the summary. False, and nothing is stored, if one of the `turns` or the summary
-        `before` that it derives from was changed or deleted meanwhile."""

@@ -1,9 +1,8 @@
 """Feedback on answers: a thumb up or down, stored by the turn of the answer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pydantic_core import to_json
 
@@ -35,22 +34,6 @@ class Thumbs:
 
     up: int = 0
     down: int = 0
-
-
-class FeedbackStore(Protocol):
-    """Stores at most one thumb per person and message. Everything raises `StoreUnavailable`."""
-
-    async def put(self, feedback: Feedback) -> None:
-        """Store a thumb; it replaces an earlier one of the person under the message."""
-
-    async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
-        """Delete the thumb, if it is this one; with None, any."""
-
-    async def of(self, turn_ids: Sequence[str]) -> dict[str, Thumbs]:
-        """Return the thumbs of these turns; those without any are left out."""
-
-    async def prune(self, before: datetime) -> int:
-        """Delete some thumbs from before then; returns how many, 0 at the end."""
 
 
 def rating_of(emoji: str) -> Rating | None:

@@ -41,6 +41,22 @@ class DeadLetter:
     at: datetime
 
 
+DeliveryState = Literal["waiting", "sent", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One send without its content. `attempts` counts those that ended, `reason` is that of the
+    last failed one; `queued_at` and `ended_at` are None if the store does not hold them."""
+
+    key: str
+    state: DeliveryState
+    attempts: int
+    reason: str = ""
+    queued_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
 class Outbox(Protocol):
     """Answers that wait to be sent. Every entry is sent, or reported as dead."""
 
@@ -70,10 +86,6 @@ class Outbox(Protocol):
     async def dead(self, keys: Sequence[str], reason: str) -> None:
         """Give these sends up."""
 
-
-class DeadLetters(Protocol):
-    """Operations on sends that were given up."""
-
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
         """Return the latest, newest first."""
 
@@ -84,35 +96,5 @@ class DeadLetters(Protocol):
     async def drop(self, keys: Sequence[str]) -> int:
         """Delete these with their content; returns how many."""
 
-
-DeliveryState = Literal["waiting", "sent", "dead"]
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """One send without its content. `attempts` counts those that ended, `reason` is that of the
-    last failed one; `queued_at` and `ended_at` are None if the store does not hold them."""
-
-    key: str
-    state: DeliveryState
-    attempts: int
-    reason: str = ""
-    queued_at: datetime | None = None
-    ended_at: datetime | None = None
-
-
-class DeliveryLog(Protocol):
-    """Reads the sends of one turn, while they and their receipts are kept."""
-
     async def deliveries(self, turn_id: str, limit: int) -> list[Delivery]:
-        """Return the sends of a turn, in no order."""
-
-
-class OutboxReader(Protocol):
-    """Reads an outbox in which other processes queue sends too."""
-
-    async def waiting_keys(self, limit: int) -> list[str]:
-        """Return the keys of unsent entries, oldest first."""
-
-    async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
-        """Return the unsent entries among these, oldest first."""
+        """Return the sends of a turn, in no order, while they and their receipts are kept."""

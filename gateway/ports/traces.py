@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 from zlib import crc32
 
 from gateway.policy.decision import Decision
@@ -48,29 +48,3 @@ def ring_slot(sender: str, trace_id: str) -> int:
     """Return the slot of a refusal's trace; the same trace always has the same slot."""
     mine = crc32(sender.encode("utf-8", "replace")) % RING_SENDERS
     return mine * RING_EACH + crc32(trace_id.encode("utf-8", "replace")) % RING_EACH
-
-
-class Traces(Protocol):
-    """The decisions about every message. Ids only, no content."""
-
-    async def add(self, trace: Trace) -> None: ...
-
-    async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
-        """Return the traces of a platform's message id, newest first."""
-
-    async def recent(self, limit: int = 50) -> list[Trace]:
-        """Return the latest traces, newest first."""
-
-    async def recent_in(self, channel: str, limit: int) -> list[Trace]:
-        """Return the latest traces of a "platform:account:channel", newest first."""
-
-    async def recent_of(self, tenant: str, person: str, limit: int) -> list[Trace]:
-        """Return the latest traces of a person (`str(PersonId)`), newest first. A trace names
-        nobody: a refusal in a room belongs to no person."""
-
-    async def ended(self, outcome: str, limit: int) -> list[Trace]:
-        """Return the latest traces with this outcome, newest first; searches all that are kept."""
-
-    async def prune(self, before: datetime, refused: datetime) -> int:
-        """Delete some traces from before then, and of refusals from before `refused`; returns how
-        many, 0 at the end."""

@@ -44,13 +44,3 @@ class UnitOfWork(Protocol):
         are finished and the answer is queued in one step. False if another worker finished them
         before: nothing may be sent.
         """
-
-
-class TurnWriter(Protocol):
-    """The long-lived half of a `UnitOfWork`."""
-
-    async def keep(self, done: CompletedTurn) -> None:
-        """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""
-
-    async def withdraw(self, done: CompletedTurn) -> None:
-        """Reduce a stored turn, whose person was erased meanwhile, to its cost."""

@@ -1,7 +1,6 @@
 """The port of the crash-loop guard: work is marked before it starts, and quarantined if processes
 repeatedly crash during it."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -106,23 +105,3 @@ class Quarantined:
     owner: Owner
     deaths: int
     at: datetime
-
-
-class QuarantineStore(Protocol):
-    """Quarantined work of every kind. Everything raises `StoreUnavailable`."""
-
-    async def add(self, entry: Quarantined) -> None:
-        """Store an entry; a known one stays unchanged."""
-
-    async def listed(self, limit: int) -> list[Quarantined]:
-        """Return the latest, newest first."""
-
-    async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
-        """Remove an entry, so that its work starts again, or with `discard` delete the work too.
-        False if there is no such entry."""
-
-    async def prune(
-        self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
-    ) -> int:
-        """Discard entries from before then, and the oldest beyond `most`; those of the kinds
-        `recurring` from before `recurring_before`. Returns how many."""

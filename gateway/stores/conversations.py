@@ -1,20 +1,37 @@
-"""Conversations. An answer refers to the messages that it answers, and is deleted with them."""
+"""Conversations with their tasks and summaries. An answer refers to the messages that it answers,
+and is deleted with them."""
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
-from db import Database, Row, Statement, Work, among, together
+from db import (
+    FOR_UPDATE,
+    Database,
+    Row,
+    Statement,
+    Work,
+    among,
+    execute,
+    fetch,
+    fetch_first,
+    together,
+)
 from db.database import delete_some, deleting_some
 from db.transaction import Change, Execute, Fetch
-from db.values import micros, storable, time_of
+from db.values import json_list, micros, storable, texts_of, time_of
 from gateway.conversation import ConversationKey, channel_name
 from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.ports import Activity
-from gateway.ports.conversations import ConversationNotes, StoredTurn
-from gateway.stores import conversation_notes
+from gateway.ports.conversations import (
+    NO_NOTES,
+    ConversationNotes,
+    ConversationSummary,
+    ConversationTask,
+    StoredTurn,
+)
 from gateway.stores.codec import material_from_json, material_to_json
 
 COLUMNS: Final = "message_id, role, text, at, person, speaker, material"
@@ -63,6 +80,52 @@ TAKES_PART: Final = Statement("""
 PRUNE: Final = deleting_some("turns", "id", "at < :before", "at")
 PRUNE_NOTES: Final = deleting_some("conversation_notes", "conversation", "at < :before", "at")
 
+READ_NOTES: Final = Statement("""
+    SELECT task, task_person, task_name, task_message,
+        summary, upto_message, upto_role, upto_at, persons
+    FROM conversation_notes WHERE conversation = :conversation
+""")
+SET_TASK: Final = Statement("""
+    INSERT INTO conversation_notes
+        (conversation, channel, at, task, task_person, task_name, task_message)
+    VALUES (:conversation, :channel, :at, :task, :person, :name, :message_id)
+    ON CONFLICT (conversation) DO UPDATE SET
+        at = excluded.at, task = excluded.task, task_person = excluded.task_person,
+        task_name = excluded.task_name, task_message = excluded.task_message
+""")
+TOUCH: Final = Statement("""
+    INSERT INTO conversation_notes (conversation, channel, at)
+    VALUES (:conversation, :channel, :at)
+    ON CONFLICT (conversation) DO UPDATE SET at = excluded.at
+    RETURNING summary
+""")
+SUMMARISED: Final = Statement(f"""
+    SELECT message_id, role, text FROM turns
+    WHERE conversation = :conversation AND {among("message_id", "message_ids")} {FOR_UPDATE}
+""")  # noqa: S608 - constants
+SET_SUMMARY: Final = Statement("""
+    INSERT INTO conversation_notes
+        (conversation, channel, at, summary, upto_message, upto_role, upto_at, persons)
+    VALUES (:conversation, :channel, :at, :summary, :upto_message, :upto_role, :upto_at, :persons)
+    ON CONFLICT (conversation) DO UPDATE SET
+        at = excluded.at, summary = excluded.summary, upto_message = excluded.upto_message,
+        upto_role = excluded.upto_role, upto_at = excluded.upto_at, persons = excluded.persons
+""")
+NO_SUMMARY: Final = "summary = '', upto_message = '', upto_role = '', upto_at = 0, persons = '[]'"
+NO_TASK: Final = "task = '', task_person = '', task_name = '', task_message = ''"
+FORGET_SUMMARIES_OF: Final = Statement(f"""
+    UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation IN (
+        SELECT conversation FROM turns
+        WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
+""")  # noqa: S608 - constants
+"""Deletes a summary with any message that it may derive from. Run it before the message is deleted.
+"""
+FORGET_TASKS_OF: Final = Statement(f"""
+    UPDATE conversation_notes SET {NO_TASK}
+    WHERE channel = :channel AND task_message <> '' AND {among("task_message", "message_ids")}
+""")  # noqa: S608 - constants
+CLEAR_NOTES: Final = Statement("DELETE FROM conversation_notes WHERE conversation = :conversation")
+
 
 def add_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[None]:
     """Add the messages of one turn and their answer; a known message gets the new text."""
@@ -93,51 +156,62 @@ def remove_turns(key: ConversationKey, turns: Sequence[StoredTurn]) -> Work[int]
     return (yield from _with_notes(DELETE, {"channel": key.channel_name, "message_ids": ids}))
 
 
-class SqlConversations:
-    """Implements `gateway.ports.conversations.Conversations`."""
+class Conversations:
+    """Messages to the assistant and its answers, by conversation."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def append(self, key: ConversationKey, turns: Sequence[StoredTurn]) -> None:
+        """Add the messages of one turn and their answer; a known message id is replaced."""
         await self._database.run(lambda: add_turns(key, turns))
 
     async def latest(self, key: ConversationKey, limit: int) -> list[StoredTurn]:
+        """Return the last turns, oldest first."""
         rows = await self._database.fetch(LATEST, {"conversation": str(key), "limit": limit})
         return [stored_turn(row) for row in reversed(rows)]
 
     async def opened(
         self, key: ConversationKey, limit: int
     ) -> tuple[list[StoredTurn], ConversationNotes]:
+        """Return the last turns, oldest first, with the notes of the conversation. Turns that the
+        summary replaces may be missing, except the last of them."""
         return await self._database.run(lambda: _opened(key, limit))
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:
+        """Return True if one of these messages is stored."""
         return bool(await self._database.fetch(KNOWS, _messages(tenant, place, message_ids)))
 
     async def edit(self, tenant: str, place: Place, message_id: str, text: str) -> bool:
-        """Replace the text of a stored message, unless it had no text of its author's own."""
+        """Replace the text of a stored message, in any conversation of the tenant's channel,
+        unless it had no text of its author's own."""
         params = {**_messages(tenant, place, (message_id,)), "text": storable(text)}
         return await self._database.run(lambda: _with_notes(EDIT, params)) > 0
 
     async def delete(self, tenant: str, place: Place, message_ids: Sequence[str]) -> int:
+        """Delete these messages and the answers to them; returns the number of turns. Notes that
+        derive from them are deleted too, also when a message is edited."""
         params = _messages(tenant, place, message_ids)
         return await self._database.run(lambda: _with_notes(DELETE, params))
 
     async def clear(self, key: ConversationKey) -> int:
+        """Delete a whole conversation with its notes; returns the number of turns."""
         params = {"conversation": str(key)}
 
         def work() -> Work[int]:
             _, gone = yield from together(
-                Change(conversation_notes.CLEAR, params), Change(CLEAR, params), last=True
+                Change(CLEAR_NOTES, params), Change(CLEAR, params), last=True
             )
             return int(gone)
 
         return await self._database.run(work)
 
     async def takes_part(self, key: ConversationKey) -> bool:
+        """Return True if the assistant has written there."""
         return bool(await self._database.fetch(TAKES_PART, {"conversation": str(key)}))
 
     async def prune(self, before: datetime) -> int:
+        """Delete some turns from before then; returns how many, 0 at the end."""
         params = {"before": micros(before)}
         await delete_some(self._database, PRUNE_NOTES, params)
         return await delete_some(self._database, PRUNE, params)
@@ -146,17 +220,17 @@ class SqlConversations:
 def _opened(key: ConversationKey, limit: int) -> Work[tuple[list[StoredTurn], ConversationNotes]]:
     params = {"conversation": str(key), "channel": key.channel_name, "limit": limit}
     note_rows, turn_rows = yield from together(
-        Fetch(conversation_notes.READ, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
+        Fetch(READ_NOTES, params), Fetch(LATEST_SINCE_SUMMARY, params), last=True
     )
-    notes = conversation_notes.parse_notes(*note_rows or (None,))
+    notes = parse_notes(*note_rows or (None,))
     return [stored_turn(row) for row in reversed(turn_rows)], notes
 
 
 def _with_notes(statement: Statement, params: dict[str, object]) -> Work[int]:
     """Delete the notes that derive from these messages, then change the messages."""
     *_, changed = yield from together(
-        Change(conversation_notes.FORGET_SUMMARIES_OF, params),
-        Change(conversation_notes.FORGET_TASKS_OF, params),
+        Change(FORGET_SUMMARIES_OF, params),
+        Change(FORGET_TASKS_OF, params),
         Change(statement, params),
         last=True,
     )
@@ -225,3 +299,80 @@ def beginnings(tenant: str, project: str) -> tuple[str, str]:
     whole = ([tenant, platform, account, inside], [tenant, platform, account, "", inside])
     in_workspace, in_channel = (json.dumps(parts)[:-1] + "," for parts in whole)
     return in_workspace, in_channel
+
+
+def parse_notes(row: Row | None) -> ConversationNotes:
+    """The notes in a row of `READ_NOTES`."""
+    if row is None:
+        return NO_NOTES
+    task, person, name, task_message, summary, message, role, at, persons = row
+    set_task = ConversationTask(task, person, name, task_message) if task else None
+    if not message:
+        return ConversationNotes(set_task)
+    by: Literal["user", "assistant"] = "assistant" if role == "assistant" else "user"
+    return ConversationNotes(
+        set_task, ConversationSummary(summary, message, by, time_of(at), texts_of(persons))
+    )
+
+
+class ConversationNoteStore:
+    """Stores notes. They are read with the turns (`Conversations.opened`) and deleted with them:
+    when the conversation is cleared, and when the message they derive from is deleted or edited."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def set_task(
+        self, key: ConversationKey, task: ConversationTask | None, at: datetime
+    ) -> None:
+        """Replace the task; None removes it."""
+        new = task or ConversationTask("")
+        params = {
+            **_conversation(key, at),
+            "task": storable(new.text),
+            "person": new.person,
+            "name": storable(new.name),
+            "message_id": new.message_id,
+        }
+        await self._database.change(SET_TASK, params)
+
+    async def set_summary(
+        self,
+        key: ConversationKey,
+        summary: ConversationSummary,
+        at: datetime,
+        turns: Sequence[StoredTurn] = (),
+        before: ConversationSummary | None = None,
+    ) -> bool:
+        """Replace the summary. False, and nothing is stored, if one of the `turns` or the summary
+        `before` that it derives from was changed or deleted meanwhile."""
+        params = {
+            **_conversation(key, at),
+            "summary": storable(summary.text),
+            "upto_message": summary.message_id,
+            "upto_role": summary.role,
+            "upto_at": micros(summary.at),
+            "persons": json_list(summary.persons),
+        }
+        return await self._database.run(lambda: _set_summary(params, turns, before))
+
+
+def _set_summary(
+    params: dict[str, object], turns: Sequence[StoredTurn], before: ConversationSummary | None
+) -> Work[bool]:
+    # Notes before turns, as everywhere: what is cleared at the same time is cleared before or after
+    # this, never in between.
+    stored = yield from fetch_first(TOUCH, params)
+    ids = sorted({turn.message_id for turn in turns})
+    rows = yield from fetch(SUMMARISED, {**params, "message_ids": ids})
+    present = {(str(id_), str(role), str(text)) for id_, role, text in rows}
+    if not present.issuperset((one.message_id, one.role, one.text) for one in turns):
+        return False
+    if before is not None and (stored is None or stored[0] != before.text):
+        return False
+    yield from execute(SET_SUMMARY, params)
+    return True
+
+
+def _conversation(key: ConversationKey, at: datetime) -> dict[str, object]:
+    return {"conversation": str(key), "channel": key.channel_name, "at": micros(at)}

@@ -25,13 +25,14 @@ OF: Final = Statement(f"""
 PRUNE: Final = deleting_some("feedback", "stands_at, person", "at < :before", "at")
 
 
-class SqlFeedback:
-    """Implements `gateway.ports.feedback.FeedbackStore`."""
+class FeedbackStore:
+    """Stores at most one thumb per person and message. Everything raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def put(self, feedback: Feedback) -> None:
+        """Store a thumb; it replaces an earlier one of the person under the message."""
         params = {
             "stands_at": storable(feedback.stands_at),
             "person": storable(feedback.person),
@@ -43,6 +44,7 @@ class SqlFeedback:
         await self._database.change(PUT, params)
 
     async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
+        """Delete the thumb, if it is this one; with None, any."""
         params = {
             "stands_at": storable(stands_at),
             "person": storable(person),
@@ -51,8 +53,10 @@ class SqlFeedback:
         await self._database.change(TAKE_BACK, params)
 
     async def of(self, turn_ids: Sequence[str]) -> dict[str, Thumbs]:
+        """Return the thumbs of these turns; those without any are left out."""
         rows = await self._database.fetch(OF, {"turn_ids": list(turn_ids)})
         return {turn_id: Thumbs(up, down) for turn_id, up, down in rows}
 
     async def prune(self, before: datetime) -> int:
+        """Delete some thumbs from before then; returns how many, 0 at the end."""
         return await delete_some(self._database, PRUNE, {"before": micros(before)})

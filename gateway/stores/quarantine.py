@@ -32,13 +32,14 @@ PRUNE: Final = Statement(f"""
 DISCARD: Final = Statement("DELETE FROM waiting_turns WHERE id = :id")
 
 
-class SqlQuarantine:
-    """Implements `gateway.ports.work_guard.QuarantineStore`."""
+class QuarantineStore:
+    """Quarantined work of every kind. Everything raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, entry: Quarantined) -> None:
+        """Store an entry; a known one stays unchanged."""
         params = {
             "kind": entry.kind,
             "id": storable(entry.id),
@@ -51,6 +52,7 @@ class SqlQuarantine:
         await self._database.change(ADD, params)
 
     async def listed(self, limit: int) -> list[Quarantined]:
+        """Return the latest, newest first."""
         return [
             Quarantined(kind, id_, Owner(*owner), deaths, time_of(at))
             for kind, id_, *owner, deaths, at in await self._database.fetch(
@@ -59,11 +61,15 @@ class SqlQuarantine:
         ]
 
     async def remove(self, kind: WorkKind, item_id: str, *, discard: bool) -> bool:
+        """Remove an entry, so that its work starts again, or with `discard` delete the work too.
+        False if there is no such entry."""
         return await self._database.run(lambda: _remove(kind, storable(item_id), discard=discard))
 
     async def prune(
         self, before: datetime, recurring_before: datetime, recurring: Sequence[WorkKind], most: int
     ) -> int:
+        """Discard entries from before then, and the oldest beyond `most`; those of the kinds
+        `recurring` from before `recurring_before`. Returns how many."""
         params = {
             "before": micros(before),
             "recurring_before": micros(recurring_before),

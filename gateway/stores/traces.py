@@ -69,8 +69,8 @@ def add_trace(trace: Trace) -> Work[None]:
     yield from execute(ADD, params)
 
 
-class SqlTraces:
-    """Implements `gateway.ports.traces.Traces`."""
+class Traces:
+    """The decisions about every message. Ids only, no content."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -79,25 +79,33 @@ class SqlTraces:
         await self._database.run(lambda: add_trace(trace))
 
     async def find(self, message_id: str, limit: int = 20) -> list[Trace]:
+        """Return the traces of a platform's message id, newest first."""
         params = {"message_id": message_id, "limit": limit}
         return [_trace(row) for row in await self._database.fetch(FIND, params)]
 
     async def recent(self, limit: int = 50) -> list[Trace]:
+        """Return the latest traces, newest first."""
         return [_trace(row) for row in await self._database.fetch(RECENT, {"limit": limit})]
 
     async def recent_in(self, channel: str, limit: int) -> list[Trace]:
+        """Return the latest traces of a "platform:account:channel", newest first."""
         params = {"channel": channel, "limit": limit}
         return [_trace(row) for row in await self._database.fetch(RECENT_IN, params)]
 
     async def recent_of(self, tenant: str, person: str, limit: int) -> list[Trace]:
+        """Return the latest traces of a person (`str(PersonId)`), newest first. A trace names
+        nobody: a refusal in a room belongs to no person."""
         params = {"tenant": tenant, "persons": [person], "limit": limit}
         return [_trace(row) for row in await self._database.fetch(RECENT_OF, params)]
 
     async def ended(self, outcome: str, limit: int) -> list[Trace]:
+        """Return the latest traces with this outcome, newest first; searches all that are kept."""
         params = {"outcome": outcome, "limit": limit}
         return [_trace(row) for row in await self._database.fetch(ENDED, params)]
 
     async def prune(self, before: datetime, refused: datetime) -> int:
+        """Delete some traces from before then, and of refusals from before `refused`; returns how
+        many, 0 at the end."""
         old = await delete_some(self._database, PRUNE, {"before": micros(before)})
         short = {"before": micros(refused)}
         return old + await delete_some(self._database, PRUNE_REFUSED, short)

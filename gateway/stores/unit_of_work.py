@@ -11,7 +11,7 @@ from gateway.ports import AdapterState, Clock
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import NO_CONVERSATION
-from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.stores.conversations import add_turns, remove_turns
 from gateway.stores.sqlite.hot_state import finish_events
 from gateway.stores.traces import add_trace
@@ -46,6 +46,21 @@ class SqliteUnitOfWork:
         return await self._database.run_job(job)
 
 
+class TurnWriter:
+    """The long-lived half of a `UnitOfWork`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def keep(self, done: CompletedTurn) -> None:
+        """Store turns, usage and trace of a turn in one transaction; harmless to repeat."""
+        await self._database.run(lambda: write_turn(done))
+
+    async def withdraw(self, done: CompletedTurn) -> None:
+        """Reduce a stored turn, whose person was erased meanwhile, to its cost."""
+        await self._database.run(lambda: withdraw_turn(done))
+
+
 class TwoStepUnitOfWork:
     """Implements `UnitOfWork` over two databases: the long-lived rows come first, because repeating
     that is harmless. `erased` names the turns whose person was erased while they ran."""
@@ -62,19 +77,6 @@ class TwoStepUnitOfWork:
         if not first and await self._erased.get(done.trace.id):
             await self._writer.withdraw(done)
         return first
-
-
-class SqlTurnWriter:
-    """Implements `gateway.ports.unit_of_work.TurnWriter`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def keep(self, done: CompletedTurn) -> None:
-        await self._database.run(lambda: write_turn(done))
-
-    async def withdraw(self, done: CompletedTurn) -> None:
-        await self._database.run(lambda: withdraw_turn(done))
 
 
 def write_turn(done: CompletedTurn) -> Work[None]:

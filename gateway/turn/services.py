@@ -29,19 +29,20 @@ from gateway.ports import (
 )
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
-from gateway.ports.conversations import ConversationNoteStore, Conversations
-from gateway.ports.feedback import FeedbackStore
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
-from gateway.ports.traces import Trace, Traces
+from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
 from gateway.ports.usage import UsageLedger
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
+from gateway.stores.conversations import ConversationNoteStore, Conversations
+from gateway.stores.feedback import FeedbackStore
+from gateway.stores.traces import Traces
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits

@@ -14,7 +14,7 @@ from parley.cli.options import Config, config_path
 from parley.config import Settings, load
 from parley.config.sections import sqlite_file
 from parley.security.keys import audit_key_file, read_key
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 
 HOT_SUFFIX: Final = ".storage"
 """Added to the name of the copy where `storage.url` is a SQLite file of its own."""

@@ -88,7 +88,7 @@ def logs(
 
 async def read_log(storage: Storage, trace: Trace) -> MessageLog:
     """Everything that the stores hold about the turn of this trace."""
-    deliveries = await storage.hot.deliveries.deliveries(trace.id, MAX_SENDS)
+    deliveries = await storage.hot.outbox.deliveries(trace.id, MAX_SENDS)
     person = await storage.stores.usage.person_of(trace.id)
     until = trace.at + timedelta(milliseconds=trace.milliseconds) + AFTERWARDS
     links = await storage.memory.audit_on(b"").between(trace.at, until, MAX_AUDIT)

@@ -6,8 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
-from gateway.ports.outbox import DeadLetter, DeadLetters
+from gateway.ports.outbox import DeadLetter, Outbox
 from gateway.ports.traces import Trace
 from gateway.turn.pipeline import GAVE_UP
 from parley.cli.memory_table import printable
@@ -29,7 +28,7 @@ def show(
     """Print the latest dead letters, newest first, then the questions that were given up."""
 
     async def job(storage: Storage) -> list[str]:
-        letters = [describe(letter) for letter in await _outbox_of(storage).dead_letters(limit)]
+        letters = [describe(letter) for letter in await storage.hot.outbox.dead_letters(limit)]
         traces = await storage.stores.traces.ended(GAVE_UP, limit)
         return letters + [describe_question(trace) for trace in traces]
 
@@ -75,14 +74,14 @@ def _change(
     keys: Sequence[str] | None,
     config: Config,
     every: bool,
-    change: Callable[[DeadLetters, Sequence[str]], Awaitable[int]],
+    change: Callable[[Outbox, Sequence[str]], Awaitable[int]],
     result: str,
 ) -> int:
     if bool(keys) == every:
         raise typer.BadParameter("name the keys to change, or use --all", param_hint="KEY")
 
     async def job(storage: Storage) -> tuple[int, int]:
-        outbox = _outbox_of(storage)
+        outbox = storage.hot.outbox
         if every:
             letters = await outbox.dead_letters(MAX_AT_ONCE)
             chosen = [letter.entry.outbound.key for letter in reversed(letters)]
@@ -99,9 +98,3 @@ def _change(
         )
         sys.stderr.write(f"{which}. `parley outbox list` shows the dead letters.\n")
     return int(changed < named)
-
-
-def _outbox_of(storage: Storage) -> DeadLetters:
-    if storage.hot.dead is None:
-        raise BadInput("This storage.url stores no dead letters.")
-    return storage.hot.dead

@@ -21,7 +21,7 @@ from parley.config.sections import MEMORY
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
 from parley.wiring.extensions import load_extensions
-from parley.wiring.storage.long_lived import open_long_lived
+from parley.wiring.storage import open_long_lived
 
 MAX_DAYS: Final = 365
 ID_BYTES: Final = 6

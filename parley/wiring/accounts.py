@@ -11,7 +11,7 @@ from gateway.platforms import adapter_class, discover, renderer_of
 from gateway.ports import AdapterContext, Clock, CommandSpec, Counter, WebhookRoutes
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.work_guard import WorkGuard
-from gateway.stores.own_conversations import SqlOwnConversations
+from gateway.stores.history import SqlOwnConversations
 from memory.commands.command_set import SPECS
 from parley.config import MAIN, Settings
 from parley.wiring.own_conversations import ShownConversations

@@ -46,7 +46,7 @@ from parley.config import Settings
 from parley.config.memory import Grounding as GroundingSection
 from parley.security.keys import audit_key
 from parley.wiring.recall import RecallModels, WatchedRecall
-from parley.wiring.storage.long_lived import MemoryStores
+from parley.wiring.storage import MemoryStores
 from safety.http.addresses import HostRule
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.own_conversations import MessageName, OwnConversation, OwnMessage
 from gateway.ports.renderer import Renderer
 from gateway.render import render_off_loop
-from gateway.stores.own_conversations import SqlOwnConversations
+from gateway.stores.history import SqlOwnConversations
 
 MAX_SHOWN: Final = 400_000
 """Characters of one conversation that are read and rendered; older messages are left out."""

@@ -15,7 +15,7 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from db.statements import either
 from gateway.stores.postgres_status import standing
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer
 

@@ -26,8 +26,8 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.ports import Capabilities
 from gateway.ports.conversations import NO_NOTES, ConversationTask
 from gateway.ports.inbox import InboxEntry
-from gateway.stores.conversations import SqlConversations
-from gateway.stores.hot_state_personal_data import HotPersonalData
+from gateway.stores.conversations import Conversations
+from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies
@@ -310,7 +310,7 @@ async def test_a_waiting_message_counts_as_started_only_with_shared_work() -> No
 async def test_an_unavailable_store_uses_no_tokens_of_the_person(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fail_first(monkeypatch, SqlConversations, "opened", 12)
+    fail_first(monkeypatch, Conversations, "opened", 12)
     async with gateway() as g:
         await g.take(received("why?"))
         for _ in range(12):
@@ -345,7 +345,6 @@ async def test_a_turn_of_a_person_erased_meanwhile_stores_no_task() -> None:
         personal = HotPersonalData(
             stores.inbox,
             SqliteOutbox(g.database, g.clock),
-            SqliteOutbox(g.database, g.clock),
             stores.states,
         )
         g.model.open.clear()
@@ -365,7 +364,7 @@ async def test_halves_of_a_secret_are_removed_also_after_a_failure_of_the_store(
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     async with gateway() as g:
         await g.take(received(f"look {token[:20]}", message_id="m1"))
-        fail_first(monkeypatch, SqlConversations, "opened", 2)
+        fail_first(monkeypatch, Conversations, "opened", 2)
         await g.take(received(token[20:], message_id="m2"))
         for _ in range(3):
             await g.clock.advance(5)
@@ -378,7 +377,7 @@ async def test_halves_of_a_secret_are_removed_also_after_a_failure_of_the_store(
 async def test_waiting_messages_of_an_erased_person_leave_no_trace() -> None:
     async with gateway() as g:
         stores, outbox = g.services.stores, SqliteOutbox(g.database, g.clock)
-        personal = HotPersonalData(stores.inbox, outbox, outbox, stores.states)
+        personal = HotPersonalData(stores.inbox, outbox, stores.states)
         g.model.open.clear()
         for number in range(3):
             await g.take(received("Let us bake bread", message_id=f"m{number}"))

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
-from parley.wiring.storage.long_lived import memory_stores
+from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, memory_rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database

@@ -12,9 +12,8 @@ from gateway.ports import MembershipStatus, ToolProvider
 from gateway.ports.history import History
 from gateway.ports.memory import AnswerFooter, Caller, TurnMemory, WaitingTurn
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
-from gateway.ports.work_guard import QuarantineStore
-from gateway.stores.own_messages import SqlHistory
-from gateway.stores.quarantine import SqlQuarantine
+from gateway.stores.history import SqlHistory
+from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.audit import Audit
@@ -38,7 +37,7 @@ from memory.turns.memory_port import GatewayMemory
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.new_record import WriteRules
 from memory.write.write_path import WritePath
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
 
@@ -301,7 +300,7 @@ def rig_on(
         shelf,
         clock,
         members,
-        SqlQuarantine(database),
+        QuarantineStore(database),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
-from parley.wiring.storage.long_lived import memory_stores
+from parley.wiring.storage import memory_stores
 from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
 from tests.support.clock import FakeClock

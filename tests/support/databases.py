@@ -12,7 +12,7 @@ import psycopg
 
 from db.postgres import PoolLimits, PostgresDatabase
 from db.sqlite import SqliteDatabase
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer
 

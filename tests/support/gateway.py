@@ -43,16 +43,15 @@ from gateway.ports.traces import Trace
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.admissions import SqlAdmissions
-from gateway.stores.conversation_notes import SqlConversationNotes
-from gateway.stores.conversations import SqlConversations
-from gateway.stores.feedback import SqlFeedback
+from gateway.stores.conversations import ConversationNoteStore, Conversations
+from gateway.stores.feedback import FeedbackStore
 from gateway.stores.sqlite.hot_state import (
     SqliteAdapterStates,
     SqliteBuckets,
     SqliteInbox,
     SqliteOutbox,
 )
-from gateway.stores.traces import SqlTraces
+from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
 from gateway.stores.usage import SqlUsage
 from gateway.turn.pipeline import Pipeline
@@ -199,11 +198,11 @@ async def gateway(
             outbox=outbox,
             buckets=buckets,
             states=SqliteAdapterStates(held, clock),
-            conversations=SqlConversations(held),
-            notes=SqlConversationNotes(held),
+            conversations=Conversations(held),
+            notes=ConversationNoteStore(held),
             usage=SqlUsage(held, clock),
-            traces=SqlTraces(held),
-            feedback=SqlFeedback(held),
+            traces=Traces(held),
+            feedback=FeedbackStore(held),
             journal=SqliteUnitOfWork(held, clock),
         ),
         provider=model,

@@ -16,7 +16,7 @@ import yaml
 
 from db.errors import SchemaTooNew
 from gateway.conversation import ConversationKey
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from tests.parley.cli.kit import ROOT, Ended, parley
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, postgres_binary

@@ -16,7 +16,7 @@ from typing import Final
 
 from gateway.stores.sqlite.backup import back_up
 from parley.installation import DISTRIBUTION
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from tests.support.databases import new_database
 from tests.support.servers import postgres_binary, postgres_server
 from tests.upgrade.conversation import SAID, assistant, talks

@@ -174,7 +174,7 @@ def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") 
 
 
 class RedisOutbox:
-    """Implements `Outbox`, `DeadLetters` and `DeliveryLog`. `settled` receives the keys that no
+    """Implements `gateway.ports.outbox.Outbox`. `settled` receives the keys that no
     longer wait."""
 
     def __init__(

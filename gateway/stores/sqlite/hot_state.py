@@ -167,7 +167,7 @@ def insert_outbound(
 
 
 class SqliteOutbox:
-    """Implements `Outbox`, `DeadLetters`, `DeliveryLog` and `OutboxReader`."""
+    """Implements `gateway.ports.outbox.Outbox`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database

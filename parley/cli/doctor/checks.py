@@ -17,7 +17,7 @@ from parley.config import Problem, Settings
 from parley.config.load import DEFAULT_FOLDER
 from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import ADVICE, conflicting_distributions
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from safety.http.addresses import is_loopback_name
 
 MINIMUM_PYTHON: Final = (3, 11)

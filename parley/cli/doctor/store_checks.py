@@ -8,7 +8,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import ConfigurationError
 from parley.cli.doctor.checks import Finding, Status
 from parley.config import Settings
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 
 if TYPE_CHECKING:
     from gateway.stores.postgres_status import PostgresStatus

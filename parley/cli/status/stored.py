@@ -30,7 +30,7 @@ async def stored_state(settings: Settings, storage: Storage, now: datetime) -> S
     """The state in opened stores. Raises `StoreUnavailable`."""
     stores = storage.stores
     traces = await stores.traces.recent(LOOKED_AT)
-    letters = await storage.hot.dead.dead_letters(SHOWN) if storage.hot.dead else []
+    letters = await storage.hot.outbox.dead_letters(SHOWN)
     problems = sorted(
         [*failed_messages(traces, now - WITHIN), *map(_undelivered, letters)],
         key=lambda one: one.at,

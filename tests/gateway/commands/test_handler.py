@@ -28,7 +28,7 @@ from gateway.policy.rate_limits import RateLimits
 from gateway.policy.roles import RolePolicy
 from gateway.ports import Capabilities
 from gateway.ports.memory import Caller, NoMemory
-from gateway.stores.conversations import SqlConversations
+from gateway.stores.conversations import Conversations
 from gateway.turn.services import Policies
 from tests.support.adapter import RecordingAdapter
 from tests.support.failing_store import fail_first
@@ -77,7 +77,7 @@ async def test_clear_asks_and_runs_once() -> None:
 async def test_clear_is_repeated_after_a_failure_of_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fail_first(monkeypatch, SqlConversations, "clear", 8)
+    fail_first(monkeypatch, Conversations, "clear", 8)
     async with gateway(capabilities=BUTTONS) as g:
         await g.take(received("hello"))
         await g.take(command("clear"))

@@ -9,13 +9,10 @@ from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.buckets import Buckets
-from gateway.ports.conversations import Conversations
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import Outbox
-from gateway.ports.traces import Traces
-from gateway.ports.unit_of_work import TurnWriter
 from gateway.ports.usage import UsageLedger
-from gateway.stores.conversations import SqlConversations
+from gateway.stores.conversations import Conversations
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import (
     SqliteAdapterStates,
@@ -23,8 +20,8 @@ from gateway.stores.sqlite.hot_state import (
     SqliteInbox,
     SqliteOutbox,
 )
-from gateway.stores.traces import SqlTraces
-from gateway.stores.unit_of_work import SqlTurnWriter
+from gateway.stores.traces import Traces
+from gateway.stores.unit_of_work import TurnWriter
 from gateway.stores.usage import SqlUsage
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
@@ -123,7 +120,7 @@ def long_lived(request: pytest.FixtureRequest) -> SqliteDatabase | PostgresDatab
 
 @pytest.fixture
 def conversations(long_lived: SqliteDatabase | PostgresDatabase) -> Conversations:
-    return SqlConversations(long_lived)
+    return Conversations(long_lived)
 
 
 @pytest.fixture
@@ -133,9 +130,9 @@ def usage(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> Us
 
 @pytest.fixture
 def traces(long_lived: SqliteDatabase | PostgresDatabase) -> Traces:
-    return SqlTraces(long_lived)
+    return Traces(long_lived)
 
 
 @pytest.fixture
 def keeper(long_lived: SqliteDatabase | PostgresDatabase) -> TurnWriter:
-    return SqlTurnWriter(long_lived)
+    return TurnWriter(long_lived)

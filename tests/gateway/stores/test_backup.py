@@ -17,7 +17,7 @@ from db.sqlite import Job
 from gateway.errors import BadInput
 from gateway.stores.sqlite.backup import back_up, restore, verify
 from gateway.stores.sqlite.lock import GatewayLock
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from tests.support.databases import sqlite_database
 
 WRITER = Path(__file__).parent / "writing.py"

@@ -8,15 +8,8 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
-from gateway.ports.conversations import (
-    NO_NOTES,
-    ConversationNoteStore,
-    Conversations,
-    ConversationSummary,
-    ConversationTask,
-    StoredTurn,
-)
-from gateway.stores.conversation_notes import SqlConversationNotes
+from gateway.ports.conversations import NO_NOTES, ConversationSummary, ConversationTask, StoredTurn
+from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import SqlPersonalData
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
@@ -30,7 +23,7 @@ SUMMARY = ConversationSummary("They chose rye.", "m1", "assistant", AT, (ADA, BO
 
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
-    return SqlConversationNotes(long_lived)
+    return ConversationNoteStore(long_lived)
 
 
 @pytest.fixture

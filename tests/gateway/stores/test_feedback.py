@@ -7,9 +7,9 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.message import Receipt
-from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, FeedbackStore, Rating, Thumbs, stands_at
+from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, Rating, Thumbs, stands_at
 from gateway.ports.outbox import KEEP_RECEIPTS, Outbox
-from gateway.stores.feedback import SqlFeedback
+from gateway.stores.feedback import FeedbackStore
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.clock import FakeClock
@@ -21,7 +21,7 @@ HERE = stands_at(place("C1"), "5")
 
 @pytest.fixture
 def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
-    return SqlFeedback(long_lived)
+    return FeedbackStore(long_lived)
 
 
 def thumb(person: str, rating: Rating, at: str = HERE, turn_id: str = "x1") -> Feedback:

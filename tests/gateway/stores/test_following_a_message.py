@@ -14,12 +14,13 @@ from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.inbox import Backlog, BacklogReader, Inbox, InboxEntry
-from gateway.ports.outbox import Delivery, DeliveryLog
-from gateway.ports.traces import Trace, Traces
+from gateway.ports.outbox import Delivery, Outbox
+from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageLedger, UsageRow
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox
 from gateway.stores.sqlite.hot_state import SqliteBacklog, SqliteOutbox
+from gateway.stores.traces import Traces
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, received
 
@@ -83,7 +84,7 @@ async def test_the_largest_sums_of_a_period_are_listed(usage: UsageLedger) -> No
 
 
 async def test_the_sends_of_a_turn_are_told_without_their_content(
-    outbox: DeliveryLog, clock: FakeClock, pass_time: Callable[[float], Awaitable[None]]
+    outbox: Outbox, clock: FakeClock, pass_time: Callable[[float], Awaitable[None]]
 ) -> None:
     assert isinstance(outbox, SqliteOutbox | RedisOutbox)
     queued = clock.now()
@@ -112,7 +113,7 @@ def backlog(hot: SqliteDatabase | RedisHotState) -> BacklogReader:
 async def test_what_waits_is_counted_with_the_time_of_the_oldest(
     backlog: BacklogReader,
     inbox: Inbox,
-    outbox: DeliveryLog,
+    outbox: Outbox,
     clock: FakeClock,
     pass_time: Callable[[float], Awaitable[None]],
 ) -> None:

@@ -9,10 +9,13 @@ from gateway.conversation import ConversationKey, key_of
 from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
-from gateway.ports.conversations import Conversations, StoredTurn
-from gateway.ports.traces import Trace, Traces
-from gateway.ports.unit_of_work import CompletedTurn, TurnWriter
+from gateway.ports.conversations import StoredTurn
+from gateway.ports.traces import Trace
+from gateway.ports.unit_of_work import CompletedTurn
 from gateway.ports.usage import UsageLedger, UsageRow, UsageTotal
+from gateway.stores.conversations import Conversations
+from gateway.stores.traces import Traces
+from gateway.stores.unit_of_work import TurnWriter
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
 

@@ -9,9 +9,10 @@ from db.sqlite import SqliteDatabase
 from gateway.conversation import key_of
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.conversations import Conversations, StoredTurn
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.own_conversations import MessageName
-from gateway.stores.own_conversations import MAX_BEGINNING, SqlOwnConversations
+from gateway.stores.conversations import Conversations
+from gateway.stores.history import MAX_BEGINNING, SqlOwnConversations
 from tests.support.messages import AT
 
 ADA, BEN = "web-ada", "web-ben"

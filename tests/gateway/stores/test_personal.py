@@ -18,22 +18,16 @@ from gateway.policy.budgets import Account
 from gateway.policy.decision import Decision
 from gateway.ports import Usage
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.conversations import (
-    ConversationNoteStore,
-    Conversations,
-    ConversationSummary,
-    ConversationTask,
-    StoredTurn,
-)
+from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.outbox import Outbox
-from gateway.ports.traces import Trace, Traces
+from gateway.ports.traces import Trace
 from gateway.ports.usage import UsageLedger, UsageRow
-from gateway.stores.conversation_notes import SqlConversationNotes
-from gateway.stores.hot_state_personal_data import HotPersonalData
-from gateway.stores.personal_data import SqlPersonalData
+from gateway.stores.conversations import ConversationNoteStore, Conversations
+from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteInbox, SqliteOutbox
+from gateway.stores.traces import Traces
 from memory.model.record import Tier
 from memory.service.read import working_records
 from tests.memory.stores.records import access as reach_to
@@ -66,15 +60,13 @@ def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> 
 def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
     if isinstance(hot, SqliteDatabase):
         outbox = SqliteOutbox(hot, clock)
-        return HotPersonalData(
-            SqliteInbox(hot, clock), outbox, outbox, SqliteAdapterStates(hot, clock)
-        )
-    return HotPersonalData(hot.inbox, hot.outbox, hot.outbox, hot.states)
+        return HotPersonalData(SqliteInbox(hot, clock), outbox, SqliteAdapterStates(hot, clock))
+    return HotPersonalData(hot.inbox, hot.outbox, hot.states)
 
 
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
-    return SqlConversationNotes(long_lived)
+    return ConversationNoteStore(long_lived)
 
 
 def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:

@@ -12,7 +12,7 @@ from gateway.policy.rate_limits import BucketRule
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.traces import Trace
-from gateway.stores.conversations import SqlConversations
+from gateway.stores.conversations import Conversations
 from gateway.stores.sqlite.hot_state import (
     SqliteAdapterStates,
     SqliteBuckets,
@@ -20,7 +20,7 @@ from gateway.stores.sqlite.hot_state import (
     SqliteOutbox,
     delete_some,
 )
-from gateway.stores.traces import SqlTraces
+from gateway.stores.traces import Traces
 from tests.support.clock import FakeClock
 from tests.support.messages import outbound, place, received
 
@@ -39,7 +39,7 @@ async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
 ) -> None:
     inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
     buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
-    conversations, traces = SqlConversations(database), SqlTraces(database)
+    conversations, traces = Conversations(database), Traces(database)
 
     async def fill(names: str) -> None:
         for name in names:

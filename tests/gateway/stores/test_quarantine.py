@@ -18,8 +18,8 @@ from gateway.inbound.crash_loop_guard import (
 )
 from gateway.inbound.work_record import Death, WorkRecord
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.work_guard import Owner, Quarantined, QuarantineStore, WorkItem
-from gateway.stores.quarantine import SqlQuarantine
+from gateway.ports.work_guard import Owner, Quarantined, WorkItem
+from gateway.stores.quarantine import QuarantineStore
 from tests.support.clock import FakeClock
 
 DAY = timedelta(days=1)
@@ -29,7 +29,7 @@ POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
 
 @pytest.fixture
 def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
-    return SqlQuarantine(long_lived)
+    return QuarantineStore(long_lived)
 
 
 def entry(number: int, clock: FakeClock) -> Quarantined:
@@ -107,7 +107,7 @@ class World:
 
 @pytest.fixture
 def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> World:
-    return World(states, SqlQuarantine(database), clock)
+    return World(states, QuarantineStore(database), clock)
 
 
 @pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "payload"])

@@ -17,12 +17,12 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.memory import WaitingTurn
 from gateway.ports.traces import Trace
-from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn, TurnWriter
+from gateway.ports.unit_of_work import ERASED_TURNS, CompletedTurn
 from gateway.ports.usage import UsageRow
-from gateway.stores.hot_state_personal_data import HotPersonalData
+from gateway.stores.personal_data import HotPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteOutbox
-from gateway.stores.unit_of_work import TwoStepUnitOfWork
+from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, received
 
@@ -40,7 +40,7 @@ def moving(
     clock: FakeClock,
 ) -> HotPersonalData:
     outbox = SqliteOutbox(hot, clock) if isinstance(hot, SqliteDatabase) else hot.outbox
-    return HotPersonalData(inbox, outbox, outbox, states)
+    return HotPersonalData(inbox, outbox, states)
 
 
 def done() -> CompletedTurn:

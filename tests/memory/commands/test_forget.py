@@ -11,10 +11,10 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.conversation import ConversationKey
 from gateway.message import Place
-from gateway.ports.conversations import Conversations, StoredTurn
+from gateway.ports.conversations import StoredTurn
 from gateway.ports.memory import Caller, WaitingTurn
-from gateway.stores.conversations import SqlConversations
-from gateway.stores.own_messages import SqlHistory
+from gateway.stores.conversations import Conversations
+from gateway.stores.history import SqlHistory
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands import texts
 from memory.commands.forget import page_of
@@ -23,7 +23,7 @@ from memory.ports.memories import Filter
 from memory.service.privacy import MAX_MATCHES as MAX_FOUND
 from memory.stores.memories import SqlMemories
 from memory.stores.personal_data import SqlMemoryPersonalData
-from parley.wiring.storage.long_lived import memory_stores
+from parley.wiring.storage import memory_stores
 from tests.memory.commands.test_command_set import press, say
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig, memories_about, rig_on
 from tests.support.clock import FakeClock
@@ -44,7 +44,7 @@ async def kept(
     clock, database = FakeClock(), sqlite_database(tmp_path / "test.db")
     await database.start()
     if request.param == "sqlite":
-        yield rig_on(memory_stores(database, clock), database, clock), SqlConversations(database)
+        yield rig_on(memory_stores(database, clock), database, clock), Conversations(database)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         pool = postgres_database(await migrated_database(server), PATIENT)
@@ -56,7 +56,7 @@ async def kept(
         rig = rig_on(
             memory_stores(pool, clock), database, clock, keep=keep, history=SqlHistory(pool)
         )
-        yield rig, SqlConversations(pool)
+        yield rig, Conversations(pool)
         await pool.stop()
     await database.stop()
 

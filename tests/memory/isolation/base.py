@@ -19,7 +19,7 @@ from gateway.people import Role
 from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Scope
-from parley.wiring.storage.long_lived import MemoryStores
+from parley.wiring.storage import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock

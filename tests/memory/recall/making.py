@@ -13,7 +13,7 @@ from memory.model.scope import AccessScope
 from memory.ports.memories import TextVector
 from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.stores.records import AT, access, record
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

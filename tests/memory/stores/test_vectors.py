@@ -10,7 +10,7 @@ from memory.model.record import Embedding
 from memory.ports.memories import TextVector
 from memory.stores.memories import SqlMemories
 from memory.stores.search import searches_on
-from parley.wiring.storage.long_lived import SCHEMAS
+from parley.wiring.storage import SCHEMAS
 from tests.memory.stores.records import access, record, store, texts
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database

@@ -12,8 +12,8 @@ from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from gateway.ports.memory import WaitingTurn
-from gateway.ports.work_guard import Owner, Quarantined, QuarantineStore
-from gateway.stores.quarantine import SqlQuarantine
+from gateway.ports.work_guard import Owner, Quarantined
+from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier
 from memory.model.scope import RequestScope
@@ -158,7 +158,7 @@ async def test_turns_of_other_people_are_not_stored(waiting: WaitingTurns, engin
 
 @pytest.fixture
 def quarantine(engine: Engine) -> QuarantineStore:
-    return SqlQuarantine(engine)
+    return QuarantineStore(engine)
 
 
 async def test_a_quarantined_turn_waits_for_an_operator(

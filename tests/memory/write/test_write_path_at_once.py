@@ -13,7 +13,7 @@ from db.sqlite import SqliteDatabase
 from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
-from parley.wiring.storage.long_lived import MemoryStores, memory_stores
+from parley.wiring.storage import MemoryStores, memory_stores
 from tests.memory.rig import rig_on
 from tests.memory.stores.writing import text_of
 from tests.support.clock import FakeClock

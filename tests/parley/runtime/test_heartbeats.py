@@ -25,8 +25,7 @@ from parley.app import App
 from parley.config import SettingsError, from_mapping
 from parley.runtime.heartbeats import EARLY, ROUND, Heartbeats, Site
 from parley.wiring.heartbeats import sites_of
-from parley.wiring.storage import Storage
-from parley.wiring.storage.long_lived import memory_stores
+from parley.wiring.storage import Storage, memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

@@ -8,7 +8,7 @@ from gateway.message import Place
 from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.own_conversations import MessageName
-from gateway.stores.own_conversations import SqlOwnConversations
+from gateway.stores.history import SqlOwnConversations
 from parley.wiring.own_conversations import MAX_SHOWN, ShownConversations
 
 AT = datetime(2026, 11, 3, tzinfo=UTC)

@@ -9,9 +9,8 @@ from db import Params, Statement
 from db.postgres import Connection, PostgresDatabase
 from gateway.conversation import key_of
 from gateway.ports.conversations import StoredTurn
-from gateway.stores import conversation_notes as notes
 from gateway.stores import conversations, traces, usage
-from gateway.stores.conversations import SqlConversations
+from gateway.stores.conversations import Conversations
 from tests.support.messages import AT, place
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -49,10 +48,10 @@ ASKED: tuple[tuple[Statement, Params], ...] = (
     (conversations.TAKES_PART, {"conversation": "c"}),
     (conversations.PRUNE, {"before": NOW, "most": 10}),
     (conversations.PRUNE_NOTES, {"before": NOW, "most": 10}),
-    (notes.READ, {"conversation": "c"}),
-    (notes.FORGET_SUMMARIES_OF, MESSAGES),
-    (notes.FORGET_TASKS_OF, MESSAGES),
-    (notes.CLEAR, {"conversation": "c"}),
+    (conversations.READ_NOTES, {"conversation": "c"}),
+    (conversations.FORGET_SUMMARIES_OF, MESSAGES),
+    (conversations.FORGET_TASKS_OF, MESSAGES),
+    (conversations.CLEAR_NOTES, {"conversation": "c"}),
     (traces.FIND, {"message_id": "m", "limit": 10}),
     (traces.RECENT, {"limit": 10}),
     (traces.PRUNE, {"before": NOW, "most": 10}),
@@ -82,7 +81,7 @@ async def test_old_turns_are_deleted_in_steps(
     pool: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("db.database.AT_ONCE", {"postgres": 2})
-    store, key = SqlConversations(pool), key_of("t", place())
+    store, key = Conversations(pool), key_of("t", place())
     turns = [StoredTurn(f"m{n}", "user", "hi", AT + timedelta(seconds=n)) for n in range(6)]
     await store.append(key, turns)
     before = AT + timedelta(seconds=5)

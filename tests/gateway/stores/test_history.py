@@ -12,16 +12,10 @@ from gateway.authorship import Material
 from gateway.conversation import ConversationKey
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.ports.conversations import (
-    ConversationNoteStore,
-    Conversations,
-    ConversationSummary,
-    ConversationTask,
-    StoredTurn,
-)
+from gateway.ports.conversations import ConversationSummary, ConversationTask, StoredTurn
 from gateway.ports.history import History, SpokenRef, Whose
-from gateway.stores.conversation_notes import SqlConversationNotes
-from gateway.stores.own_messages import SqlHistory
+from gateway.stores.conversations import ConversationNoteStore, Conversations
+from gateway.stores.history import SqlHistory
 from tests.support.messages import AT
 
 ADA, BOB = "test:main:ada", "test:main:bob"
@@ -38,7 +32,7 @@ def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
 
 @pytest.fixture
 def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
-    return SqlConversationNotes(long_lived)
+    return ConversationNoteStore(long_lived)
 
 
 def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, StoredTurn]:

@@ -1,0 +1,372 @@
+"""Opens the state of one configuration: hot state (inbox, outbox, limits) and long-lived state
+(conversations, usage, traces and memory)."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs
+
+from db import AddressInvalid, Database
+from db.migrations import Schema
+from db.sqlite import SqliteDatabase
+from gateway.errors import ConfigurationError
+from gateway.ports import ActivityLog, Clock
+from gateway.ports.adapter import AdapterStates
+from gateway.ports.admissions import AdmissionStore
+from gateway.ports.buckets import Buckets
+from gateway.ports.feedback import KEEP_FEEDBACK
+from gateway.ports.history import History
+from gateway.ports.inbox import BacklogReader, Inbox
+from gateway.ports.outbox import Outbox
+from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
+from gateway.ports.usage import UsageLedger
+from gateway.stores import schema as gateway_schema
+from gateway.stores.admissions import SqlAdmissions
+from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
+from gateway.stores.feedback import FeedbackStore
+from gateway.stores.history import SqlHistory, SqlOwnConversations
+from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
+from gateway.stores.quarantine import QuarantineStore
+from gateway.stores.sqlite.hot_state import (
+    SqliteAdapterStates,
+    SqliteBacklog,
+    SqliteBuckets,
+    SqliteInbox,
+    SqliteOutbox,
+)
+from gateway.stores.sqlite.lock import GatewayLock
+from gateway.stores.traces import Traces
+from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
+from gateway.stores.usage import SqlUsage
+from gateway.turn.services import Stores
+from memory import schema as memory_schema
+from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
+from memory.agents.ports.pools import PoolStore
+from memory.agents.stores.agents import SqlAgents
+from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.stores.pools import SqlPools
+from memory.ports.api_tokens import TokenStore
+from memory.ports.audit import AuditTrail
+from memory.ports.brain import BrainStore
+from memory.ports.links import LinkStore
+from memory.ports.memories import MemoryStore
+from memory.ports.people import PeopleStore
+from memory.ports.personal_data import MemoryCounts, PersonalDataStore, WorkingMemory
+from memory.ports.recall import RecallStore
+from memory.ports.reviews import ReviewStore
+from memory.ports.waiting_turns import WaitingTurns
+from memory.stores.api_tokens import SqlApiTokens
+from memory.stores.audit import SqlAuditLog
+from memory.stores.brain import SqlBrain
+from memory.stores.links import SqlLinks
+from memory.stores.memories import SqlMemories
+from memory.stores.people import SqlPeople
+from memory.stores.personal_data import SqlMemoryCounts, SqlMemoryPersonalData
+from memory.stores.recall import SqlRecall
+from memory.stores.reviews import SqlReviews
+from memory.stores.search import searches_on
+from memory.stores.waiting_turns import SqlWaitingTurns
+from parley.config import Settings
+
+if TYPE_CHECKING:
+    from gateway.stores.redis.hot_state import RedisHotState
+
+
+Chore = Callable[[], Awaitable[int]]
+
+SCHEMAS: Final[tuple[Schema, ...]] = (gateway_schema.SCHEMA, memory_schema.SCHEMA)
+
+
+class Storage:
+    """The short-lived and the long-lived state; one SQLite file when both URLs are the same."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._clock = clock
+        self._ttl = timedelta(hours=settings.context.ttl_hours)
+        self._lasting = open_long_lived(settings.database.url, clock)
+        same = settings.storage_url == settings.database.url
+        self.hot = open_hot(settings.storage_url, clock, self._lasting.database if same else None)
+        files = {
+            Path(database.path).resolve()
+            for database in (self._lasting.database, self.hot.database)
+            if database is not None and database.path != ":memory:"
+        }
+        self._locks = [GatewayLock(file) for file in sorted(files)]
+        self.stores = Stores(
+            inbox=self.hot.inbox,
+            outbox=self.hot.outbox,
+            buckets=self.hot.buckets,
+            states=self.hot.states,
+            conversations=self._lasting.conversations,
+            notes=self._lasting.notes,
+            usage=self._lasting.usage,
+            traces=self._lasting.traces,
+            feedback=self._lasting.feedback,
+            journal=self._journal(),
+        )
+        self.memory = self._lasting.memory
+        self.history = self._lasting.history
+        self.own_conversations = self._lasting.own_conversations
+        self.quarantine = self._lasting.quarantine
+        self.admissions = self._lasting.admissions
+        self.activity = self._lasting.activity
+        self.working = self._lasting.personal
+        self.personal = (self.memory.personal, self.working, self.hot.personal)
+        """Every store with data of a person."""
+
+    @property
+    def long_lived(self) -> SqliteDatabase:
+        """The SQLite database of the long-lived state. Raises `LookupError` where that is
+        PostgreSQL."""
+        if self._lasting.database is None:
+            raise LookupError("database.url is not SQLite")
+        return self._lasting.database
+
+    @property
+    def unwritten(self) -> int:
+        """The number of writes that wait for an SQLite file."""
+        databases = {self._lasting.database, self.hot.database} - {None}
+        return sum(database.waiting for database in databases if database is not None)
+
+    async def start(self, *, exclusive: bool = True) -> None:
+        """Open everything; `exclusive` for a gateway, which locks its SQLite files against other
+        gateways. Raises `StoreUnavailable`."""
+        if exclusive:
+            for lock in self._locks:
+                lock.acquire()
+        await self._lasting.start()
+        await self.hot.start()
+
+    async def stop(self) -> None:
+        """Close everything. Safe to call twice."""
+        await self.hot.stop()
+        await self._lasting.stop()
+        for lock in self._locks:
+            lock.release()
+
+    def chores(self) -> dict[str, Callable[[], Awaitable[int]]]:
+        """The chores that delete expired data, by the name of the store."""
+        return {**self.hot.chores, **self._lasting.chores(self._clock, self._ttl)}
+
+    def _journal(self) -> UnitOfWork:
+        database = self._lasting.database
+        if database is not None and database is self.hot.database:
+            return SqliteUnitOfWork(database, self._clock)
+        erased = self.hot.states.of(*ERASED_TURNS)
+        return TwoStepUnitOfWork(self._lasting.keeper, self.hot.inbox, erased)
+
+
+@dataclass(frozen=True, slots=True)
+class HotState:
+    """An engine and the stores on it. `shared` is set where several processes share the work;
+    `database` and `unsent` for SQLite only, where one process does everything."""
+
+    inbox: Inbox
+    outbox: Outbox
+    buckets: Buckets
+    states: AdapterStates
+    personal: PersonalDataStore
+    start: Callable[[], Awaitable[None]]
+    stop: Callable[[], Awaitable[None]]
+    backlog: BacklogReader
+    chores: Mapping[str, Chore] = field(default_factory=dict)
+    database: SqliteDatabase | None = None
+    shared: "RedisHotState | None" = None
+    unsent: SqliteOutbox | None = None
+
+
+def open_hot(url: str, clock: Clock, same: SqliteDatabase | None = None) -> HotState:
+    """The stores behind `storage.url`; nothing is opened yet. `same` is the database to use when
+    the long-lived state lives in the same file."""
+    if url.startswith(("redis://", "rediss://")):
+        return _redis(url, clock)
+    database = same or open_database(url)
+    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
+    return HotState(
+        inbox=inbox,
+        outbox=outbox,
+        buckets=buckets,
+        states=states,
+        personal=HotPersonalData(inbox, outbox, states),
+        start=database.start if same is None else _nothing,
+        stop=database.stop if same is None else _nothing,
+        backlog=SqliteBacklog(database),
+        chores={
+            "inbox": inbox.prune,
+            "outbox": outbox.prune,
+            "buckets": buckets.prune,
+            "adapter_state": states.prune,
+        },
+        database=database,
+        unsent=outbox,
+    )
+
+
+def _redis(url: str, clock: Clock) -> HotState:
+    from gateway.stores.redis.hot_state import RedisHotState  # noqa: PLC0415 - only where configured
+
+    shared = RedisHotState(url, clock)
+    return HotState(
+        inbox=shared.inbox,
+        outbox=shared.outbox,
+        buckets=shared.buckets,
+        states=shared.states,
+        personal=HotPersonalData(shared.inbox, shared.outbox, shared.states),
+        start=shared.client.start,
+        stop=shared.client.stop,
+        backlog=shared.backlog,
+        chores={"inbox": shared.inbox.prune, "outbox": shared.outbox.prune},
+        shared=shared,
+    )
+
+
+async def _nothing() -> None:
+    """Do nothing: the long-lived state opens and closes the shared file."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStores:
+    """The stores of memory. `audit_on` takes the key that seals the audit; `personal` exports and
+    erases the data of a person, `census` counts; `upkeep` are the chores without settings."""
+
+    memories: MemoryStore
+    recall: RecallStore
+    people: PeopleStore
+    links: LinkStore
+    reviews: ReviewStore
+    waiting: WaitingTurns
+    brain: BrainStore
+    audit_on: Callable[[bytes], AuditTrail]
+    personal: PersonalDataStore
+    census: MemoryCounts
+    tokens: TokenStore
+    agents: AgentStore
+    pools: PoolStore
+    handoffs: HandoffStore
+    direct_places: DirectPlaceStore
+    upkeep: Mapping[str, Callable[[], Awaitable[int]]]
+
+
+def memory_stores(database: Database, clock: Clock) -> MemoryStores:
+    """The stores of memory in an opened or unopened database."""
+    searches = searches_on(database)
+    people, tokens = SqlPeople(database, clock), SqlApiTokens(database)
+    return MemoryStores(
+        memories=SqlMemories(database, clock, searches),
+        recall=SqlRecall(database, clock, searches),
+        people=people,
+        links=SqlLinks(database),
+        reviews=SqlReviews(database),
+        waiting=SqlWaitingTurns(database),
+        brain=SqlBrain(database),
+        audit_on=lambda key: SqlAuditLog(database, key),
+        personal=SqlMemoryPersonalData(database),
+        census=SqlMemoryCounts(database),
+        tokens=tokens,
+        agents=SqlAgents(database),
+        pools=SqlPools(database),
+        handoffs=SqlHandoffs(database),
+        direct_places=SqlDirectPlaces(database),
+        upkeep={
+            "people": lambda: people.prune(clock.now()),
+            "tokens": lambda: tokens.prune(clock.now()),
+            "memory_index": searches.upkeep,
+        },
+    )
+
+
+KEEP_TRACES = timedelta(days=30)
+KEEP_REFUSALS = timedelta(days=1)
+KEEP_USAGE = timedelta(days=400)
+"""A year, and the month with which it is compared. Budgets cover a month at most."""
+
+Step = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class LongLived:
+    """An engine and the stores on it. `database` is set for SQLite only."""
+
+    conversations: Conversations
+    notes: ConversationNoteStore
+    history: History
+    own_conversations: SqlOwnConversations
+    usage: UsageLedger
+    traces: Traces
+    feedback: FeedbackStore
+    activity: ActivityLog
+    keeper: TurnWriter
+    quarantine: QuarantineStore
+    admissions: AdmissionStore
+    memory: MemoryStores
+    personal: WorkingMemory
+    start: Callable[[], Awaitable[None]]
+    stop: Callable[[], Awaitable[None]]
+    database: SqliteDatabase | None = None
+
+    def chores(self, clock: Clock, ttl: timedelta) -> dict[str, Callable[[], Awaitable[int]]]:
+        """The chores by name: they delete conversations after `ttl`, traces after `KEEP_TRACES`,
+        feedback after `KEEP_FEEDBACK`, usage after `KEEP_USAGE`, and expired data of memory."""
+        return {
+            "conversations": lambda: self.conversations.prune(clock.now() - ttl),
+            "traces": lambda: self.traces.prune(
+                clock.now() - KEEP_TRACES, clock.now() - KEEP_REFUSALS
+            ),
+            "feedback": lambda: self.feedback.prune(clock.now() - KEEP_FEEDBACK),
+            "usage": lambda: self.usage.prune(clock.now() - KEEP_USAGE),
+            "admissions": lambda: self.admissions.prune(clock.now()),
+            **self.memory.upkeep,
+        }
+
+
+def open_long_lived(url: str, clock: Clock) -> LongLived:
+    """The stores behind `database.url`; nothing is opened yet."""
+    if url.startswith("postgresql://"):
+        # Loaded only where it is configured: the library costs memory and start-up time.
+        from db.postgres import PostgresDatabase  # noqa: PLC0415 - loaded only where it is needed
+
+        try:
+            server = PostgresDatabase(url, SCHEMAS)
+        except AddressInvalid as error:
+            raise ConfigurationError(str(error)) from None
+        return _stores(server, clock, server.start, server.stop)
+    file = open_database(url)
+    stores = _stores(file, clock, file.start, file.stop)
+    return replace(stores, database=file)
+
+
+def open_database(url: str) -> SqliteDatabase:
+    """The database behind `sqlite:///FILE`, not opened yet. `?synchronous=full` waits for the disk
+    at every commit; `memory://` keeps everything in memory, for tests."""
+    if url == "memory://":
+        return SqliteDatabase(":memory:", SCHEMAS)
+    if not url.startswith("sqlite:///"):
+        raise ConfigurationError(f"{url.partition(':')[0]}: write sqlite:///FILE")
+    path, _, query = url.removeprefix("sqlite:///").partition("?")
+    full = parse_qs(query).get("synchronous", ["normal"])[-1].lower() == "full"
+    return SqliteDatabase(Path(path), SCHEMAS, synchronous="FULL" if full else "NORMAL")
+
+
+def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLived:
+    return LongLived(
+        conversations=Conversations(database),
+        notes=ConversationNoteStore(database),
+        history=SqlHistory(database),
+        own_conversations=SqlOwnConversations(database),
+        usage=SqlUsage(database, clock),
+        traces=Traces(database),
+        feedback=FeedbackStore(database),
+        activity=SqlActivity(database),
+        keeper=TurnWriter(database),
+        quarantine=QuarantineStore(database),
+        admissions=SqlAdmissions(database),
+        memory=memory_stores(database, clock),
+        personal=SqlPersonalData(database, clock),
+        start=start,
+        stop=stop,
+    )
