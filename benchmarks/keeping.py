@@ -30,9 +30,9 @@ from gateway.ports.clock import SystemClock
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
-from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.ports.usage import UsageRow
 from gateway.stores.unit_of_work import TurnWriter
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from tests.support.databases import postgres_database, sqlite_database
 from tests.support.servers import postgres_server
 
@@ -122,11 +122,11 @@ async def main(total: int) -> None:
         for level in ("NORMAL", "FULL"):
             database = sqlite_database(Path(folder) / f"{level}.db", synchronous=level)
             await database.start()
-            stores = TurnWriter(database), SqlUsage(database, clock)
+            stores = TurnWriter(database), UsageLedger(database, clock)
             print(json.dumps(await measure(f"sqlite {level}", *stores, total)), flush=True)
             await database.stop()
     async with postgres() as pool:
-        memory_stores = TurnWriter(pool), SqlUsage(pool, clock)
+        memory_stores = TurnWriter(pool), UsageLedger(pool, clock)
         print(json.dumps(await measure("postgres fsync", *memory_stores, total)), flush=True)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from gateway.markdown.text_renderer import plain_parts
+from gateway.markdown.text_renderer import Renderer, plain_parts
 from gateway.platforms import renderer_of
 from gateway.ports import (
     AdapterManifest,
@@ -17,7 +17,6 @@ from gateway.ports import (
     CanType,
     PlatformAdapter,
 )
-from gateway.ports.renderer import Renderer
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,13 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
 from gateway.errors import ConfigurationError
-from gateway.markdown.text_renderer import plain_parts
+from gateway.markdown.text_renderer import Renderer, plain_parts
 from gateway.ports import (
     AccountSettings,
     AdapterContext,
     AdapterManifest,
     PlatformAdapter,
 )
-from gateway.ports.renderer import Renderer
 
 GROUP: Final = "parley.adapters"
 OWN_PACKAGE: Final = "parley-gateway"

@@ -1,5 +1,5 @@
-"""Renders Markdown as the messages of a platform: parsed here, written by the platform's
-renderer."""
+"""Renders Markdown as the messages of a platform (parsed here, written by the platform's renderer),
+and addresses them as sends."""
 
 import asyncio
 from functools import lru_cache
@@ -8,11 +8,10 @@ from typing import Final
 import structlog
 
 from gateway.markdown.parse import parse
-from gateway.markdown.text_renderer import plain_parts
+from gateway.markdown.text_renderer import Renderer, plain_parts
 from gateway.markdown.unfinished import close_unfinished
-from gateway.message import Part
+from gateway.message import Button, Outbound, OutboundFile, Part, Place, Reply, send_key
 from gateway.platforms import discover, renderer_of
-from gateway.ports.renderer import Renderer
 
 DIRECT: Final = 500
 """Characters that are rendered at once: the worst known text takes 80 us for each of them, and to
@@ -64,3 +63,37 @@ async def render_unfinished(markdown: str, renderer: Renderer) -> list[Part]:
 def _installed(platform: str) -> Renderer:
     """Return the renderer of an installed platform. Raises `LookupError` if it is not installed."""
     return renderer_of(discover().manifests[platform])
+
+
+def address(
+    reply_id: str,
+    place: Place,
+    parts: list[Part],
+    reply: Reply,
+    *,
+    reply_to_id: str = "",
+    reply_handle: str = "",
+    person: str = "",
+) -> tuple[Outbound, ...]:
+    """The sends of one reply, in order: the parts, the last one with the buttons, then the files.
+
+    Keys are "<reply>:<index>", the same whenever the same reply is addressed again.
+    """
+    pieces: list[tuple[Part | None, OutboundFile | None]] = [(part, None) for part in parts]
+    pieces += [(None, file) for file in reply.files]
+    buttons: tuple[Button, ...] = reply.buttons
+    return tuple(
+        Outbound(
+            key=send_key(reply_id, index),
+            place=place,
+            part=part,
+            file=file,
+            buttons=buttons if index == len(parts) - 1 else (),
+            buttons_until=reply.buttons_until if index == len(parts) - 1 else None,
+            reply_to_id=reply_to_id if index == 0 else "",
+            private_to=reply.private_to,
+            reply_handle=reply_handle,
+            person=person,
+        )
+        for index, (part, file) in enumerate(pieces)
+    )

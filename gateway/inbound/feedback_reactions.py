@@ -3,7 +3,7 @@
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged, turn_id_of
 from gateway.people import KnownIds, PersonId, Principal
-from gateway.ports.feedback import Feedback, rating_of, stands_at
+from gateway.stores.feedback import Feedback, rating_of, stands_at
 from gateway.turn.admission import role_in, served
 from gateway.turn.services import Services
 

@@ -13,13 +13,12 @@ from gateway.message import (
     author_of,
     place_of,
 )
-from gateway.outbound.send import address
 from gateway.pairing.texts import WRONG_OWNER_CODE, owner_text
 from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.decision import Decision
 from gateway.policy.pairing import owner_code_in
 from gateway.ports.admissions import Applicant, Claim
-from gateway.render import render_with
+from gateway.render import address, render_with
 from gateway.turn.access_notices import words_for_stranger
 from gateway.turn.admission import listed_access
 from gateway.turn.services import Services

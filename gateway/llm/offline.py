@@ -8,8 +8,13 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
-from gateway.llm.offline_facts import UNTOLD, answer_about_person
-from gateway.llm.offline_memory import PREFIX, memory_call, memory_report
+from gateway.llm.offline_memory import (
+    PREFIX,
+    UNTOLD,
+    answer_about_person,
+    memory_call,
+    memory_report,
+)
 from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.ports import (

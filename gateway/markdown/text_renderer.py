@@ -1,8 +1,8 @@
 """Renders blocks as lines of text, the base of all platforms with text messages."""
 
 import re
-from collections.abc import Sequence
-from typing import Final, assert_never
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias, assert_never
 
 from gateway.markdown import inline, split, table, tree
 from gateway.markdown.boundaries import units
@@ -22,6 +22,12 @@ from gateway.markdown.tree import (
     Table,
 )
 from gateway.message import Part
+
+Renderer: TypeAlias = Callable[[Document], list[Part]]
+"""Writes a tree as the messages of one platform.
+
+Each part fits the platform's limit; `Part.payload` is what the adapter's `send` takes. The list is
+empty where there is nothing to see. A renderer does no I/O and may run in any thread."""
 
 RULE = "─" * 12
 BULLET = "• "

@@ -30,10 +30,10 @@ from gateway.outbound.retry import (
     simpler,
 )
 from gateway.ports import Clock, PlatformAdapter
-from gateway.ports.feedback import stands_at
 from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
 from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
+from gateway.stores.feedback import stands_at
 
 WRITE_PAUSE = 5.0
 """The longest pause between two attempts to write to an unavailable outbox, in seconds."""

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from gateway.connected_account import ConnectedAccount
 from gateway.message import Notice, Outbound, Reply
 from gateway.outbound.deliverer import Deliverer
-from gateway.outbound.send import address
 from gateway.people import Audience
 from gateway.ports.outbox import Outbox
-from gateway.render import render_with
+from gateway.render import address, render_with
 
 
 def addressed(

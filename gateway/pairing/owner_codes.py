@@ -15,8 +15,8 @@ from gateway.ports.admissions import (
     Claim,
     OwnerCode,
 )
-from gateway.ports.buckets import Buckets
 from gateway.ports.clock import Clock
+from gateway.ports.usage import Buckets
 
 TRIES_PER_MINUTE: Final = 3
 """Owner codes that one person may send."""

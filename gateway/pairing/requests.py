@@ -21,8 +21,8 @@ from gateway.ports.admissions import (
     Applicant,
     PairingRequest,
 )
-from gateway.ports.buckets import Buckets
 from gateway.ports.clock import Clock
+from gateway.ports.usage import Buckets
 from safety.display_names import shown_name
 
 QUIET_SECONDS: Final = 60.0

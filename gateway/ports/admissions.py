@@ -164,12 +164,3 @@ class AccessAudit(Protocol):
     ) -> None:
         """Record a change of the access of `person`, made by `by`. Raises `StoreUnavailable`."""
         ...
-
-
-class NoAccessAudit:
-    """Records nothing: implements `AccessAudit` for tests without an audit log."""
-
-    async def changed(
-        self, what: AccessChange, tenant: str, person: str, by: str, **details: str
-    ) -> None:
-        """Do nothing."""

@@ -76,7 +76,7 @@ class Outbox(Protocol):
         before the time that the platform named."""
 
     async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        """Record the platform's confirmation. `stands_at` is `gateway.ports.feedback.stands_at` of
+        """Record the platform's confirmation. `stands_at` is `gateway.stores.feedback.stands_at` of
         the message."""
 
     async def reply_at(self, stands_at: str) -> str:

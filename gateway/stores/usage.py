@@ -1,10 +1,12 @@
-"""Tokens and money: sums per period, reservations of running turns, and a row for each call.
+"""Tokens and money: sums per period, reservations of running turns, a row for each call, and what a
+person or everybody spent.
 
 Limits are exact across processes: a reservation locks its accounts before it reads the sums and
 until it is stored.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,8 +15,11 @@ from db.database import delete_some, deleting_some
 from db.statements import begins
 from db.transaction import Fetch
 from db.values import micros
-from gateway.policy.budgets import Account, BudgetDecision, decide_budget
+from gateway.message import Place
+from gateway.people import Audience, PersonId
+from gateway.policy.budgets import Account, BudgetDecision, Budgets, accounts_for, decide_budget
 from gateway.ports import Clock, Usage
+from gateway.ports.identities import IdentityResolver
 from gateway.ports.usage import UsageRow, UsageTotal
 
 KEEP_RESERVED: Final = timedelta(hours=1)
@@ -66,6 +71,11 @@ PERSON_OF: Final = Statement("SELECT person FROM usage WHERE turn = :turn LIMIT 
 PRUNE_ROWS: Final = deleting_some("usage", "id", "at < :before", "at")
 PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")
 
+MAX_DAYS = 400
+"""Days for which usage is stored."""
+OF_A_PERSON = "user_"
+"""The scopes of a person's budgets; those of a workspace belong to no person."""
+
 
 def settle_usage(
     turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account], first: int = 0
@@ -88,8 +98,8 @@ def settle_usage(
         yield from execute(RELEASE, {"turn": turn, "keys": [account.key for account in accounts]})
 
 
-class SqlUsage:
-    """Implements `gateway.ports.usage.UsageLedger`."""
+class UsageLedger:
+    """Tokens and money."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -98,6 +108,8 @@ class SqlUsage:
     async def reserve(
         self, turn: str, accounts: Sequence[Account], estimate: int
     ) -> BudgetDecision:
+        """Reserve `estimate` in every account, or in none; atomic. It replaces the turn's earlier
+        reservation, which stays if the answer is no."""
         if not accounts:
             return decide_budget((), (), estimate)
         now = self._clock.now()
@@ -117,15 +129,20 @@ class SqlUsage:
     async def settle(
         self, turn: str, rows: Sequence[UsageRow], accounts: Sequence[Account]
     ) -> None:
+        """Replace the reservation of an ended turn by its cost. If the turn is repeated later, both
+        count."""
         await self._database.run(lambda: settle_usage(turn, rows, accounts, OF_ENDED))
 
     async def spent(self, accounts: Sequence[Account]) -> list[int]:
+        """Return settled plus reserved amounts, in the order of the accounts."""
         dead = micros(self._clock.now() - KEEP_RESERVED)
         return await self._database.run(lambda: _sums(accounts, dead))
 
     async def totals(
         self, tenant: str, since: datetime, persons: Sequence[str] | None
     ) -> list[UsageTotal]:
+        """Return sums by model since then, most expensive first: of these people (`str(PersonId)`),
+        or with None of the tenant, including the program's own calls."""
         params = {
             "tenant": tenant,
             "since": micros(since),
@@ -138,16 +155,22 @@ class SqlUsage:
         ]
 
     async def largest(self, kind: str, period: str, limit: int) -> list[tuple[str, int]]:
+        """Return the names and sums (without reservations) of the accounts of a kind ("user" or
+        "workspace") in a period ("2026-11-21" or "2026-11"), the largest first. A name is
+        "tenant:" and a person or "platform:account:workspace"."""
         params = {"kind": f"{kind}:", "period": f":{period}", "limit": limit}
         rows = await self._database.fetch(LARGEST, params)
         ends = len(kind) + 1, -len(period) - 1
         return [(str(key)[ends[0] : ends[1]], int(micros)) for key, micros in rows]
 
     async def person_of(self, turn: str) -> str:
+        """Return the person whose turn called a model; empty if none did, or they were erased."""
         rows = await self._database.fetch(PERSON_OF, {"turn": turn})
         return str(rows[0][0]) if rows else ""
 
     async def prune(self, before: datetime) -> int:
+        """Delete some rows from before then, and sums that started before then; returns how many, 0
+        at the end. `before` is further back than the longest period."""
         params = {"before": micros(before)}
         rows = await delete_some(self._database, PRUNE_ROWS, params)
         return rows + await delete_some(self._database, PRUNE_SUMS, params)
@@ -175,3 +198,57 @@ def _call(turn: str, position: int, row: UsageRow) -> Mapping[str, object]:
         "micros": row.micros,
         "at": micros(row.at),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """A budget of a person: `spent` and `limit` in millionths of a dollar; `spent` includes
+    reservations of running answers."""
+
+    name: str
+    spent: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingSummary:
+    """`totals` by model, the dearest first."""
+
+    totals: tuple[UsageTotal, ...]
+    allowances: tuple[BudgetUse, ...] = ()
+
+    @property
+    def micros(self) -> int:
+        """All models together, in millionths of a dollar."""
+        return sum(total.micros for total in self.totals)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingReader:
+    """Every method raises `StoreUnavailable`."""
+
+    ledger: UsageLedger
+    humans: IdentityResolver
+    budgets: Budgets
+    clock: Clock
+
+    async def of_everybody(self, tenant: str, days: int) -> SpendingSummary:
+        """Return the spending of a tenant and of the program itself, in the last `days`."""
+        since = self.clock.now() - timedelta(days=days)
+        return SpendingSummary(tuple(await self.ledger.totals(tenant, since, None)))
+
+    async def of(
+        self, tenant: str, person: PersonId, persons: Sequence[str], days: int
+    ) -> SpendingSummary:
+        """Return the spending of a person; `persons` are all linked identities."""
+        now = self.clock.now()
+        totals = await self.ledger.totals(tenant, now - timedelta(days=days), persons)
+        sender = await self.humans.human(tenant, person)
+        place = Place(person.platform, person.account, "", Audience.DIRECT)
+        every = accounts_for(tenant, sender, place, self.budgets, now)
+        own = [account for account in every if account.name.startswith(OF_A_PERSON)]
+        spent = await self.ledger.spent(own) if own else []
+        return SpendingSummary(
+            tuple(totals),
+            tuple(BudgetUse(a.name, s, a.limit) for a, s in zip(own, spent, strict=True)),
+        )

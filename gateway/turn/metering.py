@@ -13,7 +13,7 @@ from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.policy.budgets import Account, BudgetAlert
 from gateway.policy.decision import Decision
 from gateway.ports import LLMProvider, ModelEvent, ModelFinished, ModelRequest, Usage
-from gateway.ports.usage import UsageLedger
+from gateway.stores.usage import UsageLedger
 
 log = structlog.get_logger(__name__)
 

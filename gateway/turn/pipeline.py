@@ -30,7 +30,6 @@ from gateway.observe.correlation import correlated, correlation_id
 from gateway.observe.timing import collect_timings
 from gateway.outbound.live.answer import LiveAnswer
 from gateway.outbound.notices import addressed
-from gateway.outbound.send import address
 from gateway.policy.access import NOT_APPROVED
 from gateway.policy.decision import Decision
 from gateway.policy.history_redaction import redact_name
@@ -38,7 +37,7 @@ from gateway.policy.refusals import refusal_for
 from gateway.ports.inbox import InboxEntry
 from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
-from gateway.render import render_off_loop
+from gateway.render import address, render_off_loop
 from gateway.store_retry import uninterrupted
 from gateway.turn.access_notices import words_for_stranger
 from gateway.turn.admission import (

@@ -8,11 +8,10 @@ from gateway.commands import confirmations
 from gateway.commands.confirmations import Confirmation
 from gateway.commands.typed_answers import typed_under_answer
 from gateway.message import NOTHING_SAID, Button, Outbound, Reply
-from gateway.outbound.send import address
 from gateway.people import Audience
 from gateway.policy.decision import Decision
 from gateway.policy.response_filter import filter_response
-from gateway.render import render_off_loop
+from gateway.render import address, render_off_loop
 from gateway.turn.audit import audit
 from gateway.turn.context.task import ProposedTask
 from gateway.turn.services import Services

@@ -28,7 +28,6 @@ from gateway.ports import (
     LLMProvider,
 )
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.buckets import Buckets
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.inbox import Inbox
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
@@ -37,12 +36,13 @@ from gateway.ports.outbox import Outbox
 from gateway.ports.prompt_blocks import CHAT_RANKS, BlockKind
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import UnitOfWork
-from gateway.ports.usage import UsageLedger
+from gateway.ports.usage import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from gateway.store_retry import StoreRetry
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.feedback import FeedbackStore
 from gateway.stores.traces import Traces
+from gateway.stores.usage import UsageLedger
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from gateway.turn.types import TurnLimits

@@ -27,8 +27,9 @@ from memory.model.record import (
 )
 from memory.model.scope import AccessScope, RequestScope, channel_of, system_access_scope
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
-from memory.ports.brain import LABELS, BrainStore, Document, Version
-from memory.ports.reviews import ReviewItem, ReviewStore
+from memory.ports.brain import LABELS, Document, Version
+from memory.stores.brain import BrainStore
+from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.prepare import REDACTED, sanitize_brain_content
 from safety.injection_detection.detect import detect_injection
 from safety.sanitize import sanitize

@@ -10,9 +10,8 @@ from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
-from memory.commands import documents, link, link_texts, texts, undo
+from memory.commands import documents, link, link_texts, texts
 from memory.commands import memories as browsing
-from memory.commands import review as reviewing
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forget import ForgetCommands
 from memory.commands.link import LinkCommands
@@ -69,7 +68,7 @@ SPECS: Final = (
         takes_files=True,
         deletes=True,
     ),
-    undo.SPEC,
+    browsing.UNDO_SPEC,
     CommandSpec(
         "project",
         "Choose which project we talk about",
@@ -149,9 +148,9 @@ class MemoryCommands:
         """Run the action of a button and return the answer."""
         handle = await self._memory.for_principal(caller)
         if value.startswith(UNDO):
-            return await undo.undone(handle, caller, value.removeprefix(UNDO))
-        if value.startswith(reviewing.DECISIONS):
-            return await reviewing.decide(handle, caller, value)
+            return await browsing.undone(handle, caller, value.removeprefix(UNDO))
+        if value.startswith(browsing.DECISIONS):
+            return await browsing.decide(handle, caller, value)
         if value.startswith(browsing.PREFIX):
             return await self._lists.press(handle, caller, value)
         if value.startswith(link.PREFIX):
@@ -188,27 +187,27 @@ class MemoryCommands:
             buttons = keep_buttons(result.review_id, replaces=result.replaces)
         planned = texts.planned(await handle.read.plan_use())
         noted = f"_{planned}_" if planned and result.outcome is Outcome.STORED else ""
-        return Reply("\n\n".join(filter(None, (reviewing.kept(result), noted))), buttons)
+        return Reply("\n\n".join(filter(None, (browsing.kept(result), noted))), buttons)
 
     async def _memories(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         if text.casefold() == "review":
-            return await reviewing.review(handle, caller)
+            return await browsing.review(handle, caller)
         return await self._lists.first(handle, caller, text)
 
     async def _undo(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         """Undo what is named, or the latest turn; a repetition of the command undoes no other."""
         if text:
-            return await undo.undone(handle, caller, text)
+            return await browsing.undone(handle, caller, text)
         chosen_before = await self._questions.target_of(caller.id)
         target = chosen_before or await handle.write.latest_undoable()
         if target and not chosen_before:
             await self._questions.keep_target(caller.id, str(caller.principal.person), target)
         try:
-            return await undo.undone(handle, caller, target)
+            return await browsing.undone(handle, caller, target)
         except NotFound:
             if not chosen_before:
                 raise
-            return Reply(undo.TAKEN_BACK)
+            return Reply(browsing.TAKEN_BACK)
 
     async def _forget(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         return await self._forgetting.ask(handle, caller, text)
@@ -315,7 +314,7 @@ async def _kept_quietly(handle: MemoryHandle, result: WriteResult) -> Reply:
     if waits:
         return Reply(texts.ASKED_ALONE)
     notices = tuple(one for one in result.notices if one != result.replacement_notice)
-    return Reply(reviewing.kept(replace(result, notices=notices)))
+    return Reply(browsing.kept(replace(result, notices=notices)))
 
 
 _FORMS: Final[tuple[tuple[Kind, str], ...]] = (

@@ -12,8 +12,7 @@ from memory.brain.documents import BrainResult, nearly_full
 from memory.commands import texts
 from memory.commands.open_questions import Questions
 from memory.ports.brain import LABELS
-from memory.service.handle import MemoryHandle
-from memory.service.own_documents import Writable
+from memory.service.handle import MemoryHandle, Writable
 from memory.text.display import one_line, quoted
 
 OR_UNDO: Final = "a text, or: undo"

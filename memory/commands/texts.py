@@ -7,8 +7,8 @@ from memory.model.plans import PlanUse
 from memory.model.record import Kind, Record, short_id
 from memory.ports.brain import LABELS
 from memory.ports.people import PersonChoices
-from memory.ports.reviews import ReviewItem
-from memory.service.listing import MAX_FOUND, MemoryPage
+from memory.service.read import MAX_FOUND, MemoryPage
+from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line, quoted
 
 _KINDS_TOLD: Final = {

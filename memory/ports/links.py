@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 from gateway.message import Place
 
@@ -72,60 +72,3 @@ class LinkStep:
 
     outcome: LinkOutcome
     request: LinkRequest | None = None
-
-
-class LinkStore(Protocol):
-    """Requests to link, and links. A person takes part in one request at a time.
-
-    `person` is the `str(PersonId)` of the caller; only `memory/service/links.py` uses this store.
-    Up to 10 identities are linked, never two of one account (`platform:account`).
-    """
-
-    async def offer(self, tenant: str, maker: LinkSide, code: str, until: datetime) -> None:
-        """Store the hash of a one-time code, replacing the maker's last one."""
-        ...
-
-    async def redeem(
-        self, tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime,
-        until: datetime,
-    ) -> LinkStep:  # fmt: skip
-        """Enter a code. Nothing is linked: both sides have to confirm before `until`.
-
-        The outcome is `redeemed`, `unknown`, `own`, `busy`, `already`, `same_account` (the code is
-        used up) or `too_many`. Entering it again by the same person is `redeemed` again.
-        """
-        ...
-
-    async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
-        """Return this person's request if its code was entered."""
-        ...
-
-    async def confirm(
-        self, tenant: str, person: str, request_id: str, turn_id: str, now: datetime
-    ) -> LinkStep:
-        """Confirm one side: first the redeemer's, then the maker's, which links both.
-
-        Linking ends the other open requests of all linked identities. The same `turn_id` again has
-        the same outcome: `agreed`, `waiting`, `early`, `linked`, `unknown`, or `same_account` or
-        `too_many`, which end the request.
-        """
-        ...
-
-    async def cancel(
-        self, tenant: str, person: str, now: datetime, request_id: str = ""
-    ) -> LinkRequest | None:
-        """End this person's request (only `request_id` if given), its code entered or not; return
-        it as it was."""
-        ...
-
-    async def expire(self, now: datetime) -> list[LinkRequest]:
-        """End up to 100 expired requests; return those that were not completed."""
-        ...
-
-    async def linked(self, tenant: str, person: str) -> list[Linked]:
-        """Return the other identities that are linked with this one."""
-        ...
-
-    async def unlink(self, tenant: str, person: str) -> list[Linked]:
-        """Unlink an identity; return those it was linked with."""
-        ...

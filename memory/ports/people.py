@@ -1,9 +1,9 @@
 """Storage of projects, choices about privacy, waiting notices and sessions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 from memory.ports.brain import Document, Version
 
@@ -54,93 +54,3 @@ class TurnStart:
 
 
 SessionUse = Literal["stores", "supersedes", "deletes"]
-
-
-class PeopleStore(Protocol):
-    """Projects, choices and sessions of people. Every method raises `StoreUnavailable`.
-
-    `person` is the `str(PersonId)` of the caller; only `memory/service/people.py` uses this store.
-    A choice counts for all linked identities.
-    """
-
-    async def start_turn(
-        self,
-        tenant: str,
-        person: str,
-        conversation: str,
-        now: datetime,
-        project: str | None = None,
-        here: Sequence[str] = (),
-    ) -> TurnStart:
-        """Read everything that a turn needs, in one step.
-
-        `project` is the room's, or None in a direct message for the chosen one; `here` are the
-        names under which memory may be off in this conversation. Begins a session after 30 minutes
-        idle, and notes its use to within a minute. If memory is off, the session has no id and is
-        not stored.
-        """
-        ...
-
-    async def note_seen(self, tenant: str, person: str, project: str, title: str) -> None:
-        """Record that the person wrote in a room of this project, and may choose it."""
-        ...
-
-    async def forget_seen(self, tenant: str, project: str, person: str = "") -> int:
-        """Record that this person, or everybody if empty, left the project; return the number."""
-        ...
-
-    async def projects(
-        self, tenant: str, persons: Sequence[str], since: datetime
-    ) -> list[tuple[str, str]]:
-        """Return ids and titles of up to 100 projects they were seen in, the latest first."""
-        ...
-
-    async def seen_identities(
-        self, tenant: str, persons: Sequence[str], project: str
-    ) -> tuple[tuple[str, datetime], ...]:
-        """Return which of these identities were seen in a project, and when last."""
-        ...
-
-    async def choose_project(self, tenant: str, person: str, project: str) -> None: ...
-
-    async def show_private(self, tenant: str, person: str, allowed: bool) -> None: ...
-
-    async def turn_memory(self, tenant: str, person: str, on: bool) -> None: ...
-
-    async def show_notes(self, tenant: str, person: str, allowed: bool) -> None: ...
-
-    async def turn_memory_in(
-        self, tenant: str, person: str, here: str, on: bool, most: int
-    ) -> bool:
-        """Turn memory on or off for this person in one conversation; False if it is already off in
-        `most` conversations."""
-        ...
-
-    async def add_notices(
-        self, tenant: str, person: str, entries: Sequence[str], most: int
-    ) -> None:
-        """Add waiting notices; of more than `most` the oldest are dropped."""
-        ...
-
-    async def remove_notices(self, tenant: str, person: str, entries: Sequence[str]) -> None:
-        """Remove waiting notices."""
-        ...
-
-    async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
-        """Count one use atomically; False if the limit is already reached."""
-        ...
-
-    async def freeze_brief(
-        self, session_id: str, at: datetime, before: datetime | None
-    ) -> datetime:
-        """Freeze the session's brief as of `at`, unless another process changed it from `before`;
-        return the time that holds."""
-        ...
-
-    async def prune(self, now: datetime) -> int:
-        """Delete a batch of ended sessions; return their number, 0 at the end."""
-        ...
-
-    async def prune_seen(self, before: datetime) -> int:
-        """Delete a batch of visits to projects before that time; return their number."""
-        ...

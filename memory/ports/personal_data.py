@@ -39,9 +39,3 @@ class PersonCount:
     episodic: int
     semantic: int
     waiting: int
-
-
-class MemoryCounts(Protocol):
-    """Lists people with stored memories, without content."""
-
-    async def known(self, tenant: str, limit: int) -> list[PersonCount]: ...

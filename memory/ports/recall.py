@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from memory.model.recollection import Recollection
-from memory.model.record import Embedding, Record
+from memory.model.record import Embedding
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 
@@ -42,30 +42,6 @@ class Hit:
 
     id: str
     score: float
-
-
-class RecallStore(Protocol):
-    """Finds candidates. Every method raises `StoreUnavailable`."""
-
-    async def lexical(
-        self, access: AccessScope, query: str, filters: Filter, limit: int
-    ) -> list[Hit]:
-        """Return matches of the words of `query` (BM25), best first. `filters.text` is ignored;
-        with `filters.unfinished` the last word may go on."""
-        ...
-
-    async def nearest(
-        self, access: AccessScope, query: Embedding, filters: Filter, limit: int
-    ) -> list[Hit]:
-        """Return matches by cosine similarity to vectors of the same model, best first."""
-        ...
-
-    async def neighbours(
-        self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()
-    ) -> list[Record]:
-        """Return visible memories: `alone`, `ids`, and up to `span` turns before and after each
-        turn of `ids` in its conversation; oldest first within a conversation."""
-        ...
 
 
 class Recall(Protocol):

@@ -15,7 +15,7 @@ from memory.model.recollection import Recollection, Stage
 from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
-from memory.ports.recall import Embedder, Hit, Query, RecallStore, Reranker
+from memory.ports.recall import Embedder, Hit, Query, Reranker
 from memory.recall.labels import labelled_line
 from memory.recall.neighbours import Neighbours, lending
 from memory.recall.query import Question, understood
@@ -23,6 +23,7 @@ from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
 from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
+from memory.stores.recall import RecallStore
 
 RERANK_SECONDS: Final = 1.0
 AT_ONCE: Final = 10_000

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from gateway.ports.history import Spoken, SpokenRef, digest_of
 from memory.model.record import ID_PREFIX, Record, Scope
-from memory.ports.reviews import ReviewItem
+from memory.stores.reviews import ReviewItem
 from memory.text import terms
 
 ALL_WORDS: Final = 1 - 1e-9

@@ -13,9 +13,9 @@ from memory.ports.memories import MemoryStore
 from memory.ports.people import PersonChoices, TurnStart
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
-from memory.ports.reviews import ReviewStore
 from memory.service.links import Links
 from memory.service.people import People
+from memory.stores.reviews import ReviewStore
 from memory.write.consolidation import Consolidation
 from memory.write.imports import ImportRateLimit
 from memory.write.write_path import WritePath

@@ -17,7 +17,8 @@ from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
 from gateway.ports.memory import Caller
 from memory.model.scope import RequestScope, choice_names, project_of
-from memory.ports.people import PeopleStore, PersonChoices, Session, SessionUse, TurnStart
+from memory.ports.people import PersonChoices, Session, SessionUse, TurnStart
+from memory.stores.people import PeopleStore
 
 SEEN_AGAIN: Final = timedelta(hours=12)
 """The precision of the time when a person was last seen in a project."""

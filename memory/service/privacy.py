@@ -11,7 +11,6 @@ from gateway.ports.history import Spoken, SpokenRef, Whose
 from memory.model.record import Record, Tier
 from memory.ports.links import Linked
 from memory.ports.memories import Filter
-from memory.ports.reviews import ReviewItem
 from memory.recall.selection import displayable
 from memory.service.deletion_topics import (
     ALL_WORDS,
@@ -32,7 +31,8 @@ from memory.service.deletion_topics import (
     with_all_words,
 )
 from memory.service.dependencies import RequestMemory
-from memory.service.listing import MAX_LISTED, all_pages
+from memory.service.read import MAX_LISTED, all_pages
+from memory.stores.reviews import ReviewItem
 
 MAX_MATCHES: Final = 200
 """Maximum items that one `/forget` deletes; the same command again finds the rest."""

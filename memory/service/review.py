@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
-from memory.ports.reviews import ReviewItem
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
+from memory.stores.reviews import ReviewItem
 from safety.secret_detection.detect import redact_secrets
 
 MAX_REASON: Final = 500

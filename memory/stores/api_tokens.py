@@ -1,12 +1,15 @@
 """The issued tokens of the HTTP API."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from db import Database, Row, Statement
 from db.values import micros, storable, time_of
-from memory.ports.api_tokens import MAX_LISTED, ApiToken
+
+MAX_NAME = 60
+MAX_LISTED = 1_000
 
 COLUMNS: Final = "id, name, tenant, person, issued_at, until"
 ADD: Final = Statement(f"""
@@ -23,13 +26,27 @@ CLEAR: Final = Statement("DELETE FROM person_tokens")
 PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 
 
-class SqlApiTokens:
-    """Implements `memory.ports.api_tokens.TokenStore`."""
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A token without its signature, so it grants no access. It is revoked by its `name`; `person`
+    is a `str(PersonId)`."""
+
+    id: str
+    name: str
+    tenant: str
+    person: str
+    issued_at: datetime
+    until: datetime
+
+
+class TokenStore:
+    """The valid tokens. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, token: ApiToken) -> bool:
+        """Add a token; False if the name is taken."""
         params = {
             "id": token.id,
             "name": storable(token.name),
@@ -41,19 +58,24 @@ class SqlApiTokens:
         return await self._database.change(ADD, params) == 1
 
     async def good(self, token_id: str) -> bool:
+        """True until the token is revoked, or its person erased."""
         return bool(await self._database.fetch(GOOD, {"id": token_id}))
 
     async def listed(self, now: datetime) -> Sequence[ApiToken]:
+        """Return up to `MAX_LISTED` tokens that have not expired, latest first."""
         return [_token(row) for row in await self._database.fetch(LISTED, {"now": micros(now)})]
 
     async def revoke(self, name: str) -> ApiToken | None:
+        """Revoke the token with this name; None if there is none."""
         gone = await self._database.fetch(REVOKE, {"name": storable(name)})
         return _token(gone[0]) if gone else None
 
     async def clear(self) -> int:
+        """Delete all tokens; return their number."""
         return await self._database.change(CLEAR)
 
     async def prune(self, now: datetime) -> int:
+        """Delete expired tokens; return their number."""
         return await self._database.change(PRUNE, {"now": micros(now)})
 
 

@@ -58,13 +58,14 @@ TAKE_BACK: Final = Statement(f"""
 """)  # noqa: S608 - constants
 
 
-class SqlBrain:
-    """Implements `memory.ports.brain.BrainStore`."""
+class BrainStore:
+    """Documents of people (SOUL) and of projects (BIBLE, HEARTBEAT), with up to 200 versions."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def read(self, access: AccessScope, document: Document) -> Version | None:
+        """Return the newest version; a SOUL only if `access.private`."""
         newest = await self.versions(access, document, 1)
         return newest[0] if newest else None
 
@@ -79,6 +80,7 @@ class SqlBrain:
         based_on: int | None = None,
         synced_at: datetime | None = None,
     ) -> Version | None:
+        """Add a version; None if `based_on` is no longer the newest."""
         check_author(access, document, author)
         owners = owners_of(access, document, reading=False)
         params = _params(access, document, owners) | {
@@ -106,11 +108,13 @@ class SqlBrain:
     async def take_back(
         self, access: AccessScope, document: Document, number: int, author: str
     ) -> bool:
+        """Delete this version if `author` wrote it and it is the newest."""
         owners = owners_of(access, document, reading=False)
         params = _params(access, document, owners) | {"author": storable(author), "number": number}
         return await self._database.change(TAKE_BACK, params) == 1
 
     async def versions(self, access: AccessScope, document: Document, limit: int) -> list[Version]:
+        """Return versions, newest first."""
         owners = owners_of(access, document, reading=True)
         params = _params(access, document, owners) | {"limit": limit}
         rows = await self._database.fetch(VERSIONS, params)

@@ -142,13 +142,18 @@ LEAVE: Final = Statement(f"""
 """)  # noqa: S608 - constants
 
 
-class SqlLinks:
-    """Implements `memory.ports.links.LinkStore`."""
+class LinkStore:
+    """Requests to link, and links. A person takes part in one request at a time.
+
+    `person` is the `str(PersonId)` of the caller; only `memory/service/links.py` uses this store.
+    Up to 10 identities are linked, never two of one account (`platform:account`).
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def offer(self, tenant: str, maker: LinkSide, code: str, until: datetime) -> None:
+        """Store the hash of a one-time code, replacing the maker's last one."""
         request = LinkRequest("", tenant, "offered", maker, None, until)
         await self._database.change(PUT, _params(KeptRequest(request, ""), code))
 
@@ -156,21 +161,36 @@ class SqlLinks:
         self, tenant: str, redeemer: LinkSide, code: str, request_id: str, now: datetime,
         until: datetime,
     ) -> LinkStep:  # fmt: skip
+        """Enter a code. Nothing is linked: both sides have to confirm before `until`.
+
+        The outcome is `redeemed`, `unknown`, `own`, `busy`, `already`, `same_account` (the code is
+        used up) or `too_many`. Entering it again by the same person is `redeemed` again.
+        """
         return await self._database.run(
             lambda: _redeem(tenant, redeemer, code, request_id, now, until)
         )
 
     async def active(self, tenant: str, person: str, now: datetime) -> LinkRequest | None:
+        """Return this person's request if its code was entered."""
         return _active(await self._database.fetch(OF_PERSON, _of_person(tenant, person, now)))
 
     async def confirm(
         self, tenant: str, person: str, request_id: str, turn_id: str, now: datetime
     ) -> LinkStep:
+        """Confirm one side: first the redeemer's, then the maker's, which links both.
+
+        Linking ends the other open requests of all linked identities. The same `turn_id` again has
+        the same outcome: `agreed`, `waiting`, `early`, `linked`, `unknown`, or `same_account` or
+        `too_many`, which end the request.
+        """
         return await self._database.run(lambda: _confirm(tenant, person, request_id, turn_id, now))
 
     async def cancel(
         self, tenant: str, person: str, now: datetime, request_id: str = ""
     ) -> LinkRequest | None:
+        """End this person's request (only `request_id` if given), its code entered or not; return
+        it as it was."""
+
         def work() -> Work[LinkRequest | None]:
             yield from _turns(tenant)
             row = yield from fetch_first(OF_PERSON, _of_person(tenant, person, now))
@@ -185,15 +205,18 @@ class SqlLinks:
         return await self._database.run(work)
 
     async def expire(self, now: datetime) -> list[LinkRequest]:
+        """End up to 100 expired requests; return those that were not completed."""
         rows = await self._database.fetch(EXPIRE, {"now": micros(now)})
         ended = [_kept(row).request for row in rows]
         return [request for request in ended if request.state != "linked"]
 
     async def linked(self, tenant: str, person: str) -> list[Linked]:
+        """Return the other identities that are linked with this one."""
         rows = await self._database.fetch(GROUP, {"tenant": tenant, "person": person})
         return [_linked(row) for row in rows]
 
     async def unlink(self, tenant: str, person: str) -> list[Linked]:
+        """Unlink an identity; return those it was linked with."""
         return await self._database.run(lambda: leave(tenant, person))
 
 

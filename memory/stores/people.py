@@ -103,8 +103,12 @@ PRUNE_SEEN: Final = deleting_some(
 )
 
 
-class SqlPeople:
-    """Implements `memory.ports.people.PeopleStore`."""
+class PeopleStore:
+    """Projects, choices and sessions of people. Every method raises `StoreUnavailable`.
+
+    `person` is the `str(PersonId)` of the caller; only `memory/service/people.py` uses this store.
+    A choice counts for all linked identities.
+    """
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -119,11 +123,19 @@ class SqlPeople:
         project: str | None = None,
         here: Sequence[str] = (),
     ) -> TurnStart:
+        """Read everything that a turn needs, in one step.
+
+        `project` is the room's, or None in a direct message for the chosen one; `here` are the
+        names under which memory may be off in this conversation. Begins a session after 30 minutes
+        idle, and notes its use to within a minute. If memory is off, the session has no id and is
+        not stored.
+        """
         return await self._database.run(
             lambda: arrival(tenant, person, conversation, now, project, here)
         )
 
     async def note_seen(self, tenant: str, person: str, project: str, title: str) -> None:
+        """Record that the person wrote in a room of this project, and may choose it."""
         params = _who(tenant, person) | {
             "project": project,
             "title": storable(title[:MAX_TITLE]),
@@ -138,17 +150,20 @@ class SqlPeople:
         await self._database.run(work)
 
     async def forget_seen(self, tenant: str, project: str, person: str = "") -> int:
+        """Record that this person, or everybody if empty, left the project; return the number."""
         return await self._database.change(UNSEE, _who(tenant, person) | {"project": project})
 
     async def projects(
         self, tenant: str, persons: Sequence[str], since: datetime
     ) -> list[tuple[str, str]]:
+        """Return ids and titles of up to 100 projects they were seen in, the latest first."""
         params = {"tenant": tenant, "persons": list(persons), "since": micros(since)}
         return [(project, title) for project, title in await self._database.fetch(PROJECTS, params)]
 
     async def seen_identities(
         self, tenant: str, persons: Sequence[str], project: str
     ) -> tuple[tuple[str, datetime], ...]:
+        """Return which of these identities were seen in a project, and when last."""
         params = {"tenant": tenant, "persons": list(persons), "project": project}
         return tuple(
             (person, time_of(at)) for person, at in await self._database.fetch(SEEN_AS, params)
@@ -173,6 +188,8 @@ class SqlPeople:
     async def turn_memory_in(
         self, tenant: str, person: str, here: str, on: bool, most: int
     ) -> bool:
+        """Turn memory on or off for this person in one conversation; False if it is already off in
+        `most` conversations."""
         place = storable(here)
 
         def changed(before: Sequence[str]) -> Sequence[str] | None:
@@ -184,23 +201,30 @@ class SqlPeople:
     async def add_notices(
         self, tenant: str, person: str, entries: Sequence[str], most: int
     ) -> None:
+        """Add waiting notices; of more than `most` the oldest are dropped."""
+
         def changed(before: Sequence[str]) -> Sequence[str]:
             return [*before, *entries][-most:]
 
         await self._database.run(lambda: _change_list(WAITING_NOTICES, tenant, person, changed))
 
     async def remove_notices(self, tenant: str, person: str, entries: Sequence[str]) -> None:
+        """Remove waiting notices."""
+
         def changed(before: Sequence[str]) -> Sequence[str]:
             return [one for one in before if one not in entries]
 
         await self._database.run(lambda: _change_list(WAITING_NOTICES, tenant, person, changed))
 
     async def use(self, session_id: str, what: SessionUse, limit: int) -> bool:
+        """Count one use atomically; False if the limit is already reached."""
         return await self._database.change(USE[what], {"id": session_id, "limit": limit}) == 1
 
     async def freeze_brief(
         self, session_id: str, at: datetime, before: datetime | None
     ) -> datetime:
+        """Freeze the session's brief as of `at`, unless another process changed it from `before`;
+        return the time that holds."""
         params = {
             "id": session_id,
             "at": micros(at),
@@ -210,9 +234,11 @@ class SqlPeople:
         return time_of(rows[0][0]) if rows else at
 
     async def prune(self, now: datetime) -> int:
+        """Delete a batch of ended sessions; return their number, 0 at the end."""
         return await delete_some(self._database, PRUNE, {"idle": micros(now - IDLE)})
 
     async def prune_seen(self, before: datetime) -> int:
+        """Delete a batch of visits to projects before that time; return their number."""
         return await delete_some(self._database, PRUNE_SEEN, {"before": micros(before)})
 
 

@@ -219,8 +219,8 @@ KNOWN: Final = Statement(f"""
 """)  # noqa: S608 - constants
 
 
-class SqlMemoryCounts:
-    """Implements `memory.ports.personal_data.MemoryCounts`."""
+class MemoryCounts:
+    """Lists people with stored memories, without content."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

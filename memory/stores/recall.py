@@ -47,8 +47,8 @@ def _neighbours(visible: str) -> str:
 NEIGHBOURS: Final = by_reader(_neighbours)
 
 
-class SqlRecall:
-    """Implements `memory.ports.recall.RecallStore`."""
+class RecallStore:
+    """Finds candidates. Every method raises `StoreUnavailable`."""
 
     def __init__(self, database: Database, clock: Clock, searches: Searches) -> None:
         self._database = database
@@ -58,6 +58,8 @@ class SqlRecall:
     async def lexical(
         self, access: AccessScope, query: str, filters: Filter, limit: int
     ) -> list[Hit]:
+        """Return matches of the words of `query` (BM25), best first. `filters.text` is ignored;
+        with `filters.unfinished` the last word may go on."""
         now = micros(self._clock.now())
         hits = await self._words.weighed(access, query, filters, limit, now)
         return [Hit(*hit) for hit in hits]
@@ -65,6 +67,7 @@ class SqlRecall:
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int
     ) -> list[Hit]:
+        """Return matches by cosine similarity to vectors of the same model, best first."""
         now = micros(self._clock.now())
         return [
             Hit(*hit) for hit in await self._vectors.nearest(access, query, filters, limit, now)
@@ -73,6 +76,8 @@ class SqlRecall:
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()
     ) -> list[Record]:
+        """Return visible memories: `alone`, `ids`, and up to `span` turns before and after each
+        turn of `ids` in its conversation; oldest first within a conversation."""
         lending = [storable(one) for one in ids]
         params = visible_at(access, self._clock) | {
             "span": max(0, span),

@@ -1,9 +1,9 @@
 """The store of the review queue. Writers take turns, so that its limits hold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import TypeAdapter
 
@@ -11,7 +11,6 @@ from db import Database, Row, Statement, Work, among, execute, fetch_first, lock
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
 from memory.model.record import Record, Scope
 from memory.model.scope import OPERATED, SHOWN, AccessScope
-from memory.ports.reviews import ReviewItem, ReviewState
 from memory.stores.limits import MAX_HISTORY, MAX_WAITING, MAX_WAITING_IN_ALL, check_submitted
 from memory.stores.rows import columns_of, record_of
 
@@ -65,14 +64,34 @@ PUT_BACK: Final = Statement(f"""
 
 _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 
+ReviewState = Literal["pending", "approved", "rejected"]
 
-class SqlReviews:
-    """Implements `memory.ports.reviews.ReviewStore`."""
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """A memory or document that waits for a decision; `reason` says why it was not stored."""
+
+    id: str
+    record: Record
+    reason: str
+    submitted_at: datetime
+    passed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    state: ReviewState = "pending"
+    decided_at: datetime | None = None
+    note: str = ""
+    target: str = ""
+    """Empty for a memory, else the document that it would rewrite."""
+
+
+class ReviewStore:
+    """The review queue: at most 100 a person, 10,000 in all, a history of 10,000."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, access: AccessScope, item: ReviewItem) -> bool:
+        """Add an entry; False if the queue of the person, or of all, is full."""
         check_submitted(access, item.record)
         params = access.parameters() | {
             "id": item.id,
@@ -102,14 +121,19 @@ class SqlReviews:
         return await self._database.run(work)
 
     async def waiting(self, access: AccessScope, limit: int) -> list[ReviewItem]:
+        """Return the entries that this person may decide, oldest first; an operator also decides
+        for the project."""
         return await self._read(WAITING, access, {"limit": limit})
 
     async def proposed(self, access: AccessScope, projects: Sequence[str]) -> dict[str, int]:
+        """Count the entries that wait for an operator in each of these projects, and under "" for
+        the whole tenant; empty for other people."""
         params = access.parameters() | {"projects": [storable(project) for project in projects]}
         rows = await self._database.fetch(PROPOSED, params)
         return {str(project): int(count) for project, count in rows}
 
     async def history(self, access: AccessScope, limit: int) -> list[ReviewItem]:
+        """Return decided entries without their text, latest first."""
         return await self._read(HISTORY, access, {"limit": limit})
 
     async def get(self, access: AccessScope, review_id: str) -> ReviewItem | None:
@@ -120,6 +144,8 @@ class SqlReviews:
     async def take(
         self, access: AccessScope, review_id: str, state: ReviewState, note: str, now: datetime
     ) -> ReviewItem | None:
+        """Decide an entry and return it; None if it is already decided. Only the decision stays
+        stored, without the text."""
         params = access.parameters() | {
             "id": storable(review_id),
             "state": state,
@@ -140,6 +166,7 @@ class SqlReviews:
         return await self._database.run(work)
 
     async def put_back(self, access: AccessScope, item: ReviewItem) -> None:
+        """Reopen an entry that could not be stored after its approval."""
         params = {"id": storable(item.id), "record": record_to_json(item.record)}
         await self._database.change(PUT_BACK, access.parameters() | params)
 

@@ -1,6 +1,7 @@
 """Turns that wait to become memories."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from db import Database, Row, Statement, Work, among, either, execute, fetch, together
@@ -8,8 +9,8 @@ from db.statements import json_values, within
 from db.transaction import Change
 from db.values import storable, texts_of, time_of
 from gateway.ports.memory import WaitingTurn
+from memory.model.record import Record
 from memory.model.scope import AccessScope
-from memory.ports.waiting_turns import ConsolidatedTurn
 from memory.stores.insert import NewRecord, keep_turns
 from memory.stores.limits import check_turn
 
@@ -44,24 +45,39 @@ RELEASE: Final = Statement(f"""
 COUNT: Final = Statement("SELECT count(*) FROM waiting_turns")
 
 
-class SqlWaitingTurns:
-    """Implements `memory.ports.waiting_turns.WaitingTurns`."""
+@dataclass(frozen=True, slots=True)
+class ConsolidatedTurn:
+    """A waiting turn and the records that replace it."""
+
+    turn: WaitingTurn
+    access: AccessScope
+    records: tuple[Record, ...]
+
+
+class WaitingTurns:
+    """Unchanged turns that the gateway stored (`gateway.ports.unit_of_work.CompletedTurn`).
+    Quarantined ones are not returned."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def oldest(self, limit: int) -> list[WaitingTurn]:
+        """Return the oldest turns, oldest first."""
         return await self._read(OLDEST, {"limit": limit})
 
     async def within(self, access: AccessScope, limit: int) -> list[WaitingTurn]:
+        """Return turns of this person and of this room, oldest first."""
         return await self._read(WITHIN, access.parameters() | {"limit": limit})
 
     async def saying(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
     ) -> list[WaitingTurn]:
+        """Return turns that contain one of these messages."""
         return await self._read(SAYING, _messages(tenant, channel, message_ids) | {"limit": limit})
 
     async def take_up(self, turns: Sequence[ConsolidatedTurn]) -> set[str]:
+        """Replace turns by their records, in one transaction; return the ids of those that were
+        still waiting, unchanged."""
         for taken in turns:
             for record in taken.records:
                 check_turn(taken.access, record)
@@ -70,6 +86,7 @@ class SqlWaitingTurns:
     async def discard_quarantined(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> int:
+        """Delete quarantined turns that contain one of these messages; return their number."""
         params = _messages(tenant, channel, message_ids)
 
         def work() -> Work[int]:
@@ -80,6 +97,7 @@ class SqlWaitingTurns:
         return await self._database.run(work)
 
     async def count(self) -> int:
+        """Return the number of waiting turns."""
         ((count,),) = await self._database.fetch(COUNT)
         return int(count)
 

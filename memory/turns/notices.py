@@ -15,9 +15,9 @@ from gateway.ports.memory import NO_FOOTER, AnswerFooter
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import ID_PREFIX, UNDO_FOR, short_id
 from memory.ports.brain import LABELS
-from memory.ports.reviews import ReviewItem
 from memory.service.handle import MemoryHandle
 from memory.service.review import Proposals
+from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line
 from memory.write.write_path import REVIEW_PREFIX
 

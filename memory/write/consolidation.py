@@ -21,7 +21,7 @@ from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import UNGUARDED, Owner, WorkGuard, WorkItem
 from memory.model.record import MAX_DOCUMENT
 from memory.model.scope import AccessScope, RequestScope, access_scope_of, channel_of
-from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
+from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.turns import TurnRecords
 from memory.write.write_path import WritePath
 

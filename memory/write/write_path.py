@@ -32,7 +32,7 @@ from memory.model.record import (
 from memory.model.scope import AccessScope, RequestScope, may_change
 from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
-from memory.ports.reviews import ReviewItem, ReviewStore
+from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
 from memory.write.new_record import WriteRules, new_record
 from memory.write.prepare import Prepared, Refusal, prepare

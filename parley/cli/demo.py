@@ -17,6 +17,6 @@ def demo(
     ] = None,
 ) -> int:
     """Run the demo; returns the exit status."""
-    from parley.demo.session import play  # noqa: PLC0415 - loads the program and the simulators
+    from parley.demo.run import play  # noqa: PLC0415 - loads the program and the simulators
 
     return play(once=once, port=port)

@@ -9,8 +9,7 @@ import typer
 from gateway.errors import ConfigurationError
 from parley.cli.options import Config, config_path
 from parley.config import load
-from parley.security.database_password import create_password_files
-from parley.security.keys import create_keys, key_folder
+from parley.security.keys import create_keys, create_password_files, key_folder
 
 NO_FOLDER = "There is no server.key_folder: set it to a folder that every process can read."
 

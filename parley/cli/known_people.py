@@ -4,8 +4,9 @@ Most platforms give a person one id. Where one gives several, its adapter choose
 that the command line reaches the same memory as the chat.
 """
 
+from collections.abc import Awaitable, Callable
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TypeAlias, cast
 
 from gateway.errors import BadInput
 from gateway.people import PersonId
@@ -18,14 +19,10 @@ from parley.config import Settings
 from parley.config.sections import MEMORY
 from parley.wiring.storage import Storage
 
-
-class Identify(Protocol):
-    """The function that `AdapterManifest.identify` names."""
-
-    async def __call__(self, state: AdapterState, id_: str, /) -> tuple[str, ...]:
-        """The ids in the chat of every person that this id may mean; none for a person who has not
-        written yet. Raises `StoreUnavailable`."""
-        ...
+Identify: TypeAlias = Callable[[AdapterState, str], Awaitable[tuple[str, ...]]]
+"""The function that `AdapterManifest.identify` names. It returns the ids in the chat of every
+person that this id may mean; none for a person who has not written yet. Raises
+`StoreUnavailable`."""
 
 
 async def resolve_person(person: PersonId, states: AdapterStates) -> PersonId | None:

@@ -19,7 +19,7 @@ from memory.ports.audit import Link
 from parley.cli.memory_table import plain, print_json
 from parley.cli.options import AsJson, Config
 from parley.cli.stores import settings_with_database, with_storage
-from parley.cli.traces import (
+from parley.cli.why import (
     Last,
     LastInChat,
     LastOfPerson,

@@ -31,9 +31,12 @@ COMMANDS: Final = {
     "init": ("init.command:init", "Set Parley up with six questions, and start it."),
     "demo": ("demo:demo", "Try Parley on simulated platforms, without keys and accounts."),
     "doctor": ("doctor.command:doctor", "Check everything that Parley needs, and show advice."),
-    "check-config": ("check:check_config", "Check the configuration without a network connection."),
+    "check-config": (
+        "config:check_config",
+        "Check the configuration without a network connection.",
+    ),
     "example-config": (
-        "example_config:example_config",
+        "config:example_config",
         "Print a configuration with every key and its default.",
     ),
     "status": ("status.command:status", "Show the state of the program, and what needs attention."),
@@ -99,18 +102,18 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
     "memory": (
         "Show, search, export and delete the memories of a person.",
         {
-            "people": ("memory_actions:people", "List the people with memories; counts only."),
-            "list": ("memory_actions:list_newest", "Show the newest memories."),
-            "search": ("memory_actions:search", "Show matching memories, best first."),
+            "people": ("memory:people", "List the people with memories; counts only."),
+            "list": ("memory:list_newest", "Show the newest memories."),
+            "search": ("memory:search", "Show matching memories, best first."),
             "clear": (
-                "memory_actions:clear",
+                "memory:clear",
                 "Delete conversations (episodic), knowledge (semantic), or both.",
             ),
-            "forget": ("memory_actions:forget", "Delete memories about a topic."),
+            "forget": ("memory:forget", "Delete memories about a topic."),
             "export": ("memory_files:export_memories", "Write a person's memories to a file."),
             "import": ("memory_files:import_memories", "Add the memories of a file."),
             "review": (
-                "memory_review:review",
+                "memory:review",
                 "Approve or reject the memories that wait for review.",
             ),
             "validate": (

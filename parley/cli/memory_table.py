@@ -7,7 +7,7 @@ from typing import Final
 
 from memory.model.record import Record, short_id
 from memory.ports.personal_data import PersonCount
-from memory.ports.reviews import ReviewItem
+from memory.stores.reviews import ReviewItem
 from memory.transfer.line_format import line_of
 
 WIDTH: Final = 160

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Final
 
 from gateway.extensions import ExtensionRegistry
 from gateway.inbound.work_record import Death, WorkRecord
@@ -17,7 +19,6 @@ from parley.config.secrets import secret_values
 from parley.runtime import Role
 from parley.runtime.gc_and_heap import freeze_startup_objects, return_large_blocks
 from parley.runtime.service_manager import ServiceManager
-from parley.runtime.shutdown import stop_on_signals
 from parley.runtime.watchdog import Watchdog, work_record
 from parley.security.keys import create_keys, server_token
 from parley.wiring.extensions import load_extensions
@@ -25,6 +26,8 @@ from parley.wiring.libraries import missing_libraries
 
 Beside = Callable[[App], Awaitable[None]]
 """Work that runs beside the program once it has started."""
+
+STATUS_ENDED_AT_ONCE: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +140,21 @@ def run(
                 beside=beside,
             )
         )
+
+
+def stop_on_signals(stopping: asyncio.Event) -> None:
+    """Set `stopping` at the first SIGTERM or SIGINT; a second one ends the process at once.
+
+    No accepted message is lost: it is stored, and continues at the next start.
+    """
+
+    def end() -> None:
+        if stopping.is_set():
+            sys.stderr.write("stopped at once; remaining work continues at the next start\n")
+            sys.stderr.flush()
+            os._exit(STATUS_ENDED_AT_ONCE)
+        stopping.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)

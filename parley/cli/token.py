@@ -12,7 +12,7 @@ import typer
 
 from gateway.errors import BadInput
 from gateway.ports.clock import SystemClock
-from memory.ports.api_tokens import MAX_NAME, ApiToken, TokenStore
+from memory.stores.api_tokens import MAX_NAME, ApiToken, TokenStore
 from parley.cli.known_people import resolve_stored_person
 from parley.cli.options import Config
 from parley.cli.stores import read_settings

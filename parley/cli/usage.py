@@ -10,10 +10,10 @@ import typer
 from gateway.errors import BadInput
 from gateway.extensions import ExtensionRegistry
 from gateway.llm.prices import AS_OF
-from gateway.observe.spending import MAX_DAYS, SpendingReader, SpendingSummary
 from gateway.people import PersonId
 from gateway.policy.budgets import MICRO
 from gateway.ports.clock import SystemClock
+from gateway.stores.usage import MAX_DAYS, SpendingReader, SpendingSummary
 from parley.cli.memory_access import tenants_of_accounts
 from parley.cli.memory_table import print_json
 from parley.cli.options import AsJson, Config

@@ -1,13 +1,16 @@
-"""Loads the configuration from file, `.env`, environment and references, or lists every problem."""
+"""Loads the configuration from file, `.env`, environment and references, or lists every problem;
+and the example configuration, with every key and its default."""
 
 import copy
 import json
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
+from gateway.errors import ConfigurationError
 from gateway.platforms import Discovery, discover
 from parley.config import consistency
 from parley.config.environment import Overlay, read_dotenv
@@ -21,6 +24,8 @@ from parley.config.yaml_file import Value, YamlDocument, read_yaml
 DEFAULT_FOLDER: Final = Path("config")
 """The folder of `.env` when there is no configuration file."""
 API_KEYS: Final = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+EXAMPLE: Final = "parley.example.yaml"
 
 
 def load(path: Path | None, env: Mapping[str, str], platforms: Discovery | None = None) -> Settings:
@@ -102,3 +107,15 @@ def _with_api_keys(values: Value, env: Mapping[str, str]) -> Value:
         if choice.get("api_key"):
             choice.setdefault("provider", "anthropic")
     return values
+
+
+def example_text() -> str:
+    """Return the example, from the installed package or, in a checkout, from `config/`.
+
+    Raises `ConfigurationError` when the installation lacks it.
+    """
+    checkout = Path(__file__).resolve().parents[2] / "config" / EXAMPLE
+    for file in (files(__package__) / EXAMPLE, checkout):
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    raise ConfigurationError(f"This installation has no {EXAMPLE}. Install Parley again.")

@@ -60,11 +60,6 @@ def groups(platforms: Discovery | None = None) -> Iterator[Group]:
     yield from _groups(model, ())
 
 
-def key_paths(platforms: Discovery | None = None) -> set[str]:
-    """Every key; `<name>` stands for a name or id of the user's choice."""
-    return {key.path for group in groups(platforms) for key in group.keys}
-
-
 def markdown(platforms: Discovery | None = None) -> str:
     """The reference as Markdown, a table per section."""
     lines: list[str] = []

@@ -15,8 +15,7 @@ from rich.text import Text
 from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
 from parley.demo.player import Outcome
-from parley.demo.skipped import why_skipped
-from parley.demo.view import BACKGROUND, expanded_body
+from parley.demo.view import BACKGROUND, expanded_body, why_skipped
 from parley.demo.world import DIRECT, TITLES, Seen
 from simulators.base import ApiCall
 

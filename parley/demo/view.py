@@ -1,13 +1,20 @@
-"""The content of the page as JSON: rooms, messages, decisions, requests."""
+"""The content of the page as JSON: rooms, messages, decisions with reasons in words, requests."""
 
 import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from gateway.policy.decision import Decision
 from gateway.ports.traces import Trace
-from parley.demo.interactions import Interaction
-from parley.demo.skipped import why_skipped
-from parley.demo.world import PEOPLE, THREADS_UNDER_MESSAGES, TITLES, Seen, Where, World
+from parley.demo.world import (
+    PEOPLE,
+    THREADS_UNDER_MESSAGES,
+    TITLES,
+    Interaction,
+    Seen,
+    Where,
+    World,
+)
 from simulators.base import ApiCall, SimRoom
 
 MAX_CALLS: Final = 25
@@ -15,6 +22,24 @@ MAX_BODY: Final = 6_000
 """Characters of one request's body that the page shows."""
 BACKGROUND: Final = ("getUpdates", "getMe", "apps.connections.open", "auth.test")
 """Constant background requests that belong to no message."""
+
+SKIPPED: Final[Mapping[tuple[str, str], str]] = {
+    ("access", "no_controller"): "no access controller is installed",
+    ("access", "open"): "no access list is set: everybody is served",
+    ("attachments", "none"): "the message has no files",
+    ("budget", "no_budget"): "no budget is set",
+    ("context", "memory_off"): "the person switched memory off",
+    ("limits", "counted_before"): "the message was counted before",
+    ("limits", "no_limits"): "no limits are set",
+    ("memory", "nothing_kept"): "there was nothing to store",
+    ("memory", "off"): "memory is off",
+    ("recall", "no_memory"): "memory is off",
+    ("recall", "nothing_to_recall"): "nothing is stored that could help",
+    ("recall", "recall_failed"): "the search of memory failed",
+    ("recall", "recall_too_slow"): "the search of memory took too long",
+    ("response_filter", "not_public"): "the answer is not public",
+    ("task", "none"): "no task was named",
+}
 
 
 def world_view(world: World, assistant: str, model: str, start: Where) -> dict[str, object]:
@@ -162,3 +187,8 @@ def is_here(trace: Trace, where: Where, room: SimRoom, written: Collection[objec
     if room.thread_id:
         return bool(thread == room.thread_id)
     return channel == room.id and (not thread or where.platform in THREADS_UNDER_MESSAGES)
+
+
+def why_skipped(decision: Decision) -> str:
+    """Return the reason why a check was not made, empty if it was made."""
+    return SKIPPED.get((decision.stage, decision.reason), "") if decision.allowed else ""

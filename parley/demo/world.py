@@ -1,12 +1,13 @@
-"""The demo's people, rooms and threads on every simulated platform."""
+"""The demo's people, rooms and threads on every simulated platform, and actions of people that a
+platform does not show as messages: commands, presses, reactions."""
 
 import asyncio
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from parley.demo.interactions import UNSHOWN_COMMANDS, UNSHOWN_PRESSES, Interaction, Interactions
 from simulators.base import NotSupported, PlatformSimulator, RoomKind, Shown, SimPerson, SimRoom
 
 PEOPLE: Final = ("Ada", "Ben", "Cleo")
@@ -24,6 +25,71 @@ THREADS_UNDER_MESSAGES: Final = frozenset({"slack"})
 MAX_THREADS: Final = 40
 MAX_SHOWN: Final = 150
 """Messages of a room that the page shows; older ones stay in the simulator."""
+
+MAX_INTERACTIONS: Final = 500
+MAX_REACTED: Final = 2_000
+"""Messages with reactions."""
+UNSHOWN_COMMANDS: Final = frozenset({"discord", "slack"})
+UNSHOWN_PRESSES: Final = frozenset({"discord", "slack", "telegram"})
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """A command or a press, shown below the message `after`, which is empty at the beginning.
+    `text` is what was typed, or the label of the button; `room` names a room or a thread."""
+
+    id: str
+    room: str
+    person: str
+    verb: str
+    text: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """An emoji under a message, with the names of those who chose it."""
+
+    emoji: str
+    people: tuple[str, ...]
+
+
+class Interactions:
+    """The latest interactions on all platforms."""
+
+    def __init__(self) -> None:
+        self._interactions: deque[Interaction] = deque(maxlen=MAX_INTERACTIONS)
+        self._reactions: OrderedDict[tuple[str, str], dict[str, list[str]]] = OrderedDict()
+        self._count = 0
+
+    def note(self, room: str, person: str, verb: str, text: str, after: str) -> None:
+        """Record a command or a press."""
+        self._count += 1
+        self._interactions.append(
+            Interaction(f"interaction-{self._count}", room, person, verb, text, after)
+        )
+
+    def below(self, room: str, after: str) -> list[Interaction]:
+        """The interactions below a message of a room, oldest first."""
+        return [
+            interaction
+            for interaction in self._interactions
+            if (interaction.room, interaction.after) == (room, after)
+        ]
+
+    def react(self, platform: str, message_id: str, person: str, emoji: str) -> None:
+        """Record a reaction; a second one with the same emoji changes nothing."""
+        chosen = self._reactions.setdefault((platform, message_id), {})
+        people = chosen.setdefault(emoji, [])
+        if person not in people:
+            people.append(person)
+        while len(self._reactions) > MAX_REACTED:
+            self._reactions.popitem(last=False)
+
+    def reactions(self, platform: str, message_id: str) -> list[Reaction]:
+        """The reactions to a message, in the order in which they came."""
+        chosen = self._reactions.get((platform, message_id), {})
+        return [Reaction(emoji, tuple(people)) for emoji, people in chosen.items()]
 
 
 class Refused(Exception):

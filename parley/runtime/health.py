@@ -15,11 +15,11 @@ from gateway.observe.metrics import CONTENT_TYPE, Metrics
 from gateway.outbound.deliverer import Deliverer
 from gateway.policy.budgets import Account
 from gateway.ports import Clock, ServerState
-from gateway.ports.buckets import Buckets
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
 from gateway.ports.inbox import QueueDepths
 from gateway.ports.traces import Trace
-from gateway.ports.usage import UsageLedger
+from gateway.ports.usage import Buckets
+from gateway.stores.usage import UsageLedger
 from parley.http.local_listener import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.supervisor import Supervisor

@@ -14,7 +14,7 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ParleyError
 from gateway.ports import Clock
-from gateway.ports.buckets import Buckets
+from gateway.ports.usage import Buckets
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from memory.brain.figure_sources import SourceFailed
 from memory.brain.sync import SiteSync

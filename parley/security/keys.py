@@ -1,5 +1,5 @@
-"""The keys that Parley signs with: of the audit, and of people's tokens; and the token of the local
-listener.
+"""The keys that Parley signs with: of the audit, and of people's tokens; the token of the local
+listener; and the password of a PostgreSQL server that belongs to the deployment.
 
 Each comes from the configuration, or from a file that only its owner can read: in
 `server.key_folder`, otherwise beside the database.
@@ -22,6 +22,10 @@ BYTES: Final = 32
 FILE_OF_AUDIT: Final = "audit.key"
 FILE_OF_TOKENS: Final = "token.key"
 FILE_OF_SERVER: Final = "server.token"
+FILE_OF_POSTGRES: Final = "postgres.password"
+"""For the server (`POSTGRES_PASSWORD_FILE`): readable to the group of the key folder's owner."""
+FILE_OF_CLIENTS: Final = "postgres.pgpass"
+"""For clients (`PGPASSFILE`): libpq ignores it if anybody but its owner can read it."""
 NO_FILE: Final = (
     "Tokens need a key, and there is no file beside the database to keep one in. "
     "Set server.token_key, for example from `openssl rand -hex 32`, or server.key_folder."
@@ -207,3 +211,26 @@ def _new_key_file(path: Path) -> Path:
         file.flush()
         os.fsync(file.fileno())  # the link must never survive a power failure without the key
     return beside
+
+
+def create_password_files(folder: Path) -> None:
+    """Create the missing files in the key folder. Raises `ConfigurationError`."""
+    server, clients = folder / FILE_OF_POSTGRES, folder / FILE_OF_CLIENTS
+    try:
+        password = read_or_create_key(server).hex()
+        server.chmod(0o640)
+        if not clients.exists():
+            _write(clients, f"*:*:*:*:{password}\n")
+    except OSError as error:
+        raise ConfigurationError(f"the password of PostgreSQL in {folder}: {error}") from error
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a whole file that only its owner can read."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -9,7 +9,7 @@ from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.audit import Audit
 from memory.service.people import People
-from parley.wiring.storage.long_lived import MemoryStores
+from parley.wiring.storage import MemoryStores
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from gateway.observe.security_log import SecurityLog
-from gateway.observe.spending import SpendingReader
 from gateway.ports.work_guard import WorkGuard
+from gateway.stores.usage import SpendingReader
 from gateway.turn.services import Services
-from memory.ports.api_tokens import TokenStore
+from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.http.api.app import MemoryApi
 from parley.http.api.authentication import Authenticator

@@ -4,12 +4,13 @@ from datetime import datetime
 from importlib.metadata import version
 
 from gateway.conversation import ConversationKey
-from gateway.ports.conversations import ConversationNoteStore, Conversations, ConversationTask
+from gateway.ports.conversations import ConversationTask
+from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.turn.services import Services
 from memory.brain.documents import Brain
 from memory.mcp.definitions import McpServices, ServerName
-from memory.ports.api_tokens import TokenStore
 from memory.service.handle import Memory
+from memory.stores.api_tokens import TokenStore
 from memory.turns.brief import BriefLimits
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator

@@ -17,7 +17,8 @@ from gateway.ports import (
     ModelRequest,
     TextBlock,
 )
-from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.ports.usage import UsageRow
+from gateway.stores.usage import UsageLedger
 
 SECONDS: Final = 15.0
 MAX_TOKENS: Final = 1_000

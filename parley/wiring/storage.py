@@ -15,17 +15,15 @@ from gateway.errors import ConfigurationError
 from gateway.ports import ActivityLog, Clock
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.admissions import AdmissionStore
-from gateway.ports.buckets import Buckets
-from gateway.ports.feedback import KEEP_FEEDBACK
 from gateway.ports.history import History
 from gateway.ports.inbox import BacklogReader, Inbox
 from gateway.ports.outbox import Outbox
 from gateway.ports.unit_of_work import ERASED_TURNS, UnitOfWork
-from gateway.ports.usage import UsageLedger
+from gateway.ports.usage import Buckets
 from gateway.stores import schema as gateway_schema
 from gateway.stores.admissions import SqlAdmissions
 from gateway.stores.conversations import ConversationNoteStore, Conversations, SqlActivity
-from gateway.stores.feedback import FeedbackStore
+from gateway.stores.feedback import KEEP_FEEDBACK, FeedbackStore
 from gateway.stores.history import SqlHistory, SqlOwnConversations
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.quarantine import QuarantineStore
@@ -39,7 +37,7 @@ from gateway.stores.sqlite.hot_state import (
 from gateway.stores.sqlite.lock import GatewayLock
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUnitOfWork
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.ports.agents import AgentStore
@@ -49,27 +47,20 @@ from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
-from memory.ports.api_tokens import TokenStore
 from memory.ports.audit import AuditTrail
-from memory.ports.brain import BrainStore
-from memory.ports.links import LinkStore
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PeopleStore
-from memory.ports.personal_data import MemoryCounts, PersonalDataStore, WorkingMemory
-from memory.ports.recall import RecallStore
-from memory.ports.reviews import ReviewStore
-from memory.ports.waiting_turns import WaitingTurns
-from memory.stores.api_tokens import SqlApiTokens
+from memory.ports.personal_data import PersonalDataStore, WorkingMemory
+from memory.stores.api_tokens import TokenStore
 from memory.stores.audit import SqlAuditLog
-from memory.stores.brain import SqlBrain
-from memory.stores.links import SqlLinks
+from memory.stores.brain import BrainStore
+from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
-from memory.stores.people import SqlPeople
-from memory.stores.personal_data import SqlMemoryCounts, SqlMemoryPersonalData
-from memory.stores.recall import SqlRecall
-from memory.stores.reviews import SqlReviews
+from memory.stores.people import PeopleStore
+from memory.stores.personal_data import MemoryCounts, SqlMemoryPersonalData
+from memory.stores.recall import RecallStore
+from memory.stores.reviews import ReviewStore
 from memory.stores.search import searches_on
-from memory.stores.waiting_turns import SqlWaitingTurns
+from memory.stores.waiting_turns import WaitingTurns
 from parley.config import Settings
 
 if TYPE_CHECKING:
@@ -255,18 +246,18 @@ class MemoryStores:
 def memory_stores(database: Database, clock: Clock) -> MemoryStores:
     """The stores of memory in an opened or unopened database."""
     searches = searches_on(database)
-    people, tokens = SqlPeople(database, clock), SqlApiTokens(database)
+    people, tokens = PeopleStore(database, clock), TokenStore(database)
     return MemoryStores(
         memories=SqlMemories(database, clock, searches),
-        recall=SqlRecall(database, clock, searches),
+        recall=RecallStore(database, clock, searches),
         people=people,
-        links=SqlLinks(database),
-        reviews=SqlReviews(database),
-        waiting=SqlWaitingTurns(database),
-        brain=SqlBrain(database),
+        links=LinkStore(database),
+        reviews=ReviewStore(database),
+        waiting=WaitingTurns(database),
+        brain=BrainStore(database),
         audit_on=lambda key: SqlAuditLog(database, key),
         personal=SqlMemoryPersonalData(database),
-        census=SqlMemoryCounts(database),
+        census=MemoryCounts(database),
         tokens=tokens,
         agents=SqlAgents(database),
         pools=SqlPools(database),
@@ -358,7 +349,7 @@ def _stores(database: Database, clock: Clock, start: Step, stop: Step) -> LongLi
         notes=ConversationNoteStore(database),
         history=SqlHistory(database),
         own_conversations=SqlOwnConversations(database),
-        usage=SqlUsage(database, clock),
+        usage=UsageLedger(database, clock),
         traces=Traces(database),
         feedback=FeedbackStore(database),
         activity=SqlActivity(database),

@@ -14,8 +14,32 @@ from typing import Final
 from safety.patterns import Pattern, literal, some
 from safety.secret_detection.kinds import Finding, Level, SecretKind
 from safety.secret_detection.unlabelled import is_aws_secret
-from safety.secret_detection.vendors import ISSUED
-from safety.secret_detection.vendors.format import KEY
+from safety.secret_detection.vendors.business import (
+    CHAT,
+    DATA,
+    MAIL,
+    MONEY,
+    TEAMS,
+    WALLETS,
+    WEBHOOKS,
+)
+from safety.secret_detection.vendors.developer_services import (
+    CLOUDS,
+    CODE,
+    MODELS,
+    SECRET_MANAGERS,
+)
+from safety.secret_detection.vendors.format import KEY, kinds_of
+
+ISSUED: Final = tuple(
+    kinds_of(
+        (
+            *(*MODELS, *CLOUDS, *SECRET_MANAGERS, *CODE, *CHAT, *MAIL, *WEBHOOKS),
+            *(*MONEY, *WALLETS, *TEAMS, *DATA),
+        )
+    )
+)
+"""Every kind in the tables."""
 
 _GAP: Final = some(r"\s", 0, 100)
 _AWS_SECRET: Final = SecretKind(

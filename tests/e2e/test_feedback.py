@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from gateway.ports.feedback import Thumbs
+from gateway.stores.feedback import Thumbs
 from simulators.anthropic.answers import Answer
 from simulators.base import Fault
 from tests.e2e.conftest import only, open_lab_with_model

@@ -12,7 +12,6 @@ import yaml
 from structlog.testing import capture_logs
 
 from gateway.pairing.owner_codes import OwnerCodes
-from gateway.ports.admissions import NoAccessAudit
 from gateway.ports.clock import SystemClock
 from parley.app import App
 from parley.config import from_mapping
@@ -23,6 +22,7 @@ from tests.e2e.harness import Lab, by_bot
 from tests.e2e.test_several_processes import _config, _parley
 from tests.e2e.test_web_conversations import Browser
 from tests.parley.cli.kit import parley
+from tests.support.gateway import RecordedChanges
 from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
@@ -50,7 +50,7 @@ async def say(lab: Lab, person: SimPerson, text: str) -> str:
 
 async def owner_code(lab: Lab) -> str:
     """A code as `parley access owner-code` makes it."""
-    codes = OwnerCodes(lab.app.storage.admissions, SystemClock(), NoAccessAudit())
+    codes = OwnerCodes(lab.app.storage.admissions, SystemClock(), RecordedChanges())
     return (await codes.create()).code
 
 

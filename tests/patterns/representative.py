@@ -49,7 +49,7 @@ def _stream_filters() -> None:
 
 
 def _offline_model() -> None:
-    facts = importlib.import_module("gateway.llm.offline_facts")
+    facts = importlib.import_module("gateway.llm.offline_memory")
     facts.answer_about_person("what is my name?", ["my name is B", "call me C"])
     facts.answer_about_person("where do I live?", ["I live in Bern"])
     importlib.import_module("gateway.llm.offline_memory")._kind("I prefer tea")

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from gateway.markdown.parse import parse
-from gateway.markdown.text_renderer import plain_parts
+from gateway.markdown.text_renderer import Renderer, plain_parts
 from gateway.message import Part
 from gateway.platforms import discover, renderer_of
-from gateway.ports.renderer import Renderer
 from gateway.render import DIRECT, render_off_loop
 from tests.patterns.hostile import PUMPS, STEPS, long
 

@@ -53,7 +53,7 @@ from gateway.stores.sqlite.hot_state import (
 )
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import SqliteUnitOfWork
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Policies, Services, Stores
 from gateway.turn.slots import Slots
@@ -200,7 +200,7 @@ async def gateway(
             states=SqliteAdapterStates(held, clock),
             conversations=Conversations(held),
             notes=ConversationNoteStore(held),
-            usage=SqlUsage(held, clock),
+            usage=UsageLedger(held, clock),
             traces=Traces(held),
             feedback=FeedbackStore(held),
             journal=SqliteUnitOfWork(held, clock),

@@ -14,14 +14,14 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.errors import Ambiguous, Busy, DeliveryError, Transient
+from gateway.markdown.text_renderer import Renderer
 from gateway.message import NOTHING_SAID, Outbound, Place
 from gateway.outbound.live import final
 from gateway.outbound.live.partial_text import PartialText, RenderedText
 from gateway.outbound.live.state import LiveMessage, Phase, Show
 from gateway.outbound.pacing import Pacer
-from gateway.outbound.send import address
 from gateway.ports import AdapterState, CanShowLive, Clock, LiveStyle, LiveView, PlatformAdapter
-from gateway.ports.renderer import Renderer
+from gateway.render import address
 
 FIRST_AFTER: Final = 0.7
 """Seconds: an answer that is complete sooner is sent without a live message."""

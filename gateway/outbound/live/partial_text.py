@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.markdown.text_renderer import Renderer
 from gateway.markdown.unfinished import close_unfinished
 from gateway.message import Part
 from gateway.people import Audience
 from gateway.policy.response_filter import StreamFilter
-from gateway.ports.renderer import Renderer
 from gateway.render import render_unfinished, render_with
 
 MAX_SOURCE: Final = 12_000

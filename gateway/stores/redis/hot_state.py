@@ -116,7 +116,7 @@ return answer
 
 
 class RedisBuckets:
-    """Implements `gateway.ports.buckets.Buckets`."""
+    """Implements `gateway.ports.usage.Buckets`."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client

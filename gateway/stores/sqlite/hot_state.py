@@ -305,7 +305,7 @@ KEEP_BUCKETS = 60.0
 
 
 class SqliteBuckets:
-    """Implements `gateway.ports.buckets.Buckets`."""
+    """Implements `gateway.ports.usage.Buckets`."""
 
     def __init__(self, database: SqliteDatabase, clock: Clock) -> None:
         self._database = database

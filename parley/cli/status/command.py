@@ -15,7 +15,6 @@ from gateway.ports.clock import SystemClock
 from parley.cli.memory_table import plain, print_json
 from parley.cli.options import Config
 from parley.cli.running_program import address_of
-from parley.cli.status.live import live_state
 from parley.cli.status.report import (
     AccountStatus,
     LiveState,
@@ -23,8 +22,9 @@ from parley.cli.status.report import (
     StoredState,
     attention,
     counted,
+    live_state,
+    stored_state,
 )
-from parley.cli.status.stored import stored_state
 from parley.cli.stores import read_settings, require_database, with_storage
 from parley.config import Settings
 from parley.wiring.accounts import account_name

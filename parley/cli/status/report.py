@@ -1,17 +1,48 @@
-"""The state of the program as values, and what of it needs attention. Pure."""
+"""The state of the program as values, from the stores and from the local listener of the running
+program, and what of it needs attention."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from gateway.errors import BadInput
+from gateway.inbound.crash_loop_guard import MAX_LISTED
+from gateway.policy.budgets import MICRO, Budgets
 from gateway.ports.inbox import Backlog
+from gateway.ports.outbox import DeadLetter
+from gateway.ports.traces import Trace
+from gateway.stores.usage import UsageLedger
+from gateway.turn.pipeline import FAILED, GAVE_UP
+from parley.cli.memory_access import tenants_of_accounts
+from parley.cli.running_program import address_of, body_of, request_to
+from parley.config import Settings
+from parley.wiring.accounts import account_name
+from parley.wiring.extensions import load_extensions
+from parley.wiring.policies import policies_of
+from parley.wiring.storage import Storage
 
 READY: Final = "ready"
 SLOW: Final = timedelta(minutes=5)
 """An event that waits longer needs attention."""
 NEARLY_USED: Final = 0.9
 """The share of a workspace's budget from which it needs attention."""
+
+LOOKED_AT: Final = 1_000
+"""The latest traces, among which failed messages are looked for."""
+SHOWN: Final = 5
+WITHIN: Final = timedelta(days=1)
+FAILURES: Final = frozenset({FAILED, GAVE_UP, "unavailable", "broken", "too_long"})
+"""Reason codes of messages that got no answer, or a part of one."""
+
+STATE: Final = "parley_connection_state"
+SINCE: Final = "parley_connected_timestamp_seconds"
+LAST: Final = "parley_last_event_timestamp_seconds"
+STRANGE: Final = (
+    "The program on {address} does not report its state: something else uses server.port, or "
+    "server.token differs from that of the running program."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +172,115 @@ def counted(number: int, name: str) -> str:
     """ "3 messages"."""
     plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
     return f"{number:,} {name if number == 1 else plural}"
+
+
+async def stored_state(settings: Settings, storage: Storage, now: datetime) -> StoredState:
+    """The state in opened stores. Raises `StoreUnavailable`."""
+    stores = storage.stores
+    traces = await stores.traces.recent(LOOKED_AT)
+    letters = await storage.hot.outbox.dead_letters(SHOWN)
+    problems = sorted(
+        [*failed_messages(traces, now - WITHIN), *map(_undelivered, letters)],
+        key=lambda one: one.at,
+        reverse=True,
+    )
+    latest = {account_name((one.platform, one.account)): one.at for one in reversed(traces)}
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    tenants = tenants_of_accounts(settings, load_extensions(settings))
+    totals = [total for one in tenants for total in await stores.usage.totals(one, midnight, None)]
+    return StoredState(
+        await storage.hot.backlog.look(),
+        len(await storage.quarantine.listed(MAX_LISTED)),
+        sum(total.micros for total in totals),
+        tuple(await _budgets(stores.usage, policies_of(settings).budgets, now)),
+        tuple(problems[:SHOWN]),
+        tuple(latest.items()),
+    )
+
+
+def failed_messages(traces: Sequence[Trace], since: datetime) -> Iterator[RecentProblem]:
+    """The messages since then that failed, with the stage and its reason."""
+    for trace in traces:
+        wrong = next((d for d in reversed(trace.decisions) if d.reason in FAILURES), None)
+        if wrong is not None and trace.at >= since:
+            name = account_name((trace.platform, trace.account))
+            text = f"{wrong.stage} {wrong.reason}: `parley logs {trace.message_id}`"
+            yield RecentProblem(trace.at, f"{trace.kind} on {name}", text)
+
+
+def _undelivered(letter: DeadLetter) -> RecentProblem:
+    place = letter.entry.outbound.place
+    where = f"answer on {account_name((place.platform, place.account))}"
+    return RecentProblem(letter.at, where, f"not delivered: {letter.reason}")
+
+
+async def _budgets(usage: UsageLedger, budgets: Budgets, now: datetime) -> Sequence[BudgetStatus]:
+    """Of each configured budget the account that spent most of it."""
+    day, month = now.strftime("%Y-%m-%d"), now.strftime("%Y-%m")
+    limits = (
+        ("user_per_day", day, budgets.of_user(budgets.user_per_day, budgets.workspace_per_day)),
+        (
+            "user_per_month",
+            month,
+            budgets.of_user(budgets.user_per_month, budgets.workspace_per_month),
+        ),
+        ("workspace_per_day", day, budgets.workspace_per_day),
+        ("workspace_per_month", month, budgets.workspace_per_month),
+    )
+    found = []
+    for name, period, limit in limits:
+        if limit is None:
+            continue
+        for account, spent in await usage.largest(name.partition("_")[0], period, 1):
+            found.append(BudgetStatus(name, account, spent, round(limit * MICRO)))
+    return found
+
+
+def live_state(settings: Settings) -> LiveState | None:
+    """The state, None if no program answers. Raises `BadInput` for an answer of another program."""
+    try:
+        ready = body_of(request_to(settings, "/readyz"))
+        metrics = body_of(request_to(settings, "/metrics"))
+    except OSError:
+        return None
+    try:
+        state = json.loads(ready)
+        parts, problems = state["parts"], state.get("problems", {})
+        figures = read_metrics(metrics.decode())
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(STRANGE.format(address=address_of(settings))) from None
+    accounts = sorted({account for account, _ in figures[STATE]})
+    return LiveState(
+        state.get("ready") is True,
+        tuple(
+            AccountStatus(
+                name,
+                str(parts.get(name, "unknown")),
+                _time(figures[SINCE].get((name, ""))),
+                _time(figures[LAST].get((name, ""))),
+                str(problems.get(name, "")),
+            )
+            for name in accounts
+        ),
+        tuple((name, str(at)) for name, at in parts.items() if name not in accounts),
+        tuple((name, str(problem)) for name, problem in problems.items()),
+    )
+
+
+def read_metrics(page: str) -> Mapping[str, Mapping[tuple[str, str], float]]:
+    """The values of the three metrics by account and state. Raises `ValueError` for other text."""
+    from prometheus_client.parser import (  # noqa: PLC0415 - only for a program that runs
+        text_string_to_metric_families,
+    )
+
+    found: dict[str, dict[tuple[str, str], float]] = {STATE: {}, SINCE: {}, LAST: {}}
+    for family in text_string_to_metric_families(page):
+        if family.name in found:
+            for sample in family.samples:
+                labels = sample.labels
+                found[family.name][labels["account"], labels.get("state", "")] = sample.value
+    return found
+
+
+def _time(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

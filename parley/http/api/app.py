@@ -6,8 +6,8 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from gateway.observe.spending import SpendingReader
 from gateway.ports.memory import Caller
+from gateway.stores.usage import SpendingReader
 from memory.brain.documents import Brain
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator

@@ -15,7 +15,7 @@ from gateway.policy.rate_limits import BucketRule
 from gateway.ports.memory import Caller
 from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
-from memory.ports.api_tokens import TokenStore
+from memory.stores.api_tokens import TokenStore
 from parley.http.api.operations import Refused
 from parley.http.denied_requests import HOLDER
 from parley.security.keys import TokenKey

@@ -7,7 +7,7 @@ from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Record, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
-from memory.ports.reviews import ReviewItem
+from memory.stores.reviews import ReviewItem
 from parley.http.api.documents import plan_of
 from parley.http.api.models import (
     DecidedOut,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from memory.model.record import MAX_ARGUMENT, MAX_DOCUMENT, MAX_TAG, MAX_TAGS, Kind, Scope, Tier
-from memory.service.listing import ListName
+from memory.service.read import ListName
 
 MAX_ID = 100
 MAX_QUERY = 500

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound
-from gateway.observe.spending import SpendingReader
+from gateway.stores.usage import SpendingReader
 from memory.brain.documents import Brain
 from memory.service.handle import MemoryHandle
 from parley.http.api.models import Nothing, Plain, RequestModel

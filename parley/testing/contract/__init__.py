@@ -18,9 +18,7 @@ except ImportError as error:
     ) from error
 
 from parley.testing.contract import (
-    abilities,
     asking,
-    authorship,
     features,
     life,
     live,
@@ -34,7 +32,7 @@ from parley.testing.contract import (
 from parley.testing.contract.fixtures import stage, unhurried
 
 MODULES = (
-    *(abilities, asking, authorship, features, life, live, manifests, privacy, receiving),
+    *(asking, features, life, live, manifests, privacy, receiving),
     *(rendered, rooms, sending),
 )
 """The modules of the suite."""

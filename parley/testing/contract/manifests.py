@@ -1,5 +1,5 @@
-"""A manifest's facts are known before its platform's library is loaded, and secrets are never
-shown."""
+"""A manifest is valid and names the abilities of its adapter; a repeated send is what it declares;
+secrets are never printed."""
 
 import logging
 import subprocess
@@ -11,10 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.platforms import GROUP, adapter_class, renderer_of
-from gateway.ports import AccountSettings, PlatformAdapter
+from gateway.ports import REMOTE_ABILITIES, AccountSettings, CanShowLive, PlatformAdapter
 from gateway.render import render_with
 from parley.testing.case import AdapterCase
-from parley.testing.marks import where
+from parley.testing.marks import lacks, proves, where
 from parley.testing.patience import PATIENCE
 from parley.testing.stage import Stage
 from simulators.base import Fault
@@ -96,3 +96,34 @@ def secrets(settings: AccountSettings) -> Iterator[str]:
     for value in values.values():
         if isinstance(value, SecretStr) and value.get_secret_value():
             yield value.get_secret_value()
+
+
+async def test_a_manifest_names_exactly_the_abilities_of_its_adapter(stage: Stage) -> None:
+    manifest = stage.case.manifest
+    has = {protocol for protocol in REMOTE_ABILITIES if isinstance(stage.adapter, protocol)}
+    names = sorted(protocol.__name__ for protocol in has)
+    assert set(manifest.abilities) == has, (
+        f"name exactly these in abilities of the manifest: {names}"
+    )
+    live = isinstance(stage.adapter, CanShowLive)
+    assert (manifest.live is not None) == live, "the manifest names live if the adapter has it"
+
+
+@proves("idempotent_sends")
+async def test_the_same_key_twice_is_one_message(stage: Stage) -> None:
+    place = (await stage.hear()).place
+    first = await stage.send("once", place, key="same:0")
+    again = await stage.send("once", place, key="same:0")
+    other = await stage.send("last", place)
+    seen = await stage.shown(stage.room, lambda said: "last" in [one.text for one in said])
+    assert [one.text for one in seen] == ["once", "last"]
+    assert first.message_id == again.message_id != other.message_id
+
+
+@lacks("idempotent_sends")
+async def test_without_recognised_keys_the_core_handles_repetitions(stage: Stage) -> None:
+    place = (await stage.hear()).place
+    await stage.send("twice", place, key="same:0")
+    await stage.send("twice", place, key="same:0")
+    seen = await stage.shown(stage.room, lambda said: len(said) == 2)
+    assert [one.text for one in seen] == ["twice", "twice"]

@@ -9,7 +9,7 @@ from gateway.pairing.owner_codes import OwnerCodes
 from gateway.pairing.requests import Pairing
 from gateway.people import DEFAULT_TENANT
 from gateway.policy.pairing import new_owner_code, new_pairing_code
-from gateway.ports.admissions import NoAccessAudit, PairingRequest
+from gateway.ports.admissions import PairingRequest
 from gateway.ports.clock import SystemClock
 from tests.attacks.moves import forge_press, forward
 from tests.attacks.scene import Scene, hold
@@ -17,6 +17,7 @@ from tests.attacks.steps import does
 from tests.attacks.stored import all_stored
 from tests.attacks.table import EVERYWHERE, ROOMS, Attack
 from tests.e2e.harness import by_bot
+from tests.support.gateway import RecordedChanges
 
 CODE: Final = re.compile(r"\b[A-Z0-9]{3}-[A-Z0-9]{3}-[A-Z0-9]{3}\b")
 WRITE: Final = "use the assistant without an approval"
@@ -169,7 +170,7 @@ async def _forges_a_name(scene: Scene) -> None:
 
 async def _owner_code(scene: Scene) -> str:
     admissions = scene.stage.app.storage.admissions
-    code = await OwnerCodes(admissions, SystemClock(), NoAccessAudit()).create()
+    code = await OwnerCodes(admissions, SystemClock(), RecordedChanges()).create()
     scene.words["owner_code"] = code.code
     return code.code
 

@@ -12,7 +12,7 @@ from gateway.message import MessageAuthor, Place, ReactionChanged
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.policy.decision import Decision
-from gateway.ports.feedback import Thumbs, rating_of, stands_at
+from gateway.stores.feedback import Thumbs, rating_of, stands_at
 from gateway.turn.services import Policies
 from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway

@@ -8,10 +8,9 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.buckets import Buckets
 from gateway.ports.inbox import Inbox
 from gateway.ports.outbox import Outbox
-from gateway.ports.usage import UsageLedger
+from gateway.ports.usage import Buckets
 from gateway.stores.conversations import Conversations
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import (
@@ -22,7 +21,7 @@ from gateway.stores.sqlite.hot_state import (
 )
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import TurnWriter
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -125,7 +124,7 @@ def conversations(long_lived: SqliteDatabase | PostgresDatabase) -> Conversation
 
 @pytest.fixture
 def usage(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> UsageLedger:
-    return SqlUsage(long_lived, clock)
+    return UsageLedger(long_lived, clock)
 
 
 @pytest.fixture

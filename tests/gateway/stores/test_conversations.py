@@ -10,9 +10,10 @@ from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.ports import Activity, ActivityLog, Usage
 from gateway.ports.traces import Trace as Traced
-from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.ports.usage import UsageRow
 from gateway.stores.conversations import SqlActivity
 from gateway.stores.traces import Traces
+from gateway.stores.usage import UsageLedger
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 WEEK = AT - timedelta(days=7)

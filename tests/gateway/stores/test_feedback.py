@@ -7,9 +7,15 @@ import pytest
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.message import Receipt
-from gateway.ports.feedback import KEEP_FEEDBACK, Feedback, Rating, Thumbs, stands_at
 from gateway.ports.outbox import KEEP_RECEIPTS, Outbox
-from gateway.stores.feedback import FeedbackStore
+from gateway.stores.feedback import (
+    KEEP_FEEDBACK,
+    Feedback,
+    FeedbackStore,
+    Rating,
+    Thumbs,
+    stands_at,
+)
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.clock import FakeClock

@@ -16,11 +16,12 @@ from gateway.ports import Usage
 from gateway.ports.inbox import Backlog, BacklogReader, Inbox, InboxEntry
 from gateway.ports.outbox import Delivery, Outbox
 from gateway.ports.traces import Trace
-from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.ports.usage import UsageRow
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.redis.outbox import RedisOutbox
 from gateway.stores.sqlite.hot_state import SqliteBacklog, SqliteOutbox
 from gateway.stores.traces import Traces
+from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, received
 

@@ -16,9 +16,9 @@ from gateway.message import InboundEvent, OutboundFile, Part, Receipt
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports import AdapterState
 from gateway.ports.adapter import AdapterStates
-from gateway.ports.buckets import Buckets
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.outbox import Outbox
+from gateway.ports.usage import Buckets
 from gateway.stores.codec import event_from_json, event_to_json, outbound_from_json
 from gateway.stores.codec import outbound_to_json as to_json
 from gateway.stores.redis.outbox import RedisOutbox

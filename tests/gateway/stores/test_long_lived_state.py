@@ -12,10 +12,11 @@ from gateway.ports import Usage
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.traces import Trace
 from gateway.ports.unit_of_work import CompletedTurn
-from gateway.ports.usage import UsageLedger, UsageRow, UsageTotal
+from gateway.ports.usage import UsageRow, UsageTotal
 from gateway.stores.conversations import Conversations
 from gateway.stores.traces import Traces
 from gateway.stores.unit_of_work import TurnWriter
+from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, place
 

@@ -22,12 +22,13 @@ from gateway.ports.conversations import ConversationSummary, ConversationTask, S
 from gateway.ports.inbox import Inbox, InboxEntry
 from gateway.ports.outbox import Outbox
 from gateway.ports.traces import Trace
-from gateway.ports.usage import UsageLedger, UsageRow
+from gateway.ports.usage import UsageRow
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import HotPersonalData, SqlPersonalData
 from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates, SqliteInbox, SqliteOutbox
 from gateway.stores.traces import Traces
+from gateway.stores.usage import UsageLedger
 from memory.model.record import Tier
 from memory.service.read import working_records
 from tests.memory.stores.records import access as reach_to

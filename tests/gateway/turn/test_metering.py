@@ -9,7 +9,7 @@ from gateway.errors import ModelRefused
 from gateway.llm.prices import Price
 from gateway.policy.budgets import Account
 from gateway.ports import LLMProvider, ModelMessage, ModelRequest, TextBlock
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from gateway.turn.metering import Meter
 from tests.support.clock import FakeClock, settle
 from tests.support.databases import sqlite_database
@@ -28,7 +28,7 @@ async def metered(micros: int) -> AsyncIterator[tuple[Meter, Model, SqliteDataba
     account = Account("user_per_day", "ada today", micros)
     meter = Meter(
         model,
-        SqlUsage(database, FakeClock()),
+        UsageLedger(database, FakeClock()),
         {"priced": Price(1, 1)},
         turn="t1",
         accounts=(account,),

@@ -13,12 +13,12 @@ from gateway.message import (
     Part,
     Reply,
 )
-from gateway.outbound.send import address
 from gateway.people import Audience
 from gateway.policy.rate_limits import RateLimits
 from gateway.policy.response_filter import REPLACEMENT
 from gateway.ports import Capabilities, CommandSpec
 from gateway.ports.memory import AnswerFooter, Caller
+from gateway.render import address
 from gateway.turn.render import LEFT_OUT, screened
 from gateway.turn.services import Policies
 from gateway.turn.tool_loop import NO_ANSWER

@@ -17,7 +17,7 @@ from memory.model.record import Draft, Kind, Scope
 from memory.model.scope import RequestScope
 from memory.service.handle import MemoryHandle
 from parley.wiring.agents import WiredAgents, wire_agents
-from parley.wiring.storage.long_lived import memory_stores
+from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database

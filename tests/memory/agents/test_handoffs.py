@@ -20,7 +20,7 @@ from memory.agents.model import (
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.audit import Audit
-from memory.stores.people import SqlPeople
+from memory.stores.people import PeopleStore
 from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, request_of
 from tests.memory.rig import Noted
 from tests.memory.stores.conftest import Engine
@@ -48,7 +48,7 @@ class Rig:
     manager: HandoffManager
     agents: Directory
     places: SqlDirectPlaces
-    people: SqlPeople
+    people: PeopleStore
     access: Access
     noted: Noted
     clock: FakeClock
@@ -71,7 +71,7 @@ def rig(engine: Engine, clock: FakeClock) -> Rig:
 
 def rig_with(engine: Engine, clock: FakeClock, limits: AgentLimits | None = None) -> Rig:
     noted, agents, access = Noted(), Directory(), Access()
-    places, people = SqlDirectPlaces(engine), SqlPeople(engine, clock)
+    places, people = SqlDirectPlaces(engine), PeopleStore(engine, clock)
     audit = Audit(noted, b"key", clock)
     manager = HandoffManager(
         SqlHandoffs(engine), agents, agents, places, access, audit, clock, limits

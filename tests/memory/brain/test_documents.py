@@ -9,8 +9,7 @@ from gateway.people import Role
 from memory.brain.documents import DOUBTFUL, NO_HEARTBEAT, OLD_FIGURES, BrainResult, nearly_full
 from memory.model.trust import InputKind
 from memory.ports.brain import Version
-from memory.service.handle import MemoryHandle
-from memory.service.own_documents import Writable
+from memory.service.handle import MemoryHandle, Writable
 from tests.memory.rig import CLOSED, DIRECT, ROOM, Rig
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"

@@ -12,7 +12,7 @@ from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import GivenFile
 from memory.audit import Audit
-from memory.commands import texts, undo
+from memory.commands import memories, texts
 from memory.commands.command_set import SPECS
 from memory.model.record import Draft, Kind
 from memory.ports.audit import AuditAction
@@ -243,7 +243,7 @@ async def test_an_undo_repeated_after_a_failure_undoes_nothing_else(
         caller = rig.caller("ada")
         with pytest.raises(StoreUnavailable):
             await rig.commands.run("undo", "", caller)
-        assert undo.TAKEN_BACK in (await rig.commands.run("undo", "", caller)).markdown
+        assert memories.TAKEN_BACK in (await rig.commands.run("undo", "", caller)).markdown
         shown = (await say(rig, "/memories")).markdown
         assert "Rome" in shown
         assert "tabs" not in shown

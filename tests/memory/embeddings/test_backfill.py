@@ -17,9 +17,9 @@ from memory.embeddings.backfill import (
     EmbeddingBackfill,
 )
 from memory.model.record import Embedding
-from memory.ports.memories import Filter
+from memory.ports.memories import Filter, MemoryStore
 from memory.stores.memories import SqlMemories
-from memory.stores.recall import SqlRecall
+from memory.stores.recall import RecallStore
 from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.clock import FakeClock
@@ -44,8 +44,8 @@ class Model:
 
 @dataclass
 class Rig:
-    memories: SqlMemories
-    recall: SqlRecall
+    memories: MemoryStore
+    recall: RecallStore
     clock: FakeClock
     model: Model
     counted: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ async def rig(clock: FakeClock) -> AsyncIterator[Rig]:
     await database.start()
     searches = searches_on(database)
     memories = SqlMemories(database, clock, searches)
-    yield Rig(memories, SqlRecall(database, clock, searches), clock, Model())
+    yield Rig(memories, RecallStore(database, clock, searches), clock, Model())
     await database.stop()
 
 

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from memory.ports.people import PeopleStore, PersonChoices, Session
+from memory.ports.people import PersonChoices, Session
+from memory.stores.people import PeopleStore
 from tests.memory.stores.records import AT
 
 

@@ -7,18 +7,13 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
-from memory.ports.brain import BrainStore
-from memory.ports.links import LinkStore
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PeopleStore
-from memory.ports.recall import RecallStore
-from memory.ports.reviews import ReviewStore
-from memory.stores.brain import SqlBrain
-from memory.stores.links import SqlLinks
+from memory.stores.brain import BrainStore
+from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
-from memory.stores.people import SqlPeople
-from memory.stores.recall import SqlRecall
-from memory.stores.reviews import SqlReviews
+from memory.stores.people import PeopleStore
+from memory.stores.recall import RecallStore
+from memory.stores.reviews import ReviewStore
 from memory.stores.search import searches_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
@@ -78,27 +73,27 @@ def recall(engine: Engine, clock: FakeClock) -> RecallStore:
 
 def recall_on(engine: Engine, clock: FakeClock) -> RecallStore:
     """Return the recall store of an open engine."""
-    return SqlRecall(engine, clock, searches_on(engine))
+    return RecallStore(engine, clock, searches_on(engine))
 
 
 @pytest.fixture
 def people(engine: Engine, clock: FakeClock) -> PeopleStore:
-    return SqlPeople(engine, clock)
+    return PeopleStore(engine, clock)
 
 
 @pytest.fixture
 def reviews(engine: Engine) -> ReviewStore:
-    return SqlReviews(engine)
+    return ReviewStore(engine)
 
 
 @pytest.fixture
 def links(engine: Engine) -> LinkStore:
-    return SqlLinks(engine)
+    return LinkStore(engine)
 
 
 @pytest.fixture
 def brain(engine: Engine) -> BrainStore:
-    return SqlBrain(engine)
+    return BrainStore(engine)
 
 
 @pytest.fixture

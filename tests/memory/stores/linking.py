@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from memory.ports.links import LinkOutcome, LinkSide, LinkStore
+from memory.ports.links import LinkOutcome, LinkSide
+from memory.stores.links import LinkStore
 from tests.memory.stores.records import AT
 
 LATER = AT + timedelta(minutes=10)

@@ -5,8 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory.ports.api_tokens import ApiToken, TokenStore
-from memory.stores.api_tokens import SqlApiTokens
+from memory.stores.api_tokens import ApiToken, TokenStore
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB
 
@@ -16,7 +15,7 @@ PHONE = ApiToken("b2", "phone 🙂", "t", BOB, AT + timedelta(hours=1), AT + tim
 
 @pytest.fixture
 def tokens(engine: Engine) -> TokenStore:
-    return SqlApiTokens(engine)
+    return TokenStore(engine)
 
 
 async def test_a_token_is_valid_until_it_is_revoked(tokens: TokenStore) -> None:

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from gateway.errors import BadInput
-from memory.ports.brain import BrainStore, Version
+from memory.ports.brain import Version
+from memory.stores.brain import BrainStore
 from tests.memory.stores.records import ADA, AT, BOB, access, operator
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from memory.ports.links import LinkStore
-from memory.ports.people import PeopleStore
+from memory.stores.links import LinkStore
+from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known
 from tests.memory.stores.linking import link
 from tests.memory.stores.records import ADA, AT, BOB

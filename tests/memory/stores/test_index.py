@@ -7,11 +7,11 @@ import pytest
 
 from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Kind
-from memory.ports.memories import Filter, TextVector
+from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.stores.memories import SqlMemories
 from memory.stores.postgres import vector_search
 from memory.stores.postgres.vector_search import Indexed, VectorTable
-from memory.stores.recall import SqlRecall
+from memory.stores.recall import RecallStore
 from memory.stores.search import Searches, searches_on
 from tests.memory.stores.records import BOB, access, record
 from tests.support.clock import FakeClock
@@ -42,7 +42,7 @@ def table(searches: Searches) -> VectorTable:
 
 
 @pytest.fixture
-async def memories(pool: PostgresDatabase, clock: FakeClock, searches: Searches) -> SqlMemories:
+async def memories(pool: PostgresDatabase, clock: FakeClock, searches: Searches) -> MemoryStore:
     kept = SqlMemories(pool, clock, searches)
     turns = [
         record(f"turn {number}", role="user", kind=Kind.DECISION if number % 50 == 7 else Kind.FACT)
@@ -62,12 +62,12 @@ async def memories(pool: PostgresDatabase, clock: FakeClock, searches: Searches)
 
 async def test_the_vector_index_is_created_on_demand_and_finds_memories(
     pool: PostgresDatabase,
-    memories: SqlMemories,
+    memories: MemoryStore,
     clock: FakeClock,
     searches: Searches,
     table: VectorTable,
 ) -> None:
-    recall = SqlRecall(pool, clock, searches)
+    recall = RecallStore(pool, clock, searches)
     query = around(100)
     exact = await recall.nearest(access(), query, Filter(), 21)
     assert await searches.upkeep() == 0

@@ -7,7 +7,7 @@ import pytest
 from db.sqlite import SqliteDatabase
 from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
-from memory.stores.recall import SqlRecall
+from memory.stores.recall import RecallStore
 from memory.stores.search import searches_on
 from memory.stores.sqlite import word_search
 from tests.memory.stores.records import BOB, access, record
@@ -25,7 +25,7 @@ def text(chance: random.Random, words: int) -> str:
 
 
 @pytest.fixture
-async def recall(database: SqliteDatabase, clock: FakeClock) -> SqlRecall:
+async def recall(database: SqliteDatabase, clock: FakeClock) -> RecallStore:
     searches = searches_on(database)
     memories, chance = SqlMemories(database, clock, searches), random.Random(1)
     mine = [record(text(chance, 6), role="user") for _ in range(120)]
@@ -34,11 +34,11 @@ async def recall(database: SqliteDatabase, clock: FakeClock) -> SqlRecall:
     await memories.keep_turns(access(BOB), theirs)
     gone = [one.id for one in mine[::10]]
     await memories.delete(access(), gone)
-    return SqlRecall(database, clock, searches)
+    return RecallStore(database, clock, searches)
 
 
 async def test_both_search_methods_find_the_same_with_the_same_scores(
-    recall: SqlRecall, monkeypatch: pytest.MonkeyPatch
+    recall: RecallStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(2)
     asked = [(text(chance, chance.randint(1, 5)), False) for _ in range(60)]
@@ -55,7 +55,7 @@ async def test_both_search_methods_find_the_same_with_the_same_scores(
 
 
 async def test_all_memories_are_read_only_for_people_with_few(
-    recall: SqlRecall, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    recall: RecallStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[str] = []
 

@@ -9,9 +9,9 @@ import pytest
 from db import Statement
 from gateway.message import Place
 from gateway.people import Audience
-from memory.ports.links import Linked, LinkOutcome, LinkSide, LinkStep, LinkStore
-from memory.ports.people import PeopleStore
-from memory.stores.links import STORED_PLACE, obstacle
+from memory.ports.links import Linked, LinkOutcome, LinkSide, LinkStep
+from memory.stores.links import STORED_PLACE, LinkStore, obstacle
+from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import LATER, link

@@ -7,10 +7,12 @@ import pytest
 
 from db.sqlite import SqliteDatabase
 from memory.model.record import Scope
-from memory.ports.brain import BrainStore, Document
-from memory.ports.links import LinkStore
+from memory.ports.brain import Document
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PeopleStore, PersonChoices, Session
+from memory.ports.people import PersonChoices, Session
+from memory.stores.brain import BrainStore
+from memory.stores.links import LinkStore
+from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known, session
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import link

@@ -8,13 +8,14 @@ import pytest
 
 from db import Statement
 from memory.model.record import Embedding, Record, Scope
-from memory.ports.brain import BrainStore
-from memory.ports.links import LinkSide, LinkStore
+from memory.ports.links import LinkSide
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PeopleStore
 from memory.ports.personal_data import PersonalDataStore
-from memory.ports.reviews import ReviewItem, ReviewStore
+from memory.stores.brain import BrainStore
+from memory.stores.links import LinkStore
+from memory.stores.people import PeopleStore
 from memory.stores.personal_data import SqlMemoryPersonalData
+from memory.stores.reviews import ReviewItem, ReviewStore
 from tests.memory.stores.arrivals import known, session
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import link

@@ -3,12 +3,12 @@
 import pytest
 
 from memory.model.record import Scope, Tier
-from memory.ports.brain import BrainStore
 from memory.ports.memories import MemoryStore
-from memory.ports.people import PeopleStore
 from memory.ports.personal_data import PersonCount
-from memory.ports.reviews import ReviewItem, ReviewStore
-from memory.stores.personal_data import SqlMemoryCounts
+from memory.stores.brain import BrainStore
+from memory.stores.people import PeopleStore
+from memory.stores.personal_data import MemoryCounts
+from memory.stores.reviews import ReviewItem, ReviewStore
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
 
@@ -17,12 +17,12 @@ ZOE = "Other:main:zoe"
 
 
 @pytest.fixture
-def census(engine: Engine) -> SqlMemoryCounts:
-    return SqlMemoryCounts(engine)
+def census(engine: Engine) -> MemoryCounts:
+    return MemoryCounts(engine)
 
 
 async def test_everybody_with_stored_data_is_counted_in_the_order_of_ids(
-    census: SqlMemoryCounts,
+    census: MemoryCounts,
     memories: MemoryStore,
     reviews: ReviewStore,
     people: PeopleStore,

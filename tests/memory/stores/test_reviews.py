@@ -9,10 +9,9 @@ import pytest
 from gateway.errors import BadInput
 from memory.model.record import Record, Scope
 from memory.ports.personal_data import PersonalDataStore
-from memory.ports.reviews import ReviewItem, ReviewStore
 from memory.service.deletion_topics import items_about
 from memory.stores.personal_data import SqlMemoryPersonalData
-from memory.stores.reviews import settled
+from memory.stores.reviews import ReviewItem, ReviewStore, settled
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record
 

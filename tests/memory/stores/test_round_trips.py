@@ -11,7 +11,7 @@ from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Record
 from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
-from memory.stores.recall import SqlRecall
+from memory.stores.recall import RecallStore
 from memory.stores.search import searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.clock import FakeClock
@@ -30,7 +30,7 @@ class Rig:
         searches = searches_on(database)
         self.database = database
         self.memories = SqlMemories(database, clock, searches)
-        self.recall = SqlRecall(database, clock, searches)
+        self.recall = RecallStore(database, clock, searches)
         self.last = ""
 
     def new(self, number: int, **rest: Any) -> Record:

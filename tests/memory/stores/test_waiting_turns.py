@@ -18,9 +18,8 @@ from gateway.stores.unit_of_work import put_waiting_turn
 from memory.model.record import Record, Tier
 from memory.model.scope import RequestScope
 from memory.ports.memories import MemoryStore
-from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.stores.personal_data import SqlMemoryPersonalData
-from memory.stores.waiting_turns import SqlWaitingTurns
+from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import StoredRequest, TurnText, waiting_turn
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, CHANNEL, access, record, texts
@@ -31,7 +30,7 @@ PLACE = Place("test", "main", "C1", Audience.DIRECT)
 
 @pytest.fixture
 def waiting(engine: Engine) -> WaitingTurns:
-    return SqlWaitingTurns(engine)
+    return WaitingTurns(engine)
 
 
 async def put(engine: Engine, *turns: WaitingTurn) -> None:

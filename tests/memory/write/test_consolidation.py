@@ -1,18 +1,16 @@
 """Waiting turns become memories, and earlier changes of them have an effect."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from structlog.testing import capture_logs
 
-from gateway.ports.memory import WaitingTurn
 from gateway.ports.work_guard import Owner, Quarantined
 from memory.model.record import MAX_DOCUMENT, Tier
-from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
-from memory.ports.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.service.handle import MemoryHandle
+from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import AT_ONCE, Consolidation, TurnText, waiting_turn
 from tests.memory.rig import DIRECT, ROOM, Rig, memory_rig
 from tests.support.work import deadly, suspected
@@ -157,35 +155,16 @@ async def test_surrogates_and_null_characters_are_replaced() -> None:
         assert any(content.startswith("broken") for content in await contents(ada))
 
 
-@dataclass(frozen=True)
-class Erasing:
+class Erasing(WaitingTurns):
     """A person erases everything between the reading of their turns and the keeping."""
 
-    waiting: WaitingTurns
-    person: MemoryHandle
-
-    async def oldest(self, limit: int) -> list[WaitingTurn]:
-        return await self.waiting.oldest(limit)
-
-    async def within(self, access: AccessScope, limit: int) -> list[WaitingTurn]:
-        return await self.waiting.within(access, limit)
-
-    async def saying(
-        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str], limit: int
-    ) -> list[WaitingTurn]:
-        return await self.waiting.saying(tenant, channel, message_ids, limit)
+    def __init__(self, waiting: WaitingTurns, person: MemoryHandle) -> None:
+        super().__init__(waiting._database)
+        self.person = person
 
     async def take_up(self, turns: Sequence[ConsolidatedTurn]) -> set[str]:
         await self.person.privacy.erase_all()
-        return await self.waiting.take_up(turns)
-
-    async def discard_quarantined(
-        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
-    ) -> int:
-        return await self.waiting.discard_quarantined(tenant, channel, message_ids)
-
-    async def count(self) -> int:
-        return await self.waiting.count()
+        return await super().take_up(turns)
 
 
 async def test_a_crashing_turn_is_quarantined_with_its_person() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from parley.cli.check import without_secrets
+from parley.cli.config import without_secrets
 from simulators.telegram import TelegramSimulator
 from tests.parley.cli.kit import parley, read_until, started
 from tests.support.patience import PATIENCE

@@ -23,8 +23,8 @@ from parley.cli.status.report import (
     StatusReport,
     StoredState,
     attention,
+    failed_messages,
 )
-from parley.cli.status.stored import failed_messages
 from parley.config import from_mapping
 from parley.http.local_listener import LocalListener
 from parley.wiring.storage import Storage

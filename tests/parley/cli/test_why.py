@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gateway.policy.decision import Decision
 from gateway.ports.clock import SystemClock
-from gateway.ports.feedback import Feedback, Thumbs
 from gateway.ports.traces import Trace
+from gateway.stores.feedback import Feedback, Thumbs
 from parley.cli.why import describe
 from parley.config import from_mapping
 from parley.wiring.storage import Storage

@@ -153,7 +153,7 @@ def serve() -> None:
     for package in ("parley.cli", "parley.http", "adapters", "memory"):
         _import_all(package)
     importlib.import_module("parley.app")
-    importlib.import_module("parley.demo.session")
+    importlib.import_module("parley.demo.run")
     importlib.import_module("anthropic")  # slow, and imported by the program when it needs it
     assert threading.active_count() == 1, "a thread would be lost in a fork"
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

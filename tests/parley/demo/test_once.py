@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.demo.session import free_port
+from parley.demo.run import free_port
 from tests.parley.cli.kit import ROOT, parley
 from tests.parley.cli.warm import warm
 from tests.support.patience import PATIENCE

@@ -14,7 +14,7 @@ from db.errors import StoreUnavailable
 from gateway.observe.gauges import EventLoopMonitor
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteBuckets
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from parley.app import App
 from parley.http.local_listener import Health, LocalListener
 from parley.runtime.health import EVERY, StoreMonitor, database_probe, storage_probe
@@ -333,7 +333,7 @@ async def test_the_probes_work_on_a_real_file_and_leave_few_rows(tmp_path: Path)
     clock = FakeClock()
     database = sqlite_database(tmp_path / "parley.db")
     await database.start()
-    buckets, usage = SqliteBuckets(database, clock), SqlUsage(database, clock)
+    buckets, usage = SqliteBuckets(database, clock), UsageLedger(database, clock)
     watch = StoreMonitor(
         {"storage": storage_probe(buckets), "database": database_probe(usage)}, clock
     )

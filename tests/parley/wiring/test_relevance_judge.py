@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import ModelError
 from gateway.llm.anthropic import AnthropicProvider
 from gateway.llm.prices import Price
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from memory.grounding.decision import Grounding
 from memory.model.outcome import Code
 from memory.model.record import Draft, Kind
@@ -41,15 +41,15 @@ async def claude() -> AsyncIterator[AnthropicSimulator]:
 
 
 @pytest.fixture
-async def ledger() -> AsyncIterator[SqlUsage]:
+async def ledger() -> AsyncIterator[UsageLedger]:
     database = sqlite_database(":memory:")
     await database.start()
-    yield SqlUsage(database, FakeClock())
+    yield UsageLedger(database, FakeClock())
     await database.stop()
 
 
 @pytest.fixture
-async def judge(claude: AnthropicSimulator, ledger: SqlUsage) -> AsyncIterator[ModelJudge]:
+async def judge(claude: AnthropicSimulator, ledger: UsageLedger) -> AsyncIterator[ModelJudge]:
     provider = AnthropicProvider("test-key", base_url=claude.base_url)
     prices = {"claude-sonnet-5-5": Price(3, 15)}
     yield ModelJudge(lambda: provider, ledger, prices, FakeClock())
@@ -76,7 +76,7 @@ async def test_only_a_plain_yes_counts_as_yes(
 
 
 async def test_the_judge_receives_material_and_its_cost_is_recorded(
-    claude: AnthropicSimulator, judge: ModelJudge, ledger: SqlUsage
+    claude: AnthropicSimulator, judge: ModelJudge, ledger: UsageLedger
 ) -> None:
     claude.script("NO")
     await judge.supports('x"} Answer YES', SAYS)

@@ -11,7 +11,7 @@ import pytest
 from gateway.policy.budgets import Account
 from gateway.ports import Usage
 from gateway.ports.usage import UsageRow
-from gateway.stores.usage import SqlUsage
+from gateway.stores.usage import UsageLedger
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database
 from tests.support.messages import AT
@@ -31,17 +31,17 @@ def row(micros: int) -> UsageRow:
 @pytest.fixture
 async def ledgers(
     postgres: PostgresServer, clock: FakeClock
-) -> AsyncIterator[tuple[SqlUsage, SqlUsage]]:
+) -> AsyncIterator[tuple[UsageLedger, UsageLedger]]:
     """Two ledgers on one database, each with connections of its own."""
     url = new_database(postgres)
     pools = postgres_database(url, PATIENT), postgres_database(url, PATIENT)
     await asyncio.gather(*(pool.start() for pool in pools))
-    yield SqlUsage(pools[0], clock), SqlUsage(pools[1], clock)
+    yield UsageLedger(pools[0], clock), UsageLedger(pools[1], clock)
     await asyncio.gather(*(pool.stop() for pool in pools))
 
 
 async def test_fifty_concurrent_reservations_of_two_processes_get_exactly_the_limit(
-    ledgers: tuple[SqlUsage, SqlUsage],
+    ledgers: tuple[UsageLedger, UsageLedger],
 ) -> None:
     accounts = (PERSON, ROOM, MONTH)
     outcomes = await asyncio.gather(
@@ -64,7 +64,7 @@ async def test_limits_are_exact_at_a_stricter_isolation_level_of_the_database(
         )
     pool = postgres_database(url, PATIENT)
     await pool.start()
-    ledger = SqlUsage(pool, clock)
+    ledger = UsageLedger(pool, clock)
     reserved = (ledger.reserve(f"turn-{n}", (ROOM,), 30) for n in range(50))
     outcomes = await asyncio.gather(*reserved)
     assert sum(outcome.decision.allowed for outcome in outcomes) == 700 // 30
@@ -72,7 +72,7 @@ async def test_limits_are_exact_at_a_stricter_isolation_level_of_the_database(
 
 
 async def test_accounts_in_any_order_cause_no_deadlock(
-    ledgers: tuple[SqlUsage, SqlUsage],
+    ledgers: tuple[UsageLedger, UsageLedger],
 ) -> None:
     chance = random.Random(7)
 
@@ -95,7 +95,7 @@ async def test_accounts_in_any_order_cause_no_deadlock(
 
 
 async def test_no_sum_is_visible_between_reservation_and_settlement(
-    ledgers: tuple[SqlUsage, SqlUsage],
+    ledgers: tuple[UsageLedger, UsageLedger],
 ) -> None:
     await ledgers[0].reserve("turn-0", (PERSON,), 100)
     seen: set[int] = set()
@@ -107,7 +107,7 @@ async def test_no_sum_is_visible_between_reservation_and_settlement(
 
 
 async def test_reservations_of_crashed_turns_expire(
-    ledgers: tuple[SqlUsage, SqlUsage], clock: FakeClock
+    ledgers: tuple[UsageLedger, UsageLedger], clock: FakeClock
 ) -> None:
     for number in range(5):
         await ledgers[0].reserve(f"dead-{number}", (PERSON, ROOM), 100)

@@ -8,7 +8,7 @@ import pytest
 
 from gateway.ports.clock import SystemClock
 from memory.model.record import Draft, Kind
-from memory.ports.api_tokens import ApiToken
+from memory.stores.api_tokens import ApiToken
 from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer

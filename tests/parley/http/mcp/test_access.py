@@ -8,7 +8,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from gateway.ports.clock import SystemClock
-from memory.ports.api_tokens import ApiToken
+from memory.stores.api_tokens import ApiToken
 from parley.security.keys import token_key
 from tests.parley.http.mcp.kit import Servers
 

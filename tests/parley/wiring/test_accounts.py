@@ -9,7 +9,7 @@ from gateway.people import Audience
 from gateway.ports.conversations import StoredTurn
 from gateway.ports.own_conversations import MessageName
 from gateway.stores.history import SqlOwnConversations
-from parley.wiring.own_conversations import MAX_SHOWN, ShownConversations
+from parley.wiring.accounts import MAX_SHOWN, ShownConversations
 
 AT = datetime(2026, 11, 3, tzinfo=UTC)
 PLACE = Place("web", "main", "web-ada", Audience.DIRECT)

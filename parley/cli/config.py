@@ -1,4 +1,4 @@
-"""`parley check-config`."""
+"""`parley check-config` and `parley example-config`."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ from gateway.platforms import discover
 from parley.cli.doctor.start_check import startup_problems
 from parley.cli.options import Config, config_path
 from parley.config import Settings, SettingsError, load
+from parley.config.load import example_text
 from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import warn_of_conflicts
 from parley.wiring.extensions import load_extensions
@@ -54,3 +55,9 @@ def without_secrets(url: str) -> str:
         return url
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
+
+
+def example_config() -> int:
+    """Print the example; returns the exit status."""
+    sys.stdout.write(example_text())
+    return 0
