@@ -17,7 +17,8 @@ ParleyError
 ├── ToolError                 a tool failed; its text goes back to the model
 ├── TenantUnknown             the tenant cannot be determined
 └── BadInput                  the input is invalid; has its place and the reason
-    └── NotFound              the named thing does not exist, or is not accessible
+    ├── NotFound              the named thing does not exist, or is not accessible
+    └── MemoryUnavailable     a memory backend did not do what was asked
 
 `StoreUnavailable`, from `db.errors`, is raised by every store: the database, or Redis, did not run
 the work, and no part of it is stored.
@@ -132,3 +133,7 @@ class BadInput(ParleyError):
 class NotFound(BadInput):
     """The named thing does not exist, or is not accessible to the person: the error does not tell
     which."""
+
+
+class MemoryUnavailable(BadInput):
+    """A memory backend of another package did not do what was asked; the text is for the person."""

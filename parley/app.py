@@ -52,6 +52,7 @@ from parley.wiring.accounts import account_name, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
 from parley.wiring.memory import WiredMemory, wire_memory
+from parley.wiring.memory_backends import load_backends
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import (
     assistant_of,
@@ -152,6 +153,7 @@ class App:
         """Build what a message passes: accounts, memory, services, jobs, inbound and outbound."""
         settings, connected = self.settings, self._accounts(extensions)
         self.memory = self._memory(connected)
+        self._at_end(self.memory.close)
         self.services = self._services(connected, extensions)
         add_memory_api(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
         self._calibrations = PersistentCalibrations(
@@ -188,6 +190,7 @@ class App:
         self._on_ready = on_ready
         await self.storage.start()
         await self.guard.start()
+        await self.memory.start()
         self.security.start()
         await self._calibrations.load()
         await self.health.start()
@@ -307,6 +310,7 @@ class App:
                 self._clock,
             ),
             self.health.metrics.written,
+            load_backends(self.settings, self._clock, self.activity.count),
         )
 
     def _accounts(self, extensions: ExtensionRegistry) -> Accounts:
@@ -397,6 +401,7 @@ class App:
             lambda: shared.depths.latest if shared is not None else None,
             lambda: self.guard.quarantined,
             self._toolbox.states,
+            {f"memory: {one.name}": one.probe for one in self.memory.backends},
         )
 
     def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:

@@ -112,6 +112,8 @@ class Provenance:
     person, a file, a page, a tool."""
     agent: str = ""
     """The id of the agent that wrote it for `person`; empty if none did."""
+    backend: str = ""
+    """The memory backend of another package that returned it; empty for Parley's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ FROM_OTHERS: Final = "said by somebody else"
 KEPT: Final = "from somebody else, kept with the person's approval"
 SUSPICIOUS: Final = "reads like an instruction, may be inaccurate"
 IMPORTED: Final = "from an imported file, not verified, may be inaccurate"
+FROM_BACKEND: Final = "from the memory backend {name}, may have been edited"
 INFERRED: Final = "concluded by the assistant, may be inaccurate"
 
 OWN_WORDS: Final = "the person's own words"
@@ -23,6 +24,9 @@ MEMORY: Final = "memory"
 def label_of(record: Record) -> str:
     """Return the label for the source of a memory; empty for the person's own words."""
     provenance = record.provenance
+    if provenance.backend:
+        low = provenance.trust is Trust.LOW
+        return SUSPICIOUS if low else FROM_BACKEND.format(name=provenance.backend)
     if provenance.source is SourceType.IMPORT:
         return IMPORTED
     if record.role == "other":

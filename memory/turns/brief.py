@@ -15,6 +15,8 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
+from gateway.authorship import Material
+from gateway.errors import MemoryUnavailable
 from gateway.ports.prompt_blocks import BlockKind, block_for
 from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust, short_id
 from memory.model.scope import AccessScope
@@ -81,6 +83,12 @@ class Brief:
         """The ids of the records that fit."""
         shown = "\n".join(self.by_block)
         return tuple(id_ for id_, line in self.lines.items() if line in shown)
+
+    @property
+    def external(self) -> Sequence[Material]:
+        """The texts that a memory backend returned, which the person may not have written."""
+        records = (record for record in self.records if record.provenance.backend)
+        return tuple(Material("file", record.content) for record in records)
 
     @cached_property
     def lines(self) -> Mapping[str, str]:
@@ -161,7 +169,7 @@ async def brief_of(handle: MemoryHandle, limits: BriefLimits, at: datetime | Non
                     match.record.id: match.record for match in await handle.read.search(wants)
                 }
             total = await handle.read.count() if at is None else 0
-    except (TimeoutError, StoreUnavailable) as error:
+    except (TimeoutError, StoreUnavailable, MemoryUnavailable) as error:
         log.warning("brief_left_out", error=str(error) or "it took too long")
         return Brief((), at or now, 0, limits)
     return Brief(chosen(tuple(records_by_id.values()), limits.entries), at or now, total, limits)

@@ -14,6 +14,7 @@ from memory.model.trust import InputKind
 from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Query, Recall
 from memory.service.handle import Memory
+from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brief import BriefLimits, Briefs
 from memory.turns.turn import MemoryOffTurn, MemoryTurn
 from memory.write.prepare import Refusal, prepare_turn
@@ -24,11 +25,12 @@ MAX_SUGGESTED: Final = 5
 @dataclass(frozen=True, slots=True)
 class TurnRules:
     """`episodic`: turns are stored as episodic memory. `notes`: people who made no choice are shown
-    what was noted."""
+    what was noted. `has_backends`: memories may also be outside the database."""
 
     episodic: bool = True
     notes: bool = True
     brief: BriefLimits = field(default_factory=BriefLimits)
+    has_backends: bool = False
 
 
 class GatewayMemory:
@@ -41,13 +43,15 @@ class GatewayMemory:
         brain: Brain,
         rules: TurnRules | None = None,
         retriever: Recall | None = None,
+        briefs: BackendBriefs | None = None,
     ) -> None:
-        """Without a `retriever` only the model's search finds memories."""
+        """Without a `retriever` only the model's search finds memories. `briefs` replaces the brief
+        that is made of the stored memories."""
         self.retriever = retriever
         self.brain = brain
         self._memory = memory
         self._rules = rules or TurnRules()
-        self._briefs = Briefs(store, self._rules.brief)
+        self._briefs = briefs or Briefs(store, self._rules.brief)
 
     async def turn(self, caller: Caller) -> TurnMemory:
         """Return the memory of this caller for one turn."""
@@ -59,6 +63,7 @@ class GatewayMemory:
             *(caller, handle, self.brain, self._briefs, self.retriever),
             shows_notes=self._rules.notes if notes is None else notes,
             stores_turn=self._rules.episodic,
+            has_backends=self._rules.has_backends,
         )
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:

@@ -11,13 +11,14 @@ from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from gateway.errors import BadInput, ToolError
+from gateway.errors import BadInput, MemoryUnavailable, ToolError
 from gateway.ports import ToolSpec
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_ARGUMENT, MAX_TAG, MAX_TAGS, Draft, Kind, Record, Scope
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from memory.service.handle import MemoryHandle
+from memory.turns.backend_brief import BackendBrief
 from memory.turns.brain_tool import (
     MAX_ID,
     NOT_SHOWN,
@@ -180,7 +181,7 @@ class MemoryTools:
     def __init__(
         self,
         handle: MemoryHandle,
-        brief: Callable[[], Awaitable[Brief]],
+        brief: Callable[[], Awaitable[Brief | BackendBrief]],
         external: ExternalText,
         shown: ShownIds,
         documents: BrainTool,
@@ -199,7 +200,14 @@ class MemoryTools:
         return (*TOOLS, UPDATE)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used, and if a memory
+        backend fails."""
+        try:
+            return await self._called(name, arguments)
+        except MemoryUnavailable as error:
+            raise ToolError(str(error)) from error
+
+    async def _called(self, name: str, arguments: Mapping[str, object]) -> str:
         match name:
             case UPDATE.name:
                 return await self._documents.call(name, arguments)
@@ -262,6 +270,8 @@ class MemoryTools:
     async def _brief(self, args: BriefArguments) -> str:
         brief = await self._brief_of()
         self._shown.add(brief.ids)
+        for piece in brief.external:
+            self._external.add(piece)
         return brief.text(with_provenance=args.include_provenance)
 
     async def _delete(self, args: DeleteArguments) -> str:

@@ -16,6 +16,7 @@ from memory.ports.recall import MAX_RESULTS, Query, Recall
 from memory.recall.labels import author_label
 from memory.recall.repeat_filter import without_repeats
 from memory.service.handle import MemoryHandle
+from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brain_tool import UPDATE, BrainTool
 from memory.turns.brief import Briefs
 from memory.turns.notices import (
@@ -61,18 +62,21 @@ class MemoryTurn:
         caller: Caller,
         handle: MemoryHandle,
         brain: Brain,
-        briefs: Briefs,
+        briefs: Briefs | BackendBriefs,
         retriever: Recall | None,
         *,
         shows_notes: bool,
         stores_turn: bool,
+        has_backends: bool = False,
     ) -> None:
+        """`has_backends`: memories may also be outside the database."""
         self._caller = caller
         self._handle = handle
         self._briefs = briefs
         self._retriever = retriever
         self._shows_notes = shows_notes
         self._stores_turn = stores_turn
+        self._has_backends = has_backends
         self._brief_lines: Mapping[str, str] = {}
         self._begins_session = handle.brief_at is None
         self._proposals: Sequence[str] = ()
@@ -102,13 +106,14 @@ class MemoryTurn:
         self._brain_tool.has_read(parts)
         self._brief_lines = brief.lines
         self._shown.add(brief.ids)
+        self.reads(brief.external)
         personal, shared = brief.by_block
         return PromptParts(SKILL, parts.soul, personal, parts.bible, parts.heartbeat, shared)
 
     @property
     def recalls(self) -> bool:
         """False if recall is off, or nothing is stored."""
-        return self._retriever is not None and self._handle.remembers
+        return self._retriever is not None and (self._handle.remembers or self._has_backends)
 
     async def knowledge(self, question: str) -> Sequence[KnowledgeItem]:
         """Recall what may answer a question, each with its line in the brief."""

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from gateway.extensions import ExtensionRegistry
 from gateway.platforms import discover
+from gateway.ports.clock import SystemClock
 from parley.cli.doctor.start_check import startup_problems
 from parley.cli.options import Config, config_path
 from parley.config import Settings, SettingsError, load
@@ -14,6 +15,7 @@ from parley.config.load import example_text
 from parley.config.sections import MEMORY, sqlite_file
 from parley.installation import warn_of_conflicts
 from parley.wiring.extensions import load_extensions
+from parley.wiring.memory_backends import describe, load_backends
 
 
 def check_config(config: Config = None) -> int:
@@ -42,10 +44,18 @@ def summary(settings: Settings, extensions: ExtensionRegistry) -> list[str]:
         f"  platforms  {', '.join(accounts) or 'none; `parley init` sets one up'}",
         f"  tools      {', '.join(settings.mcp.servers) or 'none'}",
         f"  extensions {', '.join(extensions.names) or 'none'}",
+        f"  memory     {memory_in_use(settings)}",
         f"  database   {without_secrets(settings.database.url)}",
         f"  local      {settings.server.host}:{settings.server.port}",
         f"  webhooks   {settings.webhooks.host}:{settings.webhooks.port}",
     ]
+
+
+def memory_in_use(settings: Settings) -> str:
+    """The places of learned memories, with the abilities of the backends."""
+    if not settings.memory.enabled:
+        return "off"
+    return describe(settings.memory.backend, load_backends(settings, SystemClock()))
 
 
 def without_secrets(url: str) -> str:

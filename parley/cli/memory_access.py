@@ -24,7 +24,8 @@ from parley.cli.stores import opened, settings_with_database
 from parley.config import Settings
 from parley.security.tokens import person_of
 from parley.wiring.extensions import load_extensions
-from parley.wiring.memory import wire_memory
+from parley.wiring.memory import close_backends, wire_memory
+from parley.wiring.memory_backends import load_backends
 from parley.wiring.policies import policies_of
 from parley.wiring.recall import recall_models
 from parley.wiring.storage import Storage
@@ -123,6 +124,7 @@ async def _opened_memory(
 ) -> AsyncIterator[tuple[Storage, Memory]]:
     clock = SystemClock()
     storage, models = Storage(settings, clock), recall_models(settings)
+    backends = load_backends(settings, clock)
     try:
         wired = wire_memory(
             settings,
@@ -134,10 +136,12 @@ async def _opened_memory(
             models,
             check=AssumedMembership(),
             working=storage.working,
+            backends=backends,
         )
         if wired.memory is None or wired.consolidation is None:
             raise BadInput(OFF)
         async with opened(storage):
+            await wired.start()
             await wired.consolidation.everything()
             if load_models:
                 with suppress(ModelError):  # the result of recall names the missing model
@@ -145,6 +149,7 @@ async def _opened_memory(
             yield storage, wired.memory
     finally:
         await models.close()
+        await close_backends(backends)
 
 
 async def _known(storage: Storage, tenant: str) -> list[PersonCount]:

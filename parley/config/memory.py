@@ -3,12 +3,21 @@
 from ipaddress import ip_network
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    model_validator,
+)
 
-from parley.config.sections import HttpUrl, Id, Name, Section, sqlite_file
+from parley.config.sections import HttpUrl, Id, LoadText, Name, Section, sqlite_file
 from safety.http.addresses import HostRule, check_template
 
 PLACES: Final = (frozenset({"number"}), frozenset({"number", "owner", "repo"}))
+BUILTIN: Final = "builtin"
+"""The name of Parley's own memory in `memory.backend`."""
 WORDS: Final = 0.92
 MEANING: Final = 0.95
 """Similarities from which two memories count as the same (sources 004)."""
@@ -74,11 +83,26 @@ class Recall(Section):
         return self
 
 
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+BackendNames = Annotated[tuple[Name, ...], BeforeValidator(_as_list)]
+
+
 class Memory(Section):
     """Memory beyond a conversation."""
 
     enabled: bool = True
     """Off: no memory tools, and nothing is stored beyond the conversation."""
+    backend: BackendNames = Field(default=(BUILTIN,), min_length=1, max_length=4)
+    """Place of learned memories: `builtin` is the database, other names are memory backends of
+    installed packages (docs/memory-backends.md). With several, such as `[builtin, markdown]`, the
+    first stores new memories and all are recalled. Conversations are always in the database."""
+    backend_load: dict[Name, LoadText] = Field(default={}, max_length=16)
+    """Further backends, by a name of your choice: `package.module:function`."""
+    backend_options: dict[Name, dict[Name, SecretStr]] = Field(default={}, max_length=16)
+    """Options of each backend, by its name."""
     write_policy: Literal["grounded", "confirm", "open"] = "grounded"
     """`grounded` stores statements of the person and of listed sources, and asks about the rest;
     `confirm` asks about everything; `open` asks about nothing. The checks for limits, secrets and
@@ -126,6 +150,14 @@ class Memory(Section):
     """Key that signs the audit: without it, nobody can change an entry without detection. Empty
     creates one in a file in `server.key_folder`, or in the folder of the database; several machines
     need the same key here."""
+
+    @model_validator(mode="after")
+    def _backends_differ(self) -> Self:
+        if len(set(self.backend)) < len(self.backend):
+            raise ValueError("backend: names a backend twice")
+        if BUILTIN in self.backend_load:
+            raise ValueError(f"backend_load: {BUILTIN} is the name of Parley's own memory")
+        return self
 
 
 class Plan(Section):

@@ -116,6 +116,7 @@ def database_probe(usage: UsageLedger) -> Probe:
 
 UP, DOWN = "ready", "unavailable"
 TOOLS_MISSING = "{}; its tools are missing until a retry succeeds"
+MEMORY_MISSING = "{}; nothing is recalled from it until it answers"
 QUARANTINED = "{} in quarantine and no longer tried: `parley quarantine list` shows them"
 MAX_RECENT = 1_000
 MAX_COUNTERS = 5_000
@@ -126,7 +127,7 @@ Phase = Literal["starting", "ready", "stopping"]
 class HealthSources:
     """The sources of the state. `unwritten` counts the work that waits for the database, `shared`
     what waits where several processes share the work, `quarantined` the entries in quarantine;
-    `tool_servers` has the state of each MCP server."""
+    `tool_servers` has the state of each MCP server, `backends` the probe of each memory backend."""
 
     queues: ConversationQueues
     deliverer: Deliverer
@@ -136,6 +137,7 @@ class HealthSources:
     shared: Callable[[], QueueDepths | None] = lambda: None
     quarantined: Callable[[], int] = lambda: 0
     tool_servers: Callable[[], Sequence[ServerState]] = tuple
+    backends: Mapping[str, Probe] = field(default_factory=dict)
 
 
 class HealthMonitor:
@@ -157,11 +159,13 @@ class HealthMonitor:
         self.phase: Phase = "starting"
         self._loop = EventLoopMonitor()
         self._stores = StoreMonitor(probes, clock)
+        self._backends = StoreMonitor({}, clock)
         self._parts: HealthSources | None = None
 
     def attach(self, parts: HealthSources) -> None:
         """Use these sources from now on."""
         self._parts = parts
+        self._backends = StoreMonitor(parts.backends, self._clock)
         self.metrics.registry.register(Gauges(lambda: self._now(parts)))
 
     def routes(self) -> Iterable[LocalRoute]:
@@ -174,13 +178,15 @@ class HealthMonitor:
 
     async def start(self) -> None:
         """Start the checks; the first one ends before this returns."""
-        await self._stores.round()
+        await asyncio.gather(self._stores.round(), self._backends.round())
         self._stores.start()
+        self._backends.start()
         self._loop.start()
 
     async def stop(self) -> None:
         """Stop. Safe to call twice, and before `start`."""
         await self._stores.stop()
+        await self._backends.stop()
         await self._loop.stop()
 
     def health(self) -> Health:
@@ -208,7 +214,13 @@ class HealthMonitor:
             parts[store] = UP if problem is None else DOWN
             if problem is not None:
                 problems[store] = problem
-        return Readiness(all(state == UP for state in parts.values()), parts, problems)
+        ready = all(state == UP for state in parts.values())
+        for backend in self._backends.names:  # the program answers without it meanwhile
+            reason = self._backends.problems.get(backend)
+            parts[backend] = UP if reason is None else DOWN
+            if reason is not None:
+                problems[backend] = MEMORY_MISSING.format(reason)
+        return Readiness(ready, parts, problems)
 
     def _now(self, parts: HealthSources) -> GaugeReadings:
         state = self.readiness()

@@ -86,7 +86,7 @@ def load_extensions(
         except _Unusable as error:
             problems.append(Problem(each.where, f"{each.title} {error}.", REPAIR))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            reason = _without(plain.values(), f"{type(error).__name__}: {error}")
+            reason = without_values(plain.values(), f"{type(error).__name__}: {error}")
             text = f"{each.title} could not be loaded: {reason}."
             problems.append(Problem(each.where, text, REPAIR))
     problems += _tenant_conflicts(loaded)
@@ -244,7 +244,7 @@ async def _call_all(calls: Sequence[Any]) -> None:
             log.error("extension_failed", error=type(error).__name__)
 
 
-def _without(values: Iterable[str], text: str) -> str:
+def without_values(values: Iterable[str], text: str) -> str:
     """The first line of an error, without the values of options, which may be secrets."""
     line = text.partition("\n")[0]
     for value in values:

@@ -1,6 +1,6 @@
 """Builds memory from the configuration and the stores."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from gateway.errors import ConfigurationError, MemoryUnavailable
 from gateway.observe.metrics import RecallMeasurement
 from gateway.outbound.membership import PlatformMembership
 from gateway.ports import Clock, MembershipCheck
@@ -18,6 +19,11 @@ from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
 from memory.audit import Audit
+from memory.backends.combined import CombinedMemories, Place, TurnsOnly
+from memory.backends.guard import GuardedBackend
+from memory.backends.personal_data import BackendPersonalData
+from memory.backends.recall import CombinedRecall
+from memory.backends.store import BackendMemories
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.command_set import MemoryCommands
@@ -36,6 +42,7 @@ from memory.service.dependencies import MemoryDependencies
 from memory.service.handle import Memory
 from memory.service.links import Links
 from memory.service.people import People, ProjectRules
+from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import GatewayMemory, TurnRules
 from memory.write.consolidation import Consolidation
@@ -43,6 +50,7 @@ from memory.write.new_record import WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
 from memory.write.write_path import WritePath
 from parley.config import Settings
+from parley.config.memory import BUILTIN
 from parley.config.memory import Grounding as GroundingSection
 from parley.security.keys import audit_key
 from parley.wiring.recall import RecallModels, WatchedRecall
@@ -68,6 +76,32 @@ class WiredMemory:
     consolidation: Consolidation | None = None
     links: Links | None = None
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
+    backends: tuple[GuardedBackend, ...] = ()
+
+    async def start(self) -> None:
+        """Open the memory backends. Raises `ConfigurationError` for one that cannot work."""
+        for backend in self.backends:
+            try:
+                await backend.start()
+                await backend.probe()
+            except MemoryUnavailable as error:
+                raise ConfigurationError(
+                    f"memory.backend: {backend.name} cannot be used: {error}. `parley doctor` "
+                    f"checks it again; memory.backend_options.{backend.name} has its options."
+                ) from error
+
+    async def close(self) -> None:
+        """Close the memory backends."""
+        await close_backends(self.backends)
+
+
+async def close_backends(backends: Sequence[GuardedBackend]) -> None:
+    """Close memory backends; a failure is logged."""
+    for backend in backends:
+        try:
+            await backend.close()
+        except MemoryUnavailable as error:
+            log.warning("memory_backend_not_closed", backend=backend.name, error=str(error))
 
 
 def wire_memory(
@@ -84,18 +118,24 @@ def wire_memory(
     working: WorkingMemory | None = None,
     judge: RelevanceJudge | None = None,
     written: Callable[[str, str], None] | None = None,
+    backends: Sequence[GuardedBackend] = (),
 ) -> WiredMemory:
     """The memory of a configuration; without it where it is off.
 
     `holders` are all stores with data of a person; `states` keep open questions and the figures of
     projects; `watch` receives a measurement of every recall; `check` knows the members of a
     project, and without it nobody can use a project in private; `judge` reads citations, where
-    that is configured; `written` receives the outcome and the code of every write.
+    that is configured; `written` receives the outcome and the code of every write. `backends` are
+    those of `load_backends`.
     """
     section = settings.memory
     if not section.enabled:
         return WiredMemory(NoMemory(), NoCommands())
     models = models or RecallModels()
+    outside = [_backend_memories(settings, one, clock) for one in backends]
+    stores, recall = _with_backends(settings, stores, outside, models, clock)
+    recall = recall if watch is None else WatchedRecall(recall, clock, watch)
+    holders = (*map(BackendPersonalData, backends), *holders)
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
     people = _people(settings, stores, check, clock)
@@ -104,7 +144,6 @@ def wire_memory(
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     consolidation = Consolidation(stores.waiting, path, guard)
-    recall = _recall(settings, stores, models, clock, watch)
     memory = Memory(
         MemoryDependencies(
             stores.memories,
@@ -124,7 +163,10 @@ def wire_memory(
     )
     questions = Questions(states.of("parley", "memory-questions"))
     return WiredMemory(
-        remembering=GatewayMemory(memory, stores.memories, brain, _turn_rules(settings), recall),
+        remembering=GatewayMemory(
+            *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
+            briefs=_backend_briefs(settings, backends),
+        ),
         commands=_commands(settings, memory, people, questions, LinkCommands(links, clock), sync),
         humans=links,
         memory=memory,
@@ -133,6 +175,7 @@ def wire_memory(
         consolidation=consolidation,
         links=links,
         chores=_chores(settings, stores, audit, clock),
+        backends=tuple(backends),
     )
 
 
@@ -177,23 +220,46 @@ def _commands(
     )
 
 
-def _recall(
+def _with_backends(
     settings: Settings,
     stores: MemoryStores,
+    outside: Sequence[BackendMemories],
     models: RecallModels,
     clock: Clock,
-    watch: Callable[[RecallMeasurement], None] | None,
-) -> Recall:
-    retriever = Retriever(
-        stores.recall, stores.memories, models.embedder, models.reranker, recall_rules(settings)
-    )
-    return retriever if watch is None else WatchedRecall(retriever, clock, watch)
+) -> tuple[MemoryStores, Recall]:
+    """The stores and the recall of the places in use, in their configured order."""
+    database, rules = stores.memories, recall_rules(settings)
+    recall = Retriever(stores.recall, database, models.embedder, models.reranker, rules)
+    if not outside:
+        return stores, recall
+    names = settings.memory.backend
+    builtin = BUILTIN in names
+    by_name: dict[str, Place] = {one.backend.name: one for one in outside}
+    if builtin:
+        by_name[BUILTIN] = database
+    places = [by_name[name] for name in names]
+    places += [] if builtin else [TurnsOnly(database)]
+    combined = CombinedRecall(recall, outside, clock, rules.limits, builtin=builtin)
+    return replace(stores, memories=CombinedMemories(database, places)), combined
 
 
-def _turn_rules(settings: Settings) -> TurnRules:
+def _backend_memories(settings: Settings, backend: GuardedBackend, clock: Clock) -> BackendMemories:
+    purge_after = timedelta(days=settings.memory.purge_superseded_days)
+    return BackendMemories(backend, clock, purge_after)
+
+
+def _backend_briefs(settings: Settings, backends: Sequence[GuardedBackend]) -> BackendBriefs | None:
+    writers = [one for one in backends if one.briefs]
+    return BackendBriefs(writers[0], _brief_limits(settings)) if writers else None
+
+
+def _brief_limits(settings: Settings) -> BriefLimits:
+    return BriefLimits(settings.memory.max_brief_entries, settings.memory.max_brief_chars)
+
+
+def _turn_rules(settings: Settings, backends: Sequence[GuardedBackend]) -> TurnRules:
     section = settings.memory
-    brief = BriefLimits(section.max_brief_entries, section.max_brief_chars)
-    return TurnRules(section.episodic, section.notes, brief)
+    return TurnRules(section.episodic, section.notes, _brief_limits(settings), bool(backends))
 
 
 def recall_rules(settings: Settings) -> RecallRules:

@@ -54,6 +54,7 @@ async def _contact(settings: Settings, platforms: Discovery) -> list[Finding]:
         start(),
         check_servers(settings),
         check_models(settings),
+        section_checks.memory_backends(settings),
         section_checks.tool_servers(settings),
         section_checks.heartbeats(settings),
         section_checks.grounding(settings),

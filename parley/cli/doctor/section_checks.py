@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, MemoryUnavailable
+from gateway.ports.clock import SystemClock
 from gateway.turn.mcp_server import Probed, probe
+from memory.backends.guard import GuardedBackend
 from memory.brain.figure_sources import SourceFailed
 from memory.brain.heartbeat import read_figures
 from memory.embeddings.catalogue import EMBEDDING, RERANKING
@@ -21,11 +23,12 @@ from memory.grounding.repositories import is_repository
 from memory.grounding.verifier import GroundingSources
 from parley.cli.doctor.checks import Finding
 from parley.cli.models import vector_model
-from parley.config import Settings
+from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSource
 from parley.runtime.heartbeats import AT_ONCE
 from parley.wiring.heartbeats import external_source
-from parley.wiring.memory import grounding_sources
+from parley.wiring.memory import close_backends, grounding_sources
+from parley.wiring.memory_backends import load_backends
 from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
 from parley.wiring.recall import advice_for, problem_of
 from safety.http.addresses import HostRule, may_connect
@@ -57,6 +60,26 @@ def recall_models(settings: Settings) -> list[Finding]:
         else:
             findings.append(Finding("ok", name, f"{model.name} is here"))
     return findings
+
+
+async def memory_backends(settings: Settings) -> list[Finding]:
+    """A finding for each memory backend, which is opened, asked for its state and closed."""
+    try:
+        backends = load_backends(settings, SystemClock())
+    except SettingsError:
+        return []  # the checks of the start report it
+    return [await _memory_backend(backend) for backend in backends]
+
+
+async def _memory_backend(backend: GuardedBackend) -> Finding:
+    title = f"memory: {backend.name}"
+    try:
+        return Finding("ok", title, await backend.probe() or "it answers")
+    except MemoryUnavailable as error:
+        advice = f"Check memory.backend_options.{backend.name}; Parley does not start without it."
+        return Finding("broken", title, str(error), advice)
+    finally:
+        await close_backends((backend,))
 
 
 async def tool_servers(settings: Settings) -> list[Finding]:

@@ -19,6 +19,7 @@ from parley.wiring.accounts import commands_of
 from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of
 from parley.wiring.libraries import missing_libraries
+from parley.wiring.memory_backends import KEY, load_backends
 from parley.wiring.observe import endpoint_of, open_tracing
 from parley.wiring.policies import assistant_of, policies_of, prices_of
 from parley.wiring.storage import Storage
@@ -63,6 +64,9 @@ def _parts(settings: Settings) -> Sequence[Part]:
         if settings.memory.enabled:
             sites_of(settings, Storage(settings, clock).activity, registry, clock)
 
+    async def backends() -> None:
+        load_backends(settings, clock)
+
     async def tracing() -> None:
         exporter = open_tracing(endpoint_of(settings.observe.otlp_endpoint, os.environ), clock)
         if exporter is not None:
@@ -72,6 +76,7 @@ def _parts(settings: Settings) -> Sequence[Part]:
         ("model", model),
         ("mcp.servers", tools),
         ("extensions", extensions),
+        (KEY, backends),
         ("observe.otlp_endpoint", tracing),
     )
 

@@ -64,7 +64,8 @@ def _report(settings: Settings) -> StatusReport:
     stored, unreadable = _stored(settings)
     accounts = tuple(account_name((one.platform, one.name)) for one in settings.accounts())
     now = SystemClock().now()
-    return StatusReport(now, running, live, stored, unreadable, accounts, asked)
+    memory = settings.memory.backend if settings.memory.enabled else ()
+    return StatusReport(now, running, live, stored, unreadable, accounts, asked, memory)
 
 
 def _stored(settings: Settings) -> tuple[StoredState | None, str]:
@@ -86,6 +87,7 @@ def lines_of(report: StatusReport, needs: list[str]) -> Iterator[str]:
         yield _line("platform", "none is configured")
     if report.live is not None:
         yield from _parts(report.live)
+    yield _line("memory", ", ".join(report.memory) or "off")
     if report.stored is not None:
         yield from _stored_lines(report.stored, report.at)
     else:
@@ -151,6 +153,7 @@ def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
         "ready": report.live.ready if report.live else None,
         "platforms": [_plain_values(asdict(one)) for one in report.platforms],
         "parts": dict(report.live.parts) if report.live else {},
+        "memory": list(report.memory),
         "queue": _plain_values(asdict(stored.backlog)) if stored else None,
         "cost_today_micros": stored.micros if stored else None,
         "budgets": [asdict(one) for one in stored.budgets] if stored else [],

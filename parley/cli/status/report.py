@@ -101,7 +101,8 @@ class StoredState:
 @dataclass(frozen=True, slots=True)
 class StatusReport:
     """Everything. `live` is None if no program answers, which `running` explains. `stored` is None
-    if the stores cannot be read, for the reason `unreadable`. `accounts` are those configured."""
+    if the stores cannot be read, for the reason `unreadable`. `accounts` and `memory` (the places
+    of learned memories) are those configured."""
 
     at: datetime
     running: str
@@ -111,6 +112,7 @@ class StatusReport:
     accounts: tuple[str, ...] = ()
     asked: bool = True
     """False if the program cannot be asked, because `server.port` is 0."""
+    memory: tuple[str, ...] = ()
 
     @property
     def platforms(self) -> tuple[AccountStatus, ...]:

@@ -1,0 +1,194 @@
+"""The port of a memory backend: a package that stores learned statements outside Parley's database.
+
+`docs/memory-backends.md` is for their authors. The gateway decides who asks and who reads, checks a
+text before it is stored and after it is returned, and limits every call. A backend stores, finds
+and deletes. It has all methods of `MemoryBackend`; what else it can do follows from the methods
+that it has.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal, Protocol, runtime_checkable
+
+MAX_STATEMENT: Final = 1_000
+"""Characters of a statement; a longer text of a backend is cut."""
+MAX_STATEMENT_ID: Final = 64
+MAX_DETAILS: Final = 4_000
+"""Characters of the keys and values of `Statement.details` together."""
+MAX_PAGE: Final = 200
+"""Statements that one call asks for."""
+MAX_STATEMENTS: Final = 2_000
+"""Statements of one owner in a backend: further ones are refused."""
+
+StatementScope = Literal["user", "project", "global"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One learned statement.
+
+    `id` contains letters, digits, `-` and `_`, at most `MAX_STATEMENT_ID`; it is unique in its
+    tenant. `kind` is preference, fact, instruction, context, correction or decision; `source` is
+    its origin, such as "user_message". `person` is the `str(PersonId)` who said it, empty after
+    their erasure, and `project` the owner if the scope is "project". `room` is the room where it
+    was learned, empty in private. `messages` are the ids, within `channel`, of the messages that it
+    derives from; when one is deleted, the statement is deleted too, unless it is `confirmed`. A
+    statement with a `replaced_by`, or after `expires_at`, is no longer recalled. A backend stores
+    `details` and returns them unchanged. Times have a time zone.
+    """
+
+    tenant: str
+    id: str
+    text: str
+    kind: str
+    at: datetime
+    person: str
+    source: str = ""
+    scope: StatementScope = "user"
+    project: str = ""
+    room: str = ""
+    tags: tuple[str, ...] = ()
+    channel: str = ""
+    messages: tuple[str, ...] = ()
+    confirmed: bool = False
+    replaced_by: str = ""
+    expires_at: datetime | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """The place in a list, whose newest statement is first."""
+        return self.at, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class BackendAccess:
+    """The caller and the audience of one call, as the gateway decided them.
+
+    `person` asks; `persons` are the linked identities, the caller's included. `room` is empty in a
+    direct message. `project` is the one in use, empty for none. `private`: the person's own
+    statements may be shown here. `operates`: the person may change statements of the project and of
+    everybody.
+    """
+
+    tenant: str
+    person: str
+    persons: tuple[str, ...]
+    room: str = ""
+    project: str = ""
+    private: bool = False
+    operates: bool = False
+
+    def sees(self, statement: Statement) -> bool:
+        """Return True if the statement may be returned."""
+        if statement.tenant != self.tenant:
+            return False
+        if statement.scope == "global":
+            return True
+        if statement.scope == "project":
+            return bool(self.project) and statement.project == self.project
+        own = statement.person in self.persons
+        return own and (self.private or (bool(self.room) and statement.room == self.room))
+
+    def may_change(self, statement: Statement) -> bool:
+        """Return True if the statement may be replaced or deleted."""
+        if statement.tenant != self.tenant:
+            return False
+        if statement.scope == "user":
+            return statement.person in self.persons
+        return self.operates and self.sees(statement)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStatement:
+    """A statement that answers a question; `score` is 0 to 1."""
+
+    statement: Statement
+    score: float
+
+
+class MemoryBackend(Protocol):
+    """A memory of another package. Every method is limited in time, and may raise any exception:
+    the call then failed. Calls run concurrently."""
+
+    async def remember(self, access: BackendAccess, statement: Statement) -> None:
+        """Store a statement, durably when this returns. A statement with the same id in the tenant
+        is replaced, if `access.may_change` it."""
+        ...
+
+    async def list_statements(
+        self, access: BackendAccess, after: Statement | None, limit: int
+    ) -> Sequence[Statement]:
+        """Return the statements that `access.sees`, by `order`, newest first, replaced and expired
+        ones too: at most `limit` of those that follow `after`."""
+        ...
+
+    async def forget(self, access: BackendAccess, ids: Sequence[str]) -> Sequence[str]:
+        """Delete the statements with these ids for which `access.may_change` is true; return their
+        ids. They are gone from every later answer."""
+        ...
+
+    async def forget_messages(
+        self, tenant: str, channel: str, message_ids: Sequence[str]
+    ) -> Sequence[Statement]:
+        """Delete the statements that derive from one of these messages and are not confirmed;
+        return them."""
+        ...
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> Sequence[Mapping[str, object]]:
+        """Return everything that is stored about these people, as JSON-like values."""
+        ...
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        """Delete everything that is stored about these people, derived data included; return the
+        number of statements. Statements for a project or for everybody stay, with an empty
+        `person`, `room`, `channel`, `messages` and `details`."""
+        ...
+
+    async def health(self) -> str:
+        """Return one line for operators, such as the place and the number of statements. Raises if
+        the backend cannot work; the text of the exception is shown to operators."""
+        ...
+
+
+@runtime_checkable
+class CanRecall(Protocol):
+    """A backend that searches by itself. The gateway searches the others by words."""
+
+    async def recall(
+        self, access: BackendAccess, question: str, limit: int
+    ) -> Sequence[FoundStatement]:
+        """Return the statements that `access.sees` and that may answer the question, best first.
+        The question contains no secrets."""
+        ...
+
+
+@runtime_checkable
+class CanBrief(Protocol):
+    """A backend that writes the brief of a person by itself. The gateway writes it of the
+    statements of the others. At most one backend in use may have it."""
+
+    async def brief(self, access: BackendAccess, characters: int) -> str:
+        """Return a short summary of what `access.sees`, in Markdown, for every prompt; empty for
+        none."""
+        ...
+
+
+@runtime_checkable
+class CanStart(Protocol):
+    """A backend that opens something."""
+
+    async def start(self) -> None:
+        """Open it. Called once before any other method. An exception stops the start of the
+        program; its text is shown to operators."""
+        ...
+
+
+@runtime_checkable
+class CanClose(Protocol):
+    """A backend that has something to close."""
+
+    async def close(self) -> None:
+        """Close it. Called once, after all other methods have returned."""
+        ...

@@ -1,0 +1,266 @@
+"""The memories of one backend, with the checks that the database does in its own stores."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+
+from db.errors import StoreUnavailable
+from gateway.errors import MemoryUnavailable
+from gateway.ports import Clock
+from gateway.ports.memory_backend import MAX_PAGE, MAX_STATEMENTS, Statement
+from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
+from memory.backends.guard import GuardedBackend
+from memory.backends.matching import by_words, fits, holds, is_own
+from memory.model.record import Kind, Record, Scope, Tier
+from memory.model.scope import AccessScope, alone, may_change
+from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match
+from memory.stores.insert import duplicate_in, duplicate_keys_of
+from memory.stores.limits import check_limit, check_writable
+
+LOCKS: Final = 64
+"""Locks of writers; the people of two tenants may share one."""
+AT_ONCE: Final = 10_000
+"""Characters that are searched or checked on the event loop, beyond in a thread."""
+FULL: Final = "The memory backend {name} is full: it holds {number} memories of yours."
+
+log = structlog.get_logger(__name__)
+
+
+class BackendMemories:
+    """What a `MemoryStore` does with learned memories, over one backend. Methods raise
+    `MemoryUnavailable`; a writer of this process waits for another of the same people."""
+
+    def __init__(self, backend: GuardedBackend, clock: Clock, purge_after: timedelta) -> None:
+        """Replaced memories are deleted after `purge_after`, expired ones at once, when they are
+        next listed."""
+        self.backend = backend
+        self._clock = clock
+        self._purge_after = purge_after
+        self._locks = [asyncio.Lock() for _ in range(LOCKS)]
+
+    # --- reading --------------------------------------------------------------------------------
+
+    async def find(self, access: AccessScope, filters: Filter) -> list[Match]:
+        """Return visible matches, best or newest first, their texts checked."""
+        check_limit(filters)
+        now, records = self._clock.now(), await self._all(access)
+        fitting = [record for record in records if fits(record, access, filters, now)]
+        if filters.text:
+            matches = await _searched(fitting, filters)
+        else:
+            matches = [Match(record, 0.0) for record in fitting]
+        ids = [match.record.id for match in matches]
+        first = ids.index(filters.after_id) + 1 if filters.after_id in ids else 0
+        return await usable(matches[first : first + filters.limit])
+
+    async def get(self, access: AccessScope, memory_id: str) -> Record | None:
+        """Return one visible memory, its text checked."""
+        now = self._clock.now()
+        for record in await self._all(access):
+            if record.id == memory_id and fits(record, access, Filter(superseded=True), now):
+                return checked(record)
+        return None
+
+    async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
+        """Return the ids of those that exist, are still true and are visible; none if the backend
+        does not answer."""
+        try:
+            records = await self._all(access)
+        except MemoryUnavailable:
+            return set()
+        asked, now = set(memory_ids), self._clock.now()
+        return {one.id for one in records if one.id in asked and holds(one, access, now)}
+
+    async def count(self, access: AccessScope) -> int:
+        """Return the number of the person's own current memories."""
+        return len(_owned(await self._all(alone(access)), access))
+
+    async def tally(self, access: AccessScope, filters: Filter) -> dict[Kind, int]:
+        """Count the person's own matches by kind."""
+        now, counts = self._clock.now(), dict[Kind, int]()
+        for record in await self._all(access):
+            if is_own(record, access) and fits(record, access, filters, now):
+                counts[record.kind] = counts.get(record.kind, 0) + 1
+        return counts
+
+    async def like(
+        self, access: AccessScope, record: Record, *, threshold: float
+    ) -> Duplicate | None:
+        """Return the duplicate of a record. Raises `StoreUnavailable`, after which the caller
+        writes without this check."""
+        try:
+            records = await self._all(alone(access))
+        except MemoryUnavailable as error:
+            raise StoreUnavailable(str(error)) from error
+        return _duplicate(access, record, records, threshold)
+
+    # --- writing --------------------------------------------------------------------------------
+
+    async def insert(
+        self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
+    ) -> Insertion:
+        """Store a record after the checks of `MemoryStore.insert`."""
+        check_writable(access, record)
+        async with self._lock(access, record):
+            records = await self._all(alone(access))
+            by_id = {one.id: one for one in records}
+            if record.id in by_id:
+                return Insertion(True)
+            old = by_id.get(record.supersedes)
+            problem = self._problem(access, record, old, records, threshold, quota)
+            if problem is not None:
+                return problem
+            writes = backend_access_of(alone(access))
+            await self.backend.remember(writes, statement_of(record))
+            if old is not None:
+                replaced = _replaced(old, record.id, self._clock.now())
+                await self.backend.remember(writes, statement_of(replaced))
+        return Insertion(True)
+
+    def _problem(
+        self,
+        access: AccessScope,
+        record: Record,
+        old: Record | None,
+        records: Sequence[Record],
+        threshold: float,
+        quota: int | None,
+    ) -> Insertion | None:
+        """Return the failed check, None for none. Raises `MemoryUnavailable` for a full backend."""
+        if record.supersedes and (old is None or not old.current or not may_change(access, old)):
+            return Insertion(False, missing=record.supersedes)
+        same = _duplicate(access, record, records, threshold)
+        if same is not None:
+            return Insertion(False, duplicate=same)
+        used = len(_owned(records, access)) - (old is not None)
+        if quota is not None and record.scope is Scope.USER and used >= quota:
+            return Insertion(False, quota=(used, quota))
+        if len(records) >= MAX_STATEMENTS:
+            raise MemoryUnavailable(FULL.format(name=self.backend.name, number=len(records)))
+        return None
+
+    async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
+        """Delete changeable memories; return their ids."""
+        gone: list[str] = []
+        reach = backend_access_of(alone(access))
+        for ids in _portions(memory_ids):
+            gone += await self.backend.forget(reach, ids)
+        return gone
+
+    async def take_back(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:
+        """Delete memories as if they had never been stored: what one of them replaced is current
+        again."""
+        by_id = {one.id: one for one in await self._all(alone(access))}
+        gone: list[str] = []
+        for id_ in memory_ids:
+            taken = by_id.get(id_)
+            if taken is None or not may_change(access, taken):
+                continue
+            older = by_id.get(taken.supersedes)
+            if older is not None and older.superseded_by == id_ and may_change(access, older):
+                again = replace(older, superseded_by=taken.superseded_by)
+                reach = backend_access_of(alone(access))
+                await self.backend.remember(reach, statement_of(again))
+            gone += await self.delete(access, (id_,))
+        return gone
+
+    async def clear(self, access: AccessScope, tiers: Sequence[Tier]) -> int:
+        """Delete the person's own memories of these tiers; return their number."""
+        records = await self._all(alone(access))
+        own = [one.id for one in records if is_own(one, access) and one.tier in tiers]
+        return len(await self.delete(access, own))
+
+    async def forget_message(
+        self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
+    ) -> list[ChangedMemory]:
+        """Delete what derives from messages and was never confirmed. Raises `StoreUnavailable`,
+        after which the caller tries again."""
+        try:
+            gone = await self.backend.forget_messages(tenant, ":".join(channel), message_ids)
+        except MemoryUnavailable as error:
+            raise StoreUnavailable(str(error)) from error
+        return [ChangedMemory(one.person, one.id) for one in gone]
+
+    # --- helpers --------------------------------------------------------------------------------
+
+    async def _all(self, access: AccessScope) -> list[Record]:
+        """Return all visible memories, newest first, their texts unchecked; those that are to be
+        deleted by now are deleted."""
+        reach, name = backend_access_of(access), self.backend.name
+        records: list[Record] = []
+        after: Statement | None = None
+        while len(records) < MAX_STATEMENTS:
+            page = await self.backend.list_statements(reach, after)
+            records += [record_of(one, name) for one in page.statements]
+            after = page.next_after
+            if after is None:
+                break
+        over = [one.id for one in records if self._is_over(one) and may_change(access, one)]
+        if over:
+            await self.delete(access, over)
+        gone = set(over)
+        return [one for one in records[:MAX_STATEMENTS] if one.id not in gone]
+
+    def _is_over(self, record: Record) -> bool:
+        now = self._clock.now()
+        replaced = record.superseded_at if record.superseded_by else None
+        expired = record.expires_at is not None and record.expires_at <= now
+        return expired or (replaced is not None and replaced + self._purge_after <= now)
+
+    def _lock(self, access: AccessScope, record: Record) -> asyncio.Lock:
+        owner = access.persons[0] if record.scope is Scope.USER else record.project
+        return self._locks[hash((record.tenant, record.scope, owner)) % LOCKS]
+
+
+async def usable(matches: Sequence[Match]) -> list[Match]:
+    """Return matches with checked texts, without those of which nothing is left."""
+
+    def check() -> list[Match]:
+        done = ((checked(match.record), match.score) for match in matches)
+        return [Match(record, score) for record, score in done if record is not None]
+
+    return await asyncio.to_thread(check) if _is_long(m.record for m in matches) else check()
+
+
+async def _searched(records: Sequence[Record], filters: Filter) -> list[Match]:
+    search = partial(by_words, records, filters.text, unfinished=filters.unfinished)
+    return await asyncio.to_thread(search) if _is_long(records) else search()
+
+
+def _is_long(records: Iterator[Record] | Sequence[Record]) -> bool:
+    return sum(len(record.content) for record in records) > AT_ONCE
+
+
+def _duplicate(
+    access: AccessScope, record: Record, records: Sequence[Record], threshold: float
+) -> Duplicate | None:
+    """Return the current memory of the same owner and scope with nearly the same words."""
+    if not record.current:
+        return None
+    same_owner = (
+        (one.id, one.content)
+        for one in records
+        if one.current
+        and one.id != record.supersedes
+        and (one.scope, one.project) == (record.scope, record.project)
+        and (one.scope is not Scope.USER or is_own(one, access))
+    )
+    return duplicate_in(duplicate_keys_of(access, record, threshold), same_owner, threshold)
+
+
+def _owned(records: Sequence[Record], access: AccessScope) -> list[Record]:
+    return [one for one in records if one.current and is_own(one, access)]
+
+
+def _replaced(record: Record, by: str, at: datetime) -> Record:
+    return replace(record, superseded_by=by, superseded_at=at)
+
+
+def _portions(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for begin in range(0, len(ids), MAX_PAGE):
+        yield ids[begin : begin + MAX_PAGE]
