@@ -1,7 +1,7 @@
-"""The pytest plugin of the adapter kit, found by pytest where Parley is installed.
+"""The pytest plugin of the contract suites, found by pytest where Parley is installed.
 
-It acts on tests with the argument `case` only, in modules with `ADAPTER_CASES`, and imports nothing
-of Parley before.
+It acts on tests with the argument `case` only, in modules with `ADAPTER_CASES`, and on those with
+`memory_case`, in modules with `MEMORY_CASES`. It imports nothing of Parley before.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 CASES = "ADAPTER_CASES"
 SUITE = "parley.testing.contract"
 MISSING = f"{CASES} is missing: name your adapters, {CASES} = (AdapterCase(...),)"
+MEMORY_CASES = "MEMORY_CASES"
+MEMORY_SUITE = "parley.testing.memory_contract"
+MEMORY_MISSING = f"{MEMORY_CASES} is missing: name your memory, {MEMORY_CASES} = (MemoryCase(...),)"
 pytest.register_assert_rewrite("parley.testing")
 
 
@@ -30,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test of the suite once for each case of the module; those for which it is not are
     skipped with the reason."""
+    _generate_memory_tests(metafunc)
     cases = getattr(metafunc.module, CASES, None)
     if "case" not in metafunc.fixturenames:
         return
@@ -40,6 +44,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marks = list(metafunc.definition.iter_markers())
     parameters = [pytest.param(case, marks=_skipped(case, marks), id=case.name) for case in cases]
     metafunc.parametrize("case", parameters)
+
+
+def _generate_memory_tests(metafunc: pytest.Metafunc) -> None:
+    cases = getattr(metafunc.module, MEMORY_CASES, None)
+    if "memory_case" not in metafunc.fixturenames:
+        return
+    if not isinstance(cases, tuple | list):
+        if metafunc.function.__module__.startswith(f"{MEMORY_SUITE}."):
+            raise pytest.Collector.CollectError(MEMORY_MISSING)
+        return
+    metafunc.parametrize("memory_case", cases, ids=[case.name for case in cases])
 
 
 def _skipped(case: "AdapterCase", marks: list[pytest.Mark]) -> list[pytest.MarkDecorator]:

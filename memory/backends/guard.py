@@ -27,7 +27,7 @@ from gateway.ports.memory_backend import (
     Statement,
 )
 from memory.backends.sound import is_sound
-from safety.bounds import Bounds, OutOfBounds, snapshot
+from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
 
 READ_SECONDS: Final = 2.0
 """Less than the gateway gives to recall in a turn."""
@@ -75,25 +75,25 @@ class GuardedBackend:
         """`count` receives "memory_backend" and the name of a call with its end, such as
         "recall_slow"."""
         self.name = name
-        self._backend = backend
+        self.backend = backend
         self._clock = clock
         self._count = count or (lambda what, detail: None)
         self._slots = asyncio.Semaphore(CALLS)
         self._opening = asyncio.Lock()
         self._open = False
-        self._calls: set[asyncio.Task[object]] = set()
+        self.unfinished: set[asyncio.Task[object]] = set()
         self._failures = 0
         self._rests_until = 0.0
 
     @property
     def recalls(self) -> bool:
         """True if it searches by itself."""
-        return isinstance(self._backend, CanRecall)
+        return isinstance(self.backend, CanRecall)
 
     @property
     def briefs(self) -> bool:
         """True if it writes the brief by itself."""
-        return isinstance(self._backend, CanBrief)
+        return isinstance(self.backend, CanBrief)
 
     @property
     def resting(self) -> bool:
@@ -107,25 +107,25 @@ class GuardedBackend:
         async with self._opening:
             if self._open:
                 return
-            if isinstance(self._backend, CanStart):
-                await self._told(self._backend.start, START_SECONDS)
+            if isinstance(self.backend, CanStart):
+                await self._told(self.backend.start, START_SECONDS)
             self._open = True
 
     async def probe(self) -> str:
         """Return the backend's own line about its state. Raises `MemoryUnavailable` with the
         reason, for operators."""
         await self.start()
-        line: object = await self._told(self._backend.health, HEALTH_SECONDS)
+        line: object = await self._told(self.backend.health, HEALTH_SECONDS)
         if not isinstance(line, str):
             raise MemoryUnavailable(f"health() of {self.name} returns no text")
         return _one_line(line)
 
     async def close(self) -> None:
         """End the calls that are left and close the backend."""
-        for call in tuple(self._calls):
+        for call in tuple(self.unfinished):
             call.cancel()
-        if self._open and isinstance(self._backend, CanClose):
-            await self._told(self._backend.close, CLOSE_SECONDS)
+        if self._open and isinstance(self.backend, CanClose):
+            await self._told(self.backend.close, CLOSE_SECONDS)
         self._open = False
 
     async def _told(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
@@ -144,25 +144,24 @@ class GuardedBackend:
         self, access: BackendAccess, question: str, limit: int
     ) -> list[FoundStatement]:
         """Return sound and visible results, best first; scores are 0 to 1."""
-        backend = self._backend
+        backend = self.backend
         if not isinstance(backend, CanRecall):
             return []
         results = await self._call(
             "recall", lambda: backend.recall(access, question, limit), READ_SECONDS
         )
         found = [one for one in _items(results, limit) if isinstance(one, FoundStatement)]
-        kept = {one.id for one in self._visible(access, [one.statement for one in found])}
-        return sorted(
-            (FoundStatement(one.statement, _score(one.score)) for one in found if _id(one) in kept),
-            key=lambda one: -one.score,
-        )
+        visible = {id(one) for one in self._visible(access, [one.statement for one in found])}
+        kept = (one for one in found if id(one.statement) in visible)
+        scored = [FoundStatement(one.statement, _score(one.score)) for one in kept]
+        return sorted(scored, key=lambda one: -one.score)
 
     async def list_statements(self, access: BackendAccess, after: Statement | None) -> Page:
         """Return a page of sound and visible statements, newest first."""
         items = _items(
             await self._call(
                 "list",
-                lambda: self._backend.list_statements(access, after, MAX_PAGE),
+                lambda: self.backend.list_statements(access, after, MAX_PAGE),
                 READ_SECONDS,
             ),
             MAX_PAGE,
@@ -176,7 +175,7 @@ class GuardedBackend:
 
     async def brief(self, access: BackendAccess, characters: int) -> str:
         """Return the brief as the backend wrote it, cut to a bound."""
-        backend = self._backend
+        backend = self.backend
         if not isinstance(backend, CanBrief):
             return ""
         text: object = await self._call(
@@ -190,7 +189,7 @@ class GuardedBackend:
         """Store a statement."""
         await self._call(
             "remember",
-            lambda: self._backend.remember(access, statement),
+            lambda: self.backend.remember(access, statement),
             WRITE_SECONDS,
             done="stored",
         )
@@ -198,7 +197,7 @@ class GuardedBackend:
     async def forget(self, access: BackendAccess, ids: Sequence[str]) -> list[str]:
         """Delete statements; return their ids."""
         gone = await self._call(
-            *("forget", lambda: self._backend.forget(access, tuple(ids)), WRITE_SECONDS),
+            *("forget", lambda: self.backend.forget(access, tuple(ids)), WRITE_SECONDS),
             done="deleted",
             always=True,
         )
@@ -211,7 +210,7 @@ class GuardedBackend:
         """Delete what derives from messages; return it."""
         gone = await self._call(
             "forget_messages",
-            lambda: self._backend.forget_messages(tenant, channel, tuple(message_ids)),
+            lambda: self.backend.forget_messages(tenant, channel, tuple(message_ids)),
             WRITE_SECONDS,
             done="deleted",
             always=True,
@@ -222,7 +221,7 @@ class GuardedBackend:
         """Return everything about these people, as copies within bounds."""
         rows = await self._call(
             "export",
-            lambda: self._backend.export(tenant, tuple(persons)),
+            lambda: self.backend.export(tenant, tuple(persons)),
             PERSON_SECONDS,
             done="exported",
             always=True,
@@ -233,13 +232,17 @@ class GuardedBackend:
             log.warning("memory_backend_export_unusable", backend=self.name, error=str(error)[:200])
             raise MemoryUnavailable(NOT_ANSWERED.format(name=self.name, done="exported")) from error
         rows_read = copies if isinstance(copies, tuple) else ()
-        return [dict(row) for row in rows_read if isinstance(row, Mapping)]
+        return [
+            {key: _plain(value) for key, value in row.items()}
+            for row in rows_read
+            if isinstance(row, Mapping)
+        ]
 
     async def erase(self, tenant: str, persons: Sequence[str]) -> int:
         """Delete everything about these people; return the number of statements."""
         number: object = await self._call(
             "erase",
-            lambda: self._backend.erase(tenant, tuple(persons)),
+            lambda: self.backend.erase(tenant, tuple(persons)),
             PERSON_SECONDS,
             done="erased",
             always=True,
@@ -288,7 +291,7 @@ class GuardedBackend:
         async with asyncio.timeout(seconds):
             await self._slots.acquire()
         task: asyncio.Task[T] = asyncio.ensure_future(self._run(call))
-        self._calls.add(task)
+        self.unfinished.add(task)
         task.add_done_callback(self._ended)
         try:
             await asyncio.wait((task,), timeout=seconds)
@@ -303,7 +306,7 @@ class GuardedBackend:
 
     def _ended(self, task: "asyncio.Task[object]") -> None:
         self._slots.release()
-        self._calls.discard(task)
+        self.unfinished.discard(task)
         if not task.cancelled():
             task.exception()  # read, so that the loop does not report it
 
@@ -328,8 +331,11 @@ def _items(value: object, most: int) -> list[object]:
     return list(value[:most])
 
 
-def _id(found: FoundStatement) -> str:
-    return str(getattr(found.statement, "id", ""))
+def _plain(value: Frozen) -> object:
+    """Return a frozen value as JSON knows it; its depth is bounded."""
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def _score(value: object) -> float:

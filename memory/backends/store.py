@@ -55,7 +55,9 @@ class BackendMemories:
         else:
             matches = [Match(record, 0.0) for record in fitting]
         ids = [match.record.id for match in matches]
-        first = ids.index(filters.after_id) + 1 if filters.after_id in ids else 0
+        if filters.after_id and filters.after_id not in ids:
+            return []
+        first = ids.index(filters.after_id) + 1 if filters.after_id else 0
         return await usable(matches[first : first + filters.limit])
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:

@@ -55,7 +55,7 @@ def memory_in_use(settings: Settings) -> str:
     """The places of learned memories, with the abilities of the backends."""
     if not settings.memory.enabled:
         return "off"
-    return describe(settings.memory.backend, load_backends(settings, SystemClock()))
+    return describe(settings.memory.places, load_backends(settings, SystemClock()))
 
 
 def without_secrets(url: str) -> str:

@@ -83,11 +83,7 @@ class Recall(Section):
         return self
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-BackendNames = Annotated[tuple[Name, ...], BeforeValidator(_as_list)]
+Backends = Annotated[tuple[Name, ...], Field(min_length=1, max_length=4)]
 
 
 class Memory(Section):
@@ -95,7 +91,7 @@ class Memory(Section):
 
     enabled: bool = True
     """Off: no memory tools, and nothing is stored beyond the conversation."""
-    backend: BackendNames = Field(default=(BUILTIN,), min_length=1, max_length=4)
+    backend: Name | Backends = BUILTIN
     """Place of learned memories: `builtin` is the database, other names are memory backends of
     installed packages (docs/memory-backends.md). With several, such as `[builtin, markdown]`, the
     first stores new memories and all are recalled. Conversations are always in the database."""
@@ -151,9 +147,14 @@ class Memory(Section):
     creates one in a file in `server.key_folder`, or in the folder of the database; several machines
     need the same key here."""
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names in `backend`."""
+        return (self.backend,) if isinstance(self.backend, str) else self.backend
+
     @model_validator(mode="after")
     def _backends_differ(self) -> Self:
-        if len(set(self.backend)) < len(self.backend):
+        if len(set(self.places)) < len(self.places):
             raise ValueError("backend: names a backend twice")
         if BUILTIN in self.backend_load:
             raise ValueError(f"backend_load: {BUILTIN} is the name of Parley's own memory")

@@ -7,11 +7,20 @@ A test module names its adapters and takes the suite over:
 
     ADAPTER_CASES = (AdapterCase("mychat", MANIFEST, lambda account: MyChatSimulator()),)
 
+and likewise a memory backend:
+
+    from parley.testing import MemoryCase
+    from parley.testing.memory_contract import *
+
+    MEMORY_CASES = (MemoryCase("notes", lambda folder: {"memory": {"backend": "notes"}}, "notes"),)
+
 It needs the extra `parley-gateway[testing]`. The program itself does not import it.
 """
 
 from parley.testing.case import AdapterCase, HostedPlatform
 from parley.testing.gateway_side import EventRecorder, MemoryState
+from parley.testing.memory_case import MemoryCase
+from parley.testing.memory_stage import MemoryStage, opened_memory
 from parley.testing.patience import PATIENCE
 from parley.testing.people import DirectPeople
 from parley.testing.platform_server import PlatformServer
@@ -23,9 +32,12 @@ __all__ = [
     "DirectPeople",
     "EventRecorder",
     "HostedPlatform",
+    "MemoryCase",
+    "MemoryStage",
     "MemoryState",
     "PlatformServer",
     "Stage",
     "make_adapter",
     "on_stage",
+    "opened_memory",
 ]

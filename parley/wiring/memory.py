@@ -232,7 +232,7 @@ def _with_backends(
     recall = Retriever(stores.recall, database, models.embedder, models.reranker, rules)
     if not outside:
         return stores, recall
-    names = settings.memory.backend
+    names = settings.memory.places
     builtin = BUILTIN in names
     by_name: dict[str, Place] = {one.backend.name: one for one in outside}
     if builtin:

@@ -57,7 +57,7 @@ def load_backends(
     known = _known(settings, entry_points(group=GROUP) if installed is None else installed)
     problems = _unknown_options(settings, known)
     backends: list[GuardedBackend] = []
-    for name in section.backend:
+    for name in section.places:
         if name == BUILTIN:
             continue
         loaded = _loaded(settings, name, known)
@@ -65,7 +65,7 @@ def load_backends(
             problems.append(loaded)
         else:
             backends.append(GuardedBackend(name, loaded, clock, count))
-    problems += _brief_conflict(section.backend, backends)
+    problems += _brief_conflict(section.places, backends)
     if problems:
         raise SettingsError(problems)
     return tuple(backends)

@@ -64,7 +64,7 @@ def _report(settings: Settings) -> StatusReport:
     stored, unreadable = _stored(settings)
     accounts = tuple(account_name((one.platform, one.name)) for one in settings.accounts())
     now = SystemClock().now()
-    memory = settings.memory.backend if settings.memory.enabled else ()
+    memory = settings.memory.places if settings.memory.enabled else ()
     return StatusReport(now, running, live, stored, unreadable, accounts, asked, memory)
 
 

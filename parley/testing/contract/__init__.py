@@ -5,12 +5,8 @@ true.
 names its adapters in `ADAPTER_CASES`.
 """
 
-from inspect import iscoroutinefunction
-from types import ModuleType
-from typing import Any
-
 try:
-    import pytest
+    import pytest as pytest
     import pytest_asyncio as pytest_asyncio
 except ImportError as error:
     raise ImportError(
@@ -30,25 +26,13 @@ from parley.testing.contract import (
     sending,
 )
 from parley.testing.contract.fixtures import stage, unhurried
+from parley.testing.suites import suite_of
 
 MODULES = (
     *(asking, features, life, live, manifests, privacy, receiving),
     *(rendered, rooms, sending),
 )
 """The modules of the suite."""
-
-
-def suite_of(module: ModuleType) -> dict[str, Any]:
-    """The tests of a module with its marks; asynchronous ones run also where pytest-asyncio is
-    not in its automatic mode."""
-    shared = getattr(module, "pytestmark", ())
-    found = {}
-    for name, test in vars(module).items():
-        if name.startswith("test_") and test.__module__ == module.__name__:
-            for mark in (shared,) if isinstance(shared, pytest.MarkDecorator) else shared:
-                mark(test)
-            found[name] = pytest.mark.asyncio(test) if iscoroutinefunction(test) else test
-    return found
 
 
 TESTS = {name: test for module in MODULES for name, test in suite_of(module).items()}

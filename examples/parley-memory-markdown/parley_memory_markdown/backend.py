@@ -1,0 +1,216 @@
+"""The memory backend: statements as Markdown files, one folder for each tenant and person."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
+from parley_memory_markdown.files import File, Files
+from parley_memory_markdown.names import file_id, file_name
+from parley_memory_markdown.notes import Note, Owner, read_note, statement_of, written
+from parley_memory_markdown.search import links_of, name_of, scored, with_links
+
+BEHAVIORAL: Final = ("preference", "instruction", "correction")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A statement and its file."""
+
+    statement: Statement
+    note: Note
+    file: File
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which links reach it: its file, with and without the id, and its first
+        heading."""
+        stem = self.file.name.removesuffix(".md")
+        heading = next((line for line in self.note.body.splitlines() if line.startswith("# ")), "")
+        names = (stem, stem.partition("--")[0], heading.removeprefix("# "), self.statement.id)
+        return tuple(name_of(name) for name in names if name)
+
+
+class MarkdownMemory:
+    """Implements `gateway.ports.memory_backend.MemoryBackend`, with a search of its own. The files
+    are read for every call, so an edit is seen at the next one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._files = Files(folder.expanduser().absolute())
+        self._writing = threading.Lock()
+
+    async def start(self) -> None:
+        await asyncio.to_thread(self._files.prepare)
+
+    async def health(self) -> str:
+        await asyncio.to_thread(self._files.prepare)
+        return f"Markdown files in {self._files.root}"
+
+    # --- reading --------------------------------------------------------------------------------
+
+    async def list_statements(
+        self, access: BackendAccess, after: Statement | None, limit: int
+    ) -> Sequence[Statement]:
+        seen = [one.statement for one in await asyncio.to_thread(self._visible, access)]
+        seen.sort(key=lambda one: one.order, reverse=True)
+        return [one for one in seen if after is None or one.order < after.order][:limit]
+
+    async def recall(
+        self, access: BackendAccess, question: str, limit: int
+    ) -> Sequence[FoundStatement]:
+        return await asyncio.to_thread(self._recalled, access, question, limit)
+
+    def _recalled(self, access: BackendAccess, question: str, limit: int) -> list[FoundStatement]:
+        current = {
+            one.statement.id: one for one in self._visible(access) if not one.statement.replaced_by
+        }
+        texts = {
+            id_: " ".join((one.statement.text, *one.statement.tags)) for id_, one in current.items()
+        }
+        targets = {name: id_ for id_, one in current.items() for name in one.names}
+        links = {
+            id_: [targets[name] for name in links_of(one.note.body) if name in targets]
+            for id_, one in current.items()
+        }
+        scores = with_links(scored(question, texts), links)
+        best = sorted(scores, key=lambda id_: -scores[id_])[:limit]
+        return [FoundStatement(current[id_].statement, scores[id_]) for id_ in best]
+
+    def _visible(self, access: BackendAccess) -> list[Stored]:
+        owners = [Owner(access.tenant, "user", person) for person in sorted(set(access.persons))]
+        if access.project:
+            owners.append(Owner(access.tenant, "project", access.project))
+        owners.append(Owner(access.tenant, "global", "all"))
+        stored = [one for owner in owners for one in self._stored(owner)]
+        return [one for one in stored if one.statement.text and access.sees(one.statement)]
+
+    def _stored(self, owner: Owner) -> list[Stored]:
+        """Return the statements of a folder. Of two files with one id, such as a copy, the second
+        gets an id of its own."""
+        stored: list[Stored] = []
+        ids: set[str] = set()
+        for file in self._files.read(owner):
+            note = read_note(file.text)
+            statement = statement_of(note, owner, file_id(file.name), file.changed)
+            if statement.id in ids:
+                statement = replace(statement, id=file_id(file.name))
+            ids.add(statement.id)
+            stored.append(Stored(statement, note, file))
+        return stored
+
+    # --- writing --------------------------------------------------------------------------------
+
+    async def remember(self, access: BackendAccess, statement: Statement) -> None:
+        if not access.may_change(statement):
+            raise PermissionError(f"{statement.id} belongs to somebody else")
+        await self._changed(lambda: self._remember(statement))
+
+    def _remember(self, statement: Statement) -> None:
+        owner = _owner_of(statement)
+        known = [one for one in self._stored(owner) if one.statement.id == statement.id]
+        name = known[0].file.name if known else file_name(statement.text, statement.id)
+        others = known[0].note.others if known else ()
+        self._files.write(owner, name, written(statement, others))
+
+    async def forget(self, access: BackendAccess, ids: Sequence[str]) -> Sequence[str]:
+        return await self._changed(lambda: self._forget(access, frozenset(ids)))
+
+    def _forget(self, access: BackendAccess, ids: frozenset[str]) -> list[str]:
+        return [
+            one.statement.id
+            for one in self._visible(replace(access, private=True))
+            if one.statement.id in ids
+            and access.may_change(one.statement)
+            and self._files.delete(one.file.owner, one.file.name)
+        ]
+
+    async def forget_messages(
+        self, tenant: str, channel: str, message_ids: Sequence[str]
+    ) -> Sequence[Statement]:
+        messages = frozenset(message_ids)
+        return await self._changed(lambda: self._forget_messages(tenant, channel, messages))
+
+    def _forget_messages(
+        self, tenant: str, channel: str, messages: frozenset[str]
+    ) -> list[Statement]:
+        return [
+            one.statement
+            for owner in self._files.owners(tenant, "user", "project", "global")
+            for one in self._stored(owner)
+            if one.statement.channel == channel
+            and not one.statement.confirmed
+            and messages.intersection(one.statement.messages)
+            and self._files.delete(owner, one.file.name)
+        ]
+
+    # --- everything of a person -----------------------------------------------------------------
+
+    async def export(self, tenant: str, persons: Sequence[str]) -> Sequence[Mapping[str, object]]:
+        return await asyncio.to_thread(self._exported, tenant, persons)
+
+    def _exported(self, tenant: str, persons: Sequence[str]) -> list[Mapping[str, object]]:
+        return [
+            {"person": one.statement.person, "file": one.file.name, "text": one.file.text}
+            for one in self._of(tenant, persons)
+        ]
+
+    async def erase(self, tenant: str, persons: Sequence[str]) -> int:
+        return await self._changed(lambda: self._erase(tenant, persons))
+
+    def _erase(self, tenant: str, persons: Sequence[str]) -> int:
+        theirs = self._of(tenant, persons)
+        for one in theirs:
+            if one.statement.scope != "user":
+                nameless = replace(
+                    one.statement, person="", room="", channel="", messages=(), details={}
+                )
+                text = written(nameless, one.note.others)
+                self._files.write(one.file.owner, one.file.name, text)
+        for person in persons:
+            self._files.erase(Owner(tenant, "user", person))
+        return len(theirs)
+
+    def _of(self, tenant: str, persons: Sequence[str]) -> list[Stored]:
+        """Return what these people own, and what they said for others."""
+        own = [Owner(tenant, "user", person) for person in persons]
+        shared = self._files.owners(tenant, "project", "global")
+        stored = [one for owner in (*own, *shared) for one in self._stored(owner)]
+        return [one for one in stored if one.statement.person in persons]
+
+    async def _changed(self, work: Callable[[], T]) -> T:
+        """Do the work in a thread, one at a time. It ends even if the call is given up."""
+
+        def alone() -> T:
+            with self._writing:
+                return work()
+
+        return await asyncio.to_thread(alone)
+
+
+class BriefingMarkdownMemory(MarkdownMemory):
+    """A Markdown memory that writes the brief by itself: the file `brief` of a person if there is
+    one, or else their preferences and newest facts."""
+
+    async def brief(self, access: BackendAccess, characters: int) -> str:
+        stored = await asyncio.to_thread(self._visible, access)
+        own = [one for one in stored if one.file.name == "brief.md"]
+        if own:
+            return own[0].note.body[:characters]
+        current = [one.statement for one in stored if not one.statement.replaced_by]
+        current.sort(key=lambda one: (one.kind in BEHAVIORAL, *one.order), reverse=True)
+        lines: list[str] = []
+        for one in current:
+            line = f"- [{one.kind}] {' '.join(one.text.split())} ({one.at.date()})"
+            if sum(map(len, lines)) + len(lines) + len(line) > characters:
+                break
+            lines.append(line)
+        return "\n".join(lines)
+
+
+def _owner_of(statement: Statement) -> Owner:
+    ids = {"user": statement.person, "project": statement.project, "global": "all"}
+    return Owner(statement.tenant, statement.scope, ids[statement.scope])
