@@ -9,7 +9,7 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, TypeGuard, TypeVar
 
 import structlog
 
@@ -201,8 +201,8 @@ class GuardedBackend:
             done="deleted",
             always=True,
         )
-        asked = set(ids)
-        return [one for one in _items(gone, len(ids)) if isinstance(one, str) and one in asked]
+        asked, named = set(ids), _items(gone, MAX_PAGE)
+        return [one for one in dict.fromkeys(filter(_is_str, named)) if one in asked]
 
     async def forget_messages(
         self, tenant: str, channel: str, message_ids: Sequence[str]
@@ -329,6 +329,10 @@ def _items(value: object, most: int) -> list[object]:
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         return []
     return list(value[:most])
+
+
+def _is_str(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
 
 
 def _plain(value: Frozen) -> object:

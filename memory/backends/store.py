@@ -99,7 +99,7 @@ class BackendMemories:
             records = await self._all(alone(access))
         except MemoryUnavailable as error:
             raise StoreUnavailable(str(error)) from error
-        return _duplicate(access, record, records, threshold)
+        return await _duplicate(access, record, records, threshold)
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class BackendMemories:
             if record.id in by_id:
                 return Insertion(True)
             old = by_id.get(record.supersedes)
-            problem = self._problem(access, record, old, records, threshold, quota)
+            problem = await self._problem(access, record, old, records, threshold, quota)
             if problem is not None:
                 return problem
             writes = backend_access_of(alone(access))
@@ -124,7 +124,7 @@ class BackendMemories:
                 await self.backend.remember(writes, statement_of(replaced))
         return Insertion(True)
 
-    def _problem(
+    async def _problem(
         self,
         access: AccessScope,
         record: Record,
@@ -136,7 +136,7 @@ class BackendMemories:
         """Return the failed check, None for none. Raises `MemoryUnavailable` for a full backend."""
         if record.supersedes and (old is None or not old.current or not may_change(access, old)):
             return Insertion(False, missing=record.supersedes)
-        same = _duplicate(access, record, records, threshold)
+        same = await _duplicate(access, record, records, threshold)
         if same is not None:
             return Insertion(False, duplicate=same)
         used = len(_owned(records, access)) - (old is not None)
@@ -238,21 +238,24 @@ def _is_long(records: Iterator[Record] | Sequence[Record]) -> bool:
     return sum(len(record.content) for record in records) > AT_ONCE
 
 
-def _duplicate(
+async def _duplicate(
     access: AccessScope, record: Record, records: Sequence[Record], threshold: float
 ) -> Duplicate | None:
     """Return the current memory of the same owner and scope with nearly the same words."""
     if not record.current:
         return None
-    same_owner = (
-        (one.id, one.content)
+    same_owner = [
+        one
         for one in records
         if one.current
         and one.id != record.supersedes
         and (one.scope, one.project) == (record.scope, record.project)
         and (one.scope is not Scope.USER or is_own(one, access))
-    )
-    return duplicate_in(duplicate_keys_of(access, record, threshold), same_owner, threshold)
+    ]
+    texts = [(one.id, one.content) for one in same_owner]
+    keys = duplicate_keys_of(access, record, threshold)
+    compare = partial(duplicate_in, keys, texts, threshold)
+    return await asyncio.to_thread(compare) if _is_long(same_owner) else compare()
 
 
 def _owned(records: Sequence[Record], access: AccessScope) -> list[Record]:

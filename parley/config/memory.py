@@ -5,7 +5,6 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     SecretStr,
     StringConstraints,

@@ -1,6 +1,6 @@
 """The published contract suite of memory, for Parley's own memory and for backends of the port."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ def postgres_settings(folder: Path) -> Mapping[str, object]:
     }
 
 
-def backend_settings(factory: str, *names: str) -> object:
+def backend_settings(factory: str, *names: str) -> Callable[[Path], Mapping[str, object]]:
     def settings(folder: Path) -> Mapping[str, object]:
         load = {"shelf": f"tests.support.memory_backends:{factory}"}
         options = {"shelf": {"shelf": str(folder)}}
@@ -34,10 +34,8 @@ def backend_settings(factory: str, *names: str) -> object:
 MEMORY_CASES = (
     MemoryCase("sqlite", lambda folder: {}),
     MemoryCase("postgres", postgres_settings),
-    MemoryCase("plain", backend_settings("dict_backend", "shelf"), "shelf"),
     MemoryCase("searching", backend_settings("searching_backend", "shelf"), "shelf"),
-    MemoryCase("backend first", backend_settings("dict_backend", "shelf", "builtin"), "shelf"),
-    MemoryCase("builtin first", backend_settings("dict_backend", "builtin", "shelf"), "shelf"),
+    MemoryCase("with builtin", backend_settings("dict_backend", "shelf", "builtin"), "shelf"),
 )
 
 

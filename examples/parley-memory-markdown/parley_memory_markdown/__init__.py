@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from parley_memory_markdown.backend import BriefingMarkdownMemory, MarkdownMemory
+from parley_memory_markdown.markdown_memory import BriefingMarkdownMemory, MarkdownMemory
 
 OPTIONS = ("folder", "brief")
 

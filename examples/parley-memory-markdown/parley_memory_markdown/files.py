@@ -80,7 +80,8 @@ class Files:
     def write(self, owner: Owner, name: str, text: str) -> None:
         """Write a file in one step. Raises `FolderFull`."""
         with self._opened(owner, make=True) as folder:
-            assert folder is not None
+            if folder is None:
+                raise FileNotFoundError(owner.id)
             names = os.listdir(folder)
             if name not in names and sum(map(_is_note, names)) >= MAX_STATEMENTS:
                 raise FolderFull(f"the folder holds {MAX_STATEMENTS:,} files")
@@ -102,8 +103,7 @@ class Files:
         """Delete the folder of an owner with everything in it."""
         with self._shelf(owner.tenant, owner.scope) as shelf:
             if shelf is not None:
-                with suppress(FileNotFoundError):
-                    shutil.rmtree(folder_name(owner.id), dir_fd=shelf)
+                _remove(shelf, folder_name(owner.id))
                 os.fsync(shelf)
         for key in [key for key in self._cache if key[0] == owner]:
             del self._cache[key]
@@ -127,18 +127,22 @@ class Files:
         self, tenant: str, scope: StatementScope, *, make: bool = False
     ) -> Iterator[int | None]:
         """Open the folder of a scope; None if it does not exist."""
-        with _below(os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as root:
-            with _inside(root, folder_name(tenant), make=make) as within:
-                with _inside(within, SHELVES[scope], make=make) as shelf:
-                    yield shelf
+        with (
+            _below(os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as root,
+            _inside(root, folder_name(tenant), make=make) as within,
+            _inside(within, SHELVES[scope], make=make) as shelf,
+        ):
+            yield shelf
 
     @contextmanager
     def _opened(self, owner: Owner, *, make: bool = False) -> Iterator[int | None]:
-        with self._shelf(owner.tenant, owner.scope, make=make) as shelf:
-            with _inside(shelf, folder_name(owner.id), make=make) as folder:
-                if make and folder is not None and _owner_in(folder) != owner.id:
-                    _write(folder, OWNER, owner.id)
-                yield folder
+        with (
+            self._shelf(owner.tenant, owner.scope, make=make) as shelf,
+            _inside(shelf, folder_name(owner.id), make=make) as folder,
+        ):
+            if make and folder is not None and _owner_in(folder) != owner.id:
+                _write(folder, OWNER, owner.id)
+            yield folder
 
     def _read(self, folder: int, owner: Owner, name: str) -> File | None:
         """Return a file; None for a link, a folder, a device or a file that is too large."""
@@ -191,6 +195,17 @@ def _inside(parent: int | None, name: str, *, make: bool) -> Iterator[int | None
         return
     with _below(opened) as folder:
         yield folder
+
+
+def _remove(shelf: int, name: str) -> None:
+    """Delete a folder with everything in it; of a link only the link."""
+    try:
+        if stat.S_ISDIR(os.lstat(name, dir_fd=shelf).st_mode):
+            shutil.rmtree(name, dir_fd=shelf)
+        else:
+            os.unlink(name, dir_fd=shelf)
+    except FileNotFoundError:
+        return
 
 
 def _write(folder: int, name: str, text: str) -> None:

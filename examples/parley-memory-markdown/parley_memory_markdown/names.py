@@ -19,13 +19,11 @@ def folder_name(id_: str) -> str:
     """Return the folder of an id: small letters, digits, `-` and `_` stay, every other byte becomes
     `=XX`. A long name ends in a hash."""
     name = "".join(
-        char
-        if _PLAIN.fullmatch(char)
-        else "".join(f"={byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
+        char if _PLAIN.fullmatch(char) else "".join(f"={byte:02x}" for byte in _bytes(char))
         for char in id_
     )
     if len(name) > MAX_NAME:
-        digest = hashlib.sha256(id_.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        digest = hashlib.sha256(_bytes(id_)).hexdigest()[:40]
         return f"{name[: MAX_NAME - 42]}=={digest}"
     return name or "="
 
@@ -41,4 +39,8 @@ def file_name(text: str, id_: str) -> str:
 
 def file_id(name: str) -> str:
     """Return the id of a file that has none, such as one that a person wrote."""
-    return f"file-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    return f"file-{hashlib.sha256(_bytes(name)).hexdigest()[:24]}"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

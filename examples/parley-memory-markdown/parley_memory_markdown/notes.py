@@ -84,9 +84,8 @@ def written(statement: Statement, others: tuple[str, ...] = ()) -> str:
         "expires": expires.isoformat() if expires is not None else "",
         "details": dict(statement.details),
     }
-    lines = [
-        f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in values.items() if value
-    ]
+    given = {key: value for key, value in values.items() if value}
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()]
     return "\n".join((FENCE, *lines, *others, FENCE, "", statement.text, ""))
 
 

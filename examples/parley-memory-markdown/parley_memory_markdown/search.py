@@ -16,52 +16,12 @@ LINKED: Final = 0.6
 LEAST: Final = 0.1
 """Results with a lower score are left out."""
 COMMON: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "do",
-        "does",
-        "for",
-        "from",
-        "has",
-        "have",
-        "how",
-        "i",
-        "in",
-        "is",
-        "it",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "so",
-        "that",
-        "the",
-        "their",
-        "this",
-        "to",
-        "was",
-        "we",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
+    (
+        *("a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from"),
+        *("has", "have", "how", "i", "in", "is", "it", "me", "my", "of", "on", "or", "our", "so"),
+        *("that", "the", "their", "this", "to", "was", "we", "what", "when", "where", "which"),
+        *("who", "why", "will", "with", "you", "your"),
+    )
 )
 
 _WORD: Final = re.compile(r"[^\W_]+")

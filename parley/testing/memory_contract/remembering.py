@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
+from gateway.ports.memory_backend import MAX_PAGE
 from memory.model.outcome import Outcome
 from memory.model.record import MAX_MEMORY, Draft, Kind
 from parley.testing.memory_case import MemoryCase
@@ -79,9 +80,8 @@ async def test_concurrent_statements_of_several_people_are_all_stored(memory: Me
 
 
 async def test_hundreds_of_statements_are_listed_completely(memory: MemoryStage) -> None:
-    texts = {f"Lamp {number} stands on pillar {number * 3}." for number in range(230)}
-    for text in texts:
-        await memory.remember(text)
+    texts = {f"Lamp {number} stands on pillar {number * 3}." for number in range(MAX_PAGE + 5)}
+    await memory.fill(sorted(texts))
     assert set(await memory.listed()) == texts
     handle = await memory.handle()
     assert {record.content async for record in handle.read.everything()} == texts
