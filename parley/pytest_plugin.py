@@ -54,7 +54,13 @@ def _generate_memory_tests(metafunc: pytest.Metafunc) -> None:
         if metafunc.function.__module__.startswith(f"{MEMORY_SUITE}."):
             raise pytest.Collector.CollectError(MEMORY_MISSING)
         return
-    metafunc.parametrize("memory_case", cases, ids=[case.name for case in cases])
+    of_port = metafunc.function.__module__ == f"{MEMORY_SUITE}.port"
+    skip = pytest.mark.skip(reason="Parley's own memory is no backend of the port")
+    parameters = [
+        pytest.param(case, id=case.name, marks=[skip] if of_port and not case.backend else [])
+        for case in cases
+    ]
+    metafunc.parametrize("memory_case", parameters)
 
 
 def _skipped(case: "AdapterCase", marks: list[pytest.Mark]) -> list[pytest.MarkDecorator]:

@@ -1,5 +1,5 @@
-"""Does what an author of an adapter does: outside this tree, with the wheel and its extra
-`testing` only."""
+"""Does what an author of an adapter or a memory backend does: outside this tree, with the wheel and
+its extra `testing` only."""
 
 import os
 import re
@@ -9,7 +9,16 @@ from typing import Final
 
 from release.steps import ROOT, UV, require, run
 
-EXAMPLE: Final = "examples/parley-adapter-lines"
+ADAPTER: Final = ("parley-adapter-lines", "parley_lines")
+MEMORY_BACKEND: Final = ("parley-memory-markdown", "parley_memory_markdown")
+"""The folder of an example, and its package."""
+CONFIGURED: Final = """\
+memory:
+  backend: markdown
+  backend_options: {markdown: {folder: notes}}
+database: {url: "sqlite:///parley.db"}
+"""
+LOADED: Final = "memory     markdown (own search)"
 NEW: Final = "matrix"
 PASSED: Final = re.compile(r"^(\d+) passed", re.MULTILINE)
 
@@ -25,14 +34,24 @@ class Author:
         run([UV, "venv", "--quiet", folder / "env"])
         self._install(f"{wheel}[testing]")
 
-    def test_example(self) -> int:
-        """Install the example from a copy of its folder, and run its tests against the
+    def test_example(self, name: str, package: str) -> int:
+        """Install an example from a copy of its folder, and run its tests against the
         installation; returns how many pass. Raises `Failed` if one fails."""
-        copy = self._folder / "example"
-        shutil.copytree(ROOT / EXAMPLE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        copy = self._folder / name
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "examples" / name, copy, ignore=ignored)
         self._install(f"{copy}[test]")
-        shutil.rmtree(copy / "parley_lines")  # so that the installed package is tested
+        shutil.rmtree(copy / package)  # so that the installed package is tested
         return self._passed(copy)
+
+    def check_memory_backend(self) -> None:
+        """Choose the installed memory backend by its entry point. Raises `Failed`."""
+        config = self._folder / "parley.yaml"
+        config.write_text(CONFIGURED, "utf-8")
+        parley = self._python.with_name("parley")
+        command = [parley, "check-config", "-c", config]
+        out = run(command, cwd=self._folder, env=self._environment)
+        require(LOADED in out, f"check-config does not show {LOADED!r}:\n{out}")
 
     def test_new_adapter(self) -> int:
         """The same for a repository that `parley new-adapter` wrote."""

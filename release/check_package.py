@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from release.authors import Author
+from release.authors import ADAPTER, MEMORY_BACKEND, Author
 from release.build import (
     Built,
     build,
@@ -93,7 +93,11 @@ def _install(wheel: Path, folder: Path) -> None:
     with step("install the wheel with the extra testing, as an author of an adapter does"):
         author = Author(wheel, folder / "author")
     with step("the tests of the example adapter, outside this tree"):
-        passed = author.test_example()
+        passed = author.test_example(*ADAPTER)
+    sys.stdout.write(f"  {passed} passed\n")
+    with step("the tests of the example memory backend, outside this tree; check-config with it"):
+        passed = author.test_example(*MEMORY_BACKEND)
+        author.check_memory_backend()
     sys.stdout.write(f"  {passed} passed\n")
     with step("parley new-adapter; the tests that it writes"):
         passed = author.test_new_adapter()

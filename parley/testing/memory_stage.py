@@ -1,5 +1,6 @@
 """The whole memory of the program for one case, without platforms and model."""
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,6 +30,7 @@ ROOM: Final = Place("chat", "main", "general", Audience.PUBLIC_ROOM, "team")
 OTHER_ROOM: Final = Place("chat", "main", "random", Audience.PUBLIC_ROOM, "team")
 ELSEWHERE: Final = Place("chat", "main", "lounge", Audience.PUBLIC_ROOM, "other-team")
 MAX_FOUND: Final = 1_000
+AT_ONCE: Final = 10
 
 
 class _Members:
@@ -96,8 +98,9 @@ class MemoryStage:
         """Store many facts of Ada; into a tested backend directly, because the gateway compares
         each new statement with all others."""
         if self.backend is None:
-            for text in texts:
-                await self.remember(text)
+            for begin in range(0, len(texts), AT_ONCE):
+                some = texts[begin : begin + AT_ONCE]
+                await asyncio.gather(*(self.remember(text) for text in some))
             return
         caller = self.caller()
         person, tenant, at = str(caller.principal.person), caller.principal.tenant, caller.at

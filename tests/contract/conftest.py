@@ -4,12 +4,18 @@ import pytest
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unfit = [
-        item for item in items if "case" in getattr(item, "fixturenames", ()) and skipped(item)
-    ]
+    unfit = [item for item in items if is_of_suite(item) and skipped(item)]
     if unfit:
         config.hook.pytest_deselected(items=unfit)
         items[:] = [item for item in items if item not in unfit]
+    for item in items:
+        if is_of_suite(item) and "[postgres]" in item.name:
+            item.add_marker(pytest.mark.xdist_group("postgres"))
+
+
+def is_of_suite(item: pytest.Item) -> bool:
+    """True if the test takes an adapter or a memory as its case."""
+    return bool({"case", "memory_case"}.intersection(getattr(item, "fixturenames", ())))
 
 
 def skipped(item: pytest.Item) -> bool:

@@ -9,6 +9,7 @@ import pytest_asyncio
 from parley.testing import MemoryCase
 from parley.testing.memory_contract import *  # noqa: F403 - the tests of the suite
 from tests.support.databases import migrated_database
+from tests.support.memory_backends import SHELVES
 from tests.support.servers import PostgresServer
 
 POSTGRES: dict[str, str] = {}
@@ -40,7 +41,8 @@ MEMORY_CASES = (
 
 
 @pytest_asyncio.fixture(autouse=True)
-async def _database(request: pytest.FixtureRequest, memory_case: MemoryCase) -> None:
+async def _empty(request: pytest.FixtureRequest, memory_case: MemoryCase) -> None:
+    SHELVES.clear()
     if memory_case.name == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
         POSTGRES["url"] = await migrated_database(server)
