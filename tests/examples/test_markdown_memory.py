@@ -81,7 +81,7 @@ async def test_the_commands_name_and_contact_it(tmp_path: Path) -> None:
 
 async def test_the_program_does_not_start_without_it(tmp_path: Path) -> None:
     config = tmp_path / "parley.yaml"
-    config.write_text(f"{CONFIG}platforms: {{web: {{}}}}\n")
+    config.write_text(f"{CONFIG}platforms: {{web: {{enabled: true}}}}\n")
     ended = await parley_alone("run", "-c", str(config), cwd=tmp_path)
     assert ended.status != 0
     assert "memory.backend: names markdown, and no installed package" in ended.out + ended.err

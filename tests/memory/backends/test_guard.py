@@ -178,7 +178,12 @@ async def test_a_resting_backend_is_still_asked_to_delete_and_erase() -> None:
 
 
 async def test_an_export_that_is_no_json_is_an_error_and_not_empty() -> None:
-    for rows in ([{"at": AT}], [object()], [{"a": {"b": {"c": {"d": {"e": {"f": {}}}}}}}]):
+    unusable: list[list[object]] = [
+        [{"at": AT}],
+        [object()],
+        [{"a": {"b": {"c": {"d": {"e": {"f": {}}}}}}}],
+    ]
+    for rows in unusable:
         with pytest.raises(MemoryUnavailable, match="exported"):
             await guarded(Scripted(rows)).export("acme", (ADA,))
 
