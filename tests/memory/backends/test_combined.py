@@ -178,7 +178,7 @@ async def test_a_turn_continues_without_a_failing_backend(memory: MemoryStage) -
 @used("fragile")
 async def test_people_and_the_model_are_told_of_a_failure(memory: MemoryStage) -> None:
     BROKEN.add("write")
-    with pytest.raises(BadInput, match="fragile does not answer. Nothing was stored"):
+    with pytest.raises(BadInput, match=r"fragile does not answer\. Nothing was stored"):
         await memory.remember("The red bridge opens at seven.")
     BROKEN.add("read")
     waiting = await memory.remember("The red bridge opens at seven.")
