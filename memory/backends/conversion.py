@@ -31,6 +31,7 @@ from safety.secret_detection.detect import redact_secrets
 
 CACHED: Final = 5_000
 """Texts whose check is cached: question after question returns the same ones."""
+PRIVATE: Final = "yes"
 _SOURCES: Final = {one.value: one for one in SourceType}
 _AUDIENCES: Final = {one.value: one for one in Audience}
 
@@ -90,6 +91,7 @@ def record_of(statement: Statement, backend: str) -> Record:
         channel=statement.channel,
         audience=_AUDIENCES.get(details.get("audience", ""), Audience.DIRECT),
         external=True,
+        agent=details.get("agent", ""),
         backend=backend,
     )
     evidence = Evidence(
@@ -112,6 +114,7 @@ def record_of(statement: Statement, backend: str) -> Record:
         superseded_at=_time(details, "superseded_at"),
         confirmed=statement.confirmed,
         derived_from=statement.messages,
+        agent_private=details.get("agent_private") == PRIVATE,
     )
 
 
@@ -157,6 +160,8 @@ def _details(record: Record) -> Mapping[str, str]:
         "audience": provenance.audience.value,
         "source_id": evidence.source_id,
         "supersedes": record.supersedes,
+        "agent": provenance.agent,
+        "agent_private": PRIVATE if record.agent_private else "",
     }
     times = {
         "valid_until": evidence.valid_until,

@@ -150,6 +150,9 @@ class BackendMemories:
         """Delete changeable memories; return their ids."""
         gone: list[str] = []
         reach = backend_access_of(alone(access))
+        if access.agent:  # a backend does not know agents, and what one keeps for itself
+            own = [one for one in await self._all(alone(access)) if may_change(access, one)]
+            memory_ids = [one.id for one in own if one.id in memory_ids]
         for ids in _portions(memory_ids):
             gone += await self.backend.forget(reach, ids)
         return gone
@@ -203,8 +206,8 @@ class BackendMemories:
             if after is None:
                 break
         over = [one.id for one in records if self._is_over(one) and may_change(access, one)]
-        if over:
-            await self.delete(access, over)
+        for ids in _portions(over):
+            await self.backend.forget(backend_access_of(alone(access)), ids)
         gone = set(over)
         return [one for one in records[:MAX_STATEMENTS] if one.id not in gone]
 

@@ -247,3 +247,20 @@ async def test_expired_and_long_replaced_memories_are_deleted_when_they_are_list
         SHELVES["first"][one.tenant, one.id] = one
     assert await memory.listed() == ["The red bridge opens at seven."]
     assert list(SHELVES["first"]) == [key]
+
+
+@used("first")
+async def test_what_an_agent_keeps_for_itself_is_hidden_from_other_agents(
+    memory: MemoryStage,
+) -> None:
+    stored = await memory.remember("The red bridge opens at seven.")
+    ((key, statement),) = SHELVES["first"].items()
+    details = {**statement.details, "agent": "agent-1", "agent_private": "yes"}
+    SHELVES["first"][key] = replace(statement, details=details)
+    memories = memory.wired.memory._dependencies.memories  # type: ignore[union-attr]  # the store
+    person = (await memory.handle()).access
+    other, own = replace(person, agent="agent-2"), replace(person, agent="agent-1")
+    for access, count in ((other, 0), (own, 1), (person, 1)):
+        assert len(await memories.find(access, Filter())) == count
+    assert await memories.delete(other, [stored.memory_id]) == []
+    assert await memories.delete(own, [stored.memory_id]) == [stored.memory_id]

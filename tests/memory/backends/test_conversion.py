@@ -21,6 +21,7 @@ FULL = Record(
     Provenance(
         *(SourceType.EXPLICIT_SAVE, Trust.HIGH, ADA, AT, "ses-1", "m-1", ""),
         *("chat/ada", "chat:main:team:general", "chat:main:general", Audience.PUBLIC_ROOM),
+        agent="agent-1",
     ),
     Evidence("The gate opens at seven.", AT, 0.9, "ADR-003", AT + timedelta(days=9)),
     project="",
@@ -33,6 +34,7 @@ FULL = Record(
     superseded_at=AT + timedelta(days=1),
     confirmed=True,
     derived_from=("m-1",),
+    agent_private=True,
 )
 
 
