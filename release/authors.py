@@ -49,7 +49,7 @@ class Author:
         config = self._folder / "parley.yaml"
         config.write_text(CONFIGURED, "utf-8")
         parley = self._python.with_name("parley")
-        command = [parley, "check-config", "-c", config]
+        command: list[str | Path] = [parley, "check-config", "-c", config]
         out = run(command, cwd=self._folder, env=self._environment)
         require(LOADED in out, f"check-config does not show {LOADED!r}:\n{out}")
 

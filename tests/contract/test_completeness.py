@@ -12,9 +12,10 @@ from gateway.platforms import GROUP
 from gateway.ports import Capabilities
 from parley.config.sections import OWN_PLATFORMS
 from parley.testing.case import FEATURES
-from parley.testing.contract import MODULES, TESTS, suite_of
+from parley.testing.contract import MODULES, TESTS
 from parley.testing.marks import PROTOCOLS, unfit
 from parley.testing.patience import PATIENCE
+from parley.testing.suites import suite_of
 from tests.contract.cases import CASES
 
 HEAVY: Final = (

@@ -13,7 +13,7 @@ from memory.model.outcome import Outcome
 from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
-from memory.service.listing import all_pages
+from memory.service.read import all_pages
 from parley.testing import MemoryCase, MemoryStage, opened_memory
 from tests.support.memory_backends import SHELVES, DictBackend, SearchingBackend
 
