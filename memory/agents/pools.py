@@ -23,16 +23,17 @@ from memory.agents.model import (
     PoolMember,
     SharedMemory,
     SharedScope,
+    SharedUpdate,
 )
 from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.pools import PoolStore
 from memory.agents.registry import AgentRegistry, capacity, named
+from memory.agents.shared_updates import SharedUpdates
 from memory.audit import Audit
-from memory.model.record import Record
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
-from memory.recall.selection import displayable
+from memory.recall.selection import shown_to
 
 MAX_LISTED: Final = 10_000
 PRUNED_AT_ONCE: Final = 1_000
@@ -41,6 +42,7 @@ NO_MEMORY: Final = (
     "There is no memory {id!r} of yours that can be shared. What an agent keeps for itself, turns"
     " and replaced memories are not shared."
 )
+NOT_SHARED: Final = "No memory {id!r} is shared in this pool. `query_shared` lists them."
 NO_PROJECT: Final = "Which project? A pool or a share of scope PROJECT needs one: choose it first."
 OPERATORS_ONLY: Final = "scope: only operators create pools of scope GLOBAL"
 TOO_WIDE: Final = "scope: the pool {name!r} is of scope {pool}; {scope} is wider"
@@ -65,6 +67,7 @@ class PoolRegistry:
     audit: Audit
     clock: Clock
     reaches: Reaches
+    updates: SharedUpdates
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
 
@@ -249,15 +252,16 @@ class PoolRegistry:
         pool_id: str,
         agent_id: str,
         max_scope: SharedScope,
-        max_results: int = 100,
+        max_results: int | None = None,
     ) -> tuple[PoolEntry, ...] | bool | None:
         """Return what an own agent may read in a pool at this scope or narrower, latest first.
 
         None if the agent lacks MEMORY_READ, False if it is no member. Raises `BadInput` unless
-        `max_results` is 1 to 1,000.
+        `max_results` is 1 to 1,000; without it there are at most 100.
         """
-        if not 1 <= max_results <= MAX_RESULTS:
-            raise BadInput(f"max_results: 1 to {MAX_RESULTS:,}, not {max_results}")
+        most = self.limits.query_results if max_results is None else max_results
+        if not 1 <= most <= MAX_RESULTS:
+            raise BadInput(f"max_results: 1 to {MAX_RESULTS:,}, not {most}")
         agent = await self.registry.own(request, agent_id)
         pool = await self._pool(request, pool_id)
         if not agent.may(Capability.MEMORY_READ):
@@ -267,13 +271,57 @@ class PoolRegistry:
             await self._denied(request, "query", pool=pool.id, agent=agent.id)
             return False
         access = replace(await self._reading(request, pool, agent), widest=max_scope.value)
-        found = await self.store.query(access, pool.id, self.clock.now(), max_results)
+        found = await self.store.query(access, pool.id, self.clock.now(), most)
         others = sum(entry.shared.agent != agent.id for entry in found)
         if others:
             await self._note(
                 "cross_agent_read", request, "query", pool=pool.id, agent=agent.id, results=others
             )
         return tuple(readable(access, entry) for entry in found)
+
+    async def update_shared(
+        self,
+        request: RequestScope,
+        pool_id: str,
+        memory_id: str,
+        agent_id: str,
+        expected_version: int,
+        text: str,
+    ) -> SharedUpdate | bool | None:
+        """Give a shared memory a new text, if its version is still the expected one.
+
+        None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool. Raises
+        `BadInput` for what changes behaviour, as `share_memory` does.
+        """
+        agent = await self.registry.own(request, agent_id)
+        pool = await self._pool(request, pool_id)
+        if not agent.may(Capability.MEMORY_WRITE):
+            await self._denied(request, "update", pool=pool.id, agent=agent.id)
+            return None
+        member = await self.store.member(pool.id, agent.id)
+        if member is None or member.permission is not Permission.WRITE:
+            await self._denied(request, "update", pool=pool.id, agent=agent.id)
+            return False
+        access = await self._reading(request, pool, agent)
+        found = await self.store.query(access, pool.id, self.clock.now(), 1, memory_id)
+        if not found:
+            raise NotFound(NOT_SHARED.format(id=memory_id[:64]))
+        entry = found[0]
+        wide = not SharedScope.USER.includes(entry.shared.scope)
+        if entry.record.behavioral and wide and not access.operates:
+            raise BadInput(CHANGES_BEHAVIOUR)
+        acting = replace(request, agent=agent.id, project=access.project)
+        update = await self.updates.update(acting, access, entry, expected_version, text)
+        await self._note(
+            "pool_operation",
+            request,
+            "update",
+            pool=pool.id,
+            memory=memory_id,
+            outcome=update.outcome.value,
+            version=update.version,
+        )
+        return update
 
     async def prune(self) -> int:
         """Delete a batch of shares whose memberships ended; return their number."""
@@ -332,18 +380,7 @@ class PoolRegistry:
 def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:
     """Return an entry as its reader sees it: without secrets, and another person's without person,
     place and messages."""
-    return PoolEntry(entry.shared, without_origin(access, displayable(entry.record)))
-
-
-def without_origin(access: AccessScope, record: Record) -> Record:
-    """Return the record of another person without person, place and messages."""
-    said = record.provenance
-    if said.person in access.persons:
-        return record
-    nameless = replace(
-        said, person="", session="", message_id="", conversation="", room="", channel=""
-    )
-    return replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
+    return PoolEntry(entry.shared, shown_to(access, entry.record))
 
 
 def _operates(request: RequestScope) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 
 from memory.model.recollection import Recalled
 from memory.model.record import Record, Scope, Tier
+from memory.model.scope import AccessScope
 from memory.recall.labels import label_of, labelled_line
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
@@ -93,6 +94,23 @@ def displayable(record: Record) -> Record:
     """Return a stored record as it may be shown: a text that is recognised as a credential today
     may not have been one when it was stored."""
     return replace(without_secrets(record), embedding=record.embedding)
+
+
+def shown_to(access: AccessScope, record: Record) -> Record:
+    """Return a stored record as it may be shown to this reader. An agent sees neither person nor
+    place nor messages of another person's memory."""
+    return nameless_for(access, displayable(record))
+
+
+def nameless_for(access: AccessScope, record: Record) -> Record:
+    """Return another person's record without person, place and messages, if an agent reads it."""
+    said = record.provenance
+    if not access.agent or said.person in access.persons:
+        return record
+    nameless = replace(
+        said, person="", session="", message_id="", conversation="", room="", channel=""
+    )
+    return replace(record, provenance=nameless, derived_from=(), supersedes="", superseded_by="")
 
 
 def _redacted(text: str) -> str:

@@ -148,7 +148,7 @@ class MemoryHandle:
         """Return the handle for an agent of this person: what `AgentRegistry.own` returned. It
         also reads what pools share with the agent, and everything it writes is an inference."""
         request = replace(self.request, agent=agent_id)
-        return MemoryHandle(self._dependencies, request, self._start)
+        return MemoryHandle(self._dependencies, request, replace(self._start, remembers=True))
 
     @property
     def choices(self) -> PersonChoices:

@@ -16,7 +16,7 @@ from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
 from memory.ports.memories import Filter, Match, MemoryStore
 from memory.ports.recall import Query
 from memory.recall.repeat_filter import without_repeats
-from memory.recall.selection import displayable
+from memory.recall.selection import displayable, nameless_for, shown_to
 from memory.service.dependencies import RequestMemory
 
 WORKING_PREFIX: Final = "wrk-"
@@ -181,15 +181,18 @@ class MemoryReader(RequestMemory):
         await self.store_waiting_turns()
         matches = await self.dependencies.memories.find(self.access, filters)
         kind = "text" if filters.text else "recent"
-        await self.audit("memory_read", query=kind, results=len(matches))
-        return [replace(match, record=displayable(match.record)) for match in matches]
+        await self._note(kind, [match.record for match in matches])
+        return [replace(match, record=shown_to(self.access, match.record)) for match in matches]
 
     async def recall(self, query: Query) -> Recollection:
         """Return what answers a question, best first, without turns that only repeat it."""
         await self.store_waiting_turns()
         recalled = await self.dependencies.retriever.recall(self.access, query)
         results = tuple(without_repeats(query.text, recalled.results))
-        await self.audit("memory_read", query="recall", results=len(results))
+        await self._note("recall", [one.record for one in results])
+        results = tuple(
+            replace(one, record=nameless_for(self.access, one.record)) for one in results
+        )
         repeats = len(recalled.results) - len(results)
         return replace(recalled, results=results, repeats=repeats)
 
@@ -197,7 +200,10 @@ class MemoryReader(RequestMemory):
         """Return one memory, or None if this request may not see it."""
         await self.store_waiting_turns()
         record = await self.dependencies.memories.get(self.access, memory_id)
-        return None if record is None else displayable(record)
+        if record is None:
+            return None
+        await self._note_others([record])
+        return shown_to(self.access, record)
 
     async def everything(self) -> AsyncIterator[Record]:
         """Iterate over all of the person's own memories with their vectors, oldest first: a
@@ -219,6 +225,22 @@ class MemoryReader(RequestMemory):
         query = "text" if text else "list"
         await self.audit("memory_read", query=query, results=len(page.records))
         return replace(page, records=tuple(map(displayable, page.records)))
+
+    async def _note(self, query: str, records: Sequence[Record]) -> None:
+        """Record a read, and of an agent also that it read memories of others."""
+        await self.audit("memory_read", query=query, results=len(records))
+        await self._note_others(records)
+
+    async def _note_others(self, records: Sequence[Record]) -> None:
+        if not self.access.agent:
+            return
+        persons = self.access.persons
+        others = sum(
+            record.scope is Scope.USER and record.provenance.person not in persons
+            for record in records
+        )
+        if others:
+            await self.audit("cross_agent_read", agent=self.access.agent, results=others)
 
     async def working(self) -> list[Record]:
         """Return working memory, newest first: tasks, summaries and turns of open conversations."""

@@ -23,7 +23,7 @@ from db.transaction import Change, ChangeMany, Execute, Fetch
 from db.values import micros, storable
 from gateway.ports import Clock
 from memory.model.record import Embedding, Kind, Record, Tier
-from memory.model.scope import MAY_CHANGE, OWN, SEES, SHARES, AccessScope
+from memory.model.scope import MAY_CHANGE, OWN, SEES, AccessScope
 from memory.ports.memories import (
     ChangedMemory,
     Duplicate,
@@ -57,6 +57,7 @@ from memory.stores.limits import check_limit, check_turn, check_writable
 from memory.stores.partitions import owners_within
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.search import Searches
+from memory.stores.shared_words import IN_POOLS, SharedWords
 
 IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
 TALLY: Final = f"""
@@ -70,14 +71,6 @@ RECORDS: Final = by_reader(
         f"SELECT m.seq, {SELECTED} FROM memories m WHERE {among('m.seq', 'seqs')} AND {visible}"  # noqa: S608 - constants
     )
 )
-SHARED_READ: Final = 2_000
-"""Shares, the latest of an agent's pools, that its searches read."""
-IN_POOLS: Final = within(
-    "m.seq",
-    f"SELECT number FROM (SELECT s.seq, s.number FROM {SHARES} WHERE r.agent = :for_agent"  # noqa: S608 - constants
-    f" ORDER BY s.seq DESC LIMIT {SHARED_READ}) AS latest",
-)
-"""A memory that may be shared with the asking agent; the rule decides."""
 
 
 def _newest_statement(access: AccessScope, filters: Filter, now: int) -> tuple[Statement, Params]:
@@ -184,6 +177,7 @@ class SqlMemories:
         self._database = database
         self._clock = clock
         self._words, self._vectors = searches.words, searches.vectors
+        self._shared = SharedWords(database)
 
     async def insert(
         self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
@@ -217,6 +211,8 @@ class SqlMemories:
             rows = await self._database.fetch(*_newest_statement(access, filters, now))
             return [Match(record_from(row), 0.0) for row in rows]
         hits = await self._words.fitting(access, filters, now)
+        if access.agent and not filters.after_id:
+            hits = await self._with_shared(access, filters, now, hits)
         if not hits:
             return []
         params = visible_at(access, self._clock) | {"seqs": [seq for seq, _ in hits]}
@@ -338,6 +334,15 @@ class SqlMemories:
             "most": AT_ONCE[self._database.engine],
         }
         return [str(id_) for (id_,) in await self._database.fetch(PRUNE, params)]
+
+    async def _with_shared(
+        self, access: AccessScope, filters: Filter, now: int, hits: list[tuple[int, float]]
+    ) -> list[tuple[int, float]]:
+        best = dict(hits)
+        for seq, score in await self._shared.fitting(access, filters, now):
+            best[seq] = max(score, best.get(seq, 0.0))
+        ordered = sorted(best.items(), key=lambda hit: (-hit[1], -hit[0]))
+        return ordered[: filters.limit]
 
     async def _new(self, access: AccessScope, record: Record, keys: DuplicateKeys) -> NewRecord:
         if record.embedding is None or not await self._vectors.made():

@@ -22,13 +22,14 @@ TIMES: Final = frozenset(
     (
         *("at", "since", "until", "issued_at", "brief_at", "submitted_at", "decided_at"),
         *("synced_at", "captured_at", "valid_until", "true_from", "true_until", "expires_at"),
-        *("superseded_at", "created_at", "ended_at"),
+        *("superseded_at", "registered_at", "started_at", "ended_at", "created_at"),
+        *("joined_at", "shared_at"),
     )
 )
 LISTS: Final = frozenset(
     (
         *("tags", "derived_from", "passed", "failed", "record", "off_in", "waiting_notices"),
-        *("context", "result"),
+        *("context", "result", "capabilities"),
     )
 )
 
@@ -92,6 +93,11 @@ TABLES: Final = (
         ASKED_FOR,
     ),
     _table("person_tokens", "id name tenant person issued_at until"),
+    _table("agents", "id tenant person type capabilities registered_at name"),
+    _table("agent_sessions", "id tenant person agent started_at at ended_at"),
+    _table("pools", "id tenant person name scope project created_at"),
+    _table("pool_members", "pool agent tenant person permission granted joined_at"),
+    _table("pool_memories", "pool memory tenant person agent scope project shared_at version"),
     _table(
         "brain_documents",
         "tenant document owner number content author at synced_at",
@@ -123,7 +129,7 @@ LEFT: Final = f"""
 """  # noqa: S608 - constants
 NAMELESS: Final = f"""
     UPDATE memories SET person = '', session = '', message_id = '', conversation = '', room = '',
-        channel = '', derived_from = '[]' WHERE {THEIRS}
+        channel = '', derived_from = '[]', agent = '' WHERE {THEIRS}
 """  # noqa: S608 - constants
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
@@ -138,7 +144,8 @@ UNRECEIVED: Final = f"""
 WHOLE: Final = (
     *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
     *("people_links", "people_projects", "people_choices", "person_tokens"),
-    "people_direct_places",
+    *("people_direct_places", "agent_sessions"),
+    *("pool_memories", "pool_members", "pools", "agents"),
 )
 """Tables that are erased completely."""
 ERASE: Final = (
@@ -149,6 +156,7 @@ ERASE: Final = (
         WHERE memory IN (SELECT seq FROM memories WHERE {THEIRS})
     """),  # noqa: S608 - constants
     Statement(NAMELESS),
+    Statement(f"DELETE FROM pool_members WHERE pool IN (SELECT id FROM pools WHERE {THEIRS})"),  # noqa: S608 - constants
     *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608 - constants
     Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants
     Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants

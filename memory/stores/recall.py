@@ -13,6 +13,7 @@ from memory.ports.recall import Hit
 from memory.stores.filters import by_reader, visible_at
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.search import Searches
+from memory.stores.shared_words import SharedWords, merged
 
 
 def _beside(visible: str, sign: str, order: str) -> str:
@@ -54,6 +55,7 @@ class RecallStore:
         self._database = database
         self._clock = clock
         self._words, self._vectors = searches.words, searches.vectors
+        self._shared = SharedWords(database)
 
     async def lexical(
         self, access: AccessScope, query: str, filters: Filter, limit: int
@@ -62,6 +64,9 @@ class RecallStore:
         with `filters.unfinished` the last word may go on."""
         now = micros(self._clock.now())
         hits = await self._words.weighed(access, query, filters, limit, now)
+        if access.agent:
+            shared = await self._shared.weighed(access, query, filters, limit, now)
+            hits = merged(hits, shared, limit)
         return [Hit(*hit) for hit in hits]
 
     async def nearest(

@@ -41,7 +41,7 @@ BEHAVIORAL: Final = (
 FACTS: Final = "### Facts"
 SHOWN: Final = "{shown} of {total} memories; memory_search finds the others."
 
-BriefKey = tuple[str, str, str, bool]
+BriefKey = tuple[str, str, str, bool, str]
 
 log = structlog.get_logger(__name__)
 
@@ -131,7 +131,7 @@ class Briefs:
         """Return the frozen brief of a session, the same in every process. It is renewed only if
         one of its memories was deleted or replaced, is no longer true, or is no longer visible."""
         access, at = handle.access, handle.brief_at
-        key = (handle.request.session, access.room, access.project, access.private)
+        key = (handle.request.session, access.room, access.project, access.private, access.agent)
         kept = self._kept.get(key)
         same = kept is not None and kept.made_at == at
         if kept is not None and same and await self._all_visible(access, kept):

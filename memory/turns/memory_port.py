@@ -51,7 +51,7 @@ class GatewayMemory:
         self.brain = brain
         self._memory = memory
         self._rules = rules or TurnRules()
-        self._briefs = briefs or Briefs(store, self._rules.brief)
+        self.briefs = briefs or Briefs(store, self._rules.brief)
 
     async def turn(self, caller: Caller) -> TurnMemory:
         """Return the memory of this caller for one turn."""
@@ -60,7 +60,7 @@ class GatewayMemory:
             return MemoryOffTurn()
         notes = handle.choices.notes
         return MemoryTurn(
-            *(caller, handle, self.brain, self._briefs, self.retriever),
+            *(caller, handle, self.brain, self.briefs, self.retriever),
             shows_notes=self._rules.notes if notes is None else notes,
             stores_turn=self._rules.episodic,
             has_backends=self._rules.has_backends,

@@ -78,5 +78,5 @@ def new_record(
         expires_at=at + lives if tier is Tier.EPISODIC else None,
         supersedes=draft.supersedes,
         derived_from=request.message_ids,
-        agent_private=draft.agent_private and bool(request.agent),
+        agent_private=draft.agent_private and bool(request.agent) and draft.scope is Scope.USER,
     )

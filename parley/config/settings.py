@@ -8,7 +8,7 @@ from pydantic import Field, SerializeAsAny, create_model
 
 from gateway.ports import AccountSettings, AdapterManifest
 from parley.config import sections
-from parley.config.memory import Grounding, Heartbeat, Memory, Plans
+from parley.config.memory import Agents, Grounding, Heartbeat, Memory, Plans
 from parley.config.sections import MAIN, AccountName, Section
 
 
@@ -66,6 +66,7 @@ class Settings(Section):
     plans: Plans = Plans()
     grounding: Grounding = Grounding()
     heartbeat: Heartbeat = Heartbeat()
+    agents: Agents = Agents()
     database: sections.Database = sections.Database()
     storage: sections.Storage = sections.Storage()
     server: sections.Server = sections.Server()

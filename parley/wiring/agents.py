@@ -7,8 +7,10 @@ from gateway.ports import Clock
 from memory.agents.model import AgentLimits
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
-from memory.audit import Audit
+from memory.agents.shared_updates import SharedUpdates
 from memory.service.people import People
+from memory.write.write_path import WritePath
+from parley.config import Settings
 from parley.wiring.storage import MemoryStores
 
 
@@ -23,9 +25,11 @@ class WiredAgents:
 
 
 def wire_agents(
-    stores: MemoryStores, people: People, audit: Audit, clock: Clock, limits: AgentLimits
+    stores: MemoryStores, people: People, path: WritePath, clock: Clock, limits: AgentLimits
 ) -> WiredAgents:
-    """The agents over these stores; `people` says who belongs to a project."""
+    """The agents over these stores; `people` says who belongs to a project, `path` stores what
+    agents write."""
+    audit = path.audit
     registry = AgentRegistry(stores.agents, stores.memories, audit, clock, limits)
     pools = PoolRegistry(
         stores.pools,
@@ -35,7 +39,13 @@ def wire_agents(
         audit,
         clock,
         people.reaches,
+        SharedUpdates(stores.pools, stores.memories, path, clock),
         limits,
     )
     chores = {"agent sessions": registry.prune, "pool shares": pools.prune}
     return WiredAgents(registry, pools, chores)
+
+
+def agent_limits(settings: Settings) -> AgentLimits:
+    """The limits of a configuration."""
+    return AgentLimits(**settings.agents.model_dump())

@@ -53,6 +53,7 @@ from parley.config import Settings
 from parley.config.memory import BUILTIN
 from parley.config.memory import Grounding as GroundingSection
 from parley.security.keys import audit_key
+from parley.wiring.agents import WiredAgents, agent_limits, wire_agents
 from parley.wiring.recall import RecallModels, WatchedRecall
 from parley.wiring.storage import MemoryStores
 from safety.http.addresses import HostRule
@@ -75,6 +76,7 @@ class WiredMemory:
     sync: SiteSync | None = None
     consolidation: Consolidation | None = None
     links: Links | None = None
+    agents: WiredAgents | None = None
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
     backends: tuple[GuardedBackend, ...] = ()
 
@@ -162,6 +164,7 @@ def wire_memory(
         )
     )
     questions = Questions(states.of("parley", "memory-questions"))
+    agents = wire_agents(stores, people, path, clock, agent_limits(settings))
     return WiredMemory(
         remembering=GatewayMemory(
             *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
@@ -174,7 +177,8 @@ def wire_memory(
         sync=sync,
         consolidation=consolidation,
         links=links,
-        chores=_chores(settings, stores, audit, clock),
+        agents=agents,
+        chores={**_chores(settings, stores, audit, clock), **agents.chores},
         backends=tuple(backends),
     )
 

@@ -14,13 +14,12 @@ Refused = Literal["missing", "denied", "full"]
 
 @dataclass(frozen=True, slots=True)
 class ReplacedText:
-    """The new text of a shared memory: the stored memory `record_id` of `agent`, for `person`, in
-    place of the version `expected`."""
+    """The new text of a shared memory: the stored memory `record_id`, which `agent` wrote, in place
+    of the version `expected`."""
 
     pool: str
     memory: str
     agent: str
-    person: str
     record_id: str
     expected: int
 
@@ -94,7 +93,8 @@ class PoolStore(Protocol):
         ...
 
     async def replace_text(self, tenant: str, new: ReplacedText, now: datetime) -> bool:
-        """Give a shared memory its next version if its version is the expected one."""
+        """Give a shared memory its next version if its version is the expected one, and the agent
+        a member with WRITE permission."""
         ...
 
     async def prune(self, limit: int) -> int:

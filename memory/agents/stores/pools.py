@@ -86,9 +86,12 @@ MEMORY: Final = Statement(f"""
     WHERE m.id = :memory AND {MAY_CHANGE} AND NOT m.agent_private AND m.role = ''
         AND {TRUE_NOW} {FOR_UPDATE}
 """)  # noqa: S608 - constants
-SHARED: Final = Statement(
-    "SELECT person, version FROM pool_memories WHERE pool = :pool AND memory = :memory"
-)
+SHARED: Final = Statement("""
+    SELECT s.version, EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = s.member)
+        AND EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = s.writer)
+    FROM pool_memories s WHERE s.pool = :pool AND s.memory = :memory
+""")
+DROP: Final = Statement("DELETE FROM pool_memories WHERE pool = :pool AND memory = :memory")
 FULL: Final = Statement("""
     SELECT count(*) FROM (SELECT 1 FROM pool_memories WHERE pool = :pool LIMIT :limit) AS counted
 """)
@@ -304,12 +307,14 @@ def _share(params: Params, limit: int) -> Work[tuple[int, int] | Refused]:
         return "denied"
     values = {**params, "number": memory[0], "member": writer[0]}
     ((members,),) = yield from fetch(COUNT_MEMBERS, params)
-    there = yield from fetch_first(SHARED, params)
-    if there is not None:
-        if there[1] > 1:
-            return "denied"
+    version, alive = (yield from fetch_first(SHARED, params)) or (0, False)
+    if alive and version > 1:
+        return "denied"
+    if alive:
         yield from change(RESHARE, values)
-        return int(there[1]), int(members)
+        return 1, int(members)
+    if version:
+        yield from change(DROP, params)
     ((count,),) = yield from fetch(FULL, params)
     if count >= limit and not (yield from change(PRUNE_POOL, params)):
         return "full"

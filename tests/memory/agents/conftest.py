@@ -12,7 +12,15 @@ from db.sqlite import SqliteDatabase
 from gateway.message import Place
 from gateway.people import Audience, Role
 from gateway.ports.memory import Caller
-from memory.agents.model import AgentLimits
+from memory.agents.model import (
+    Agent,
+    AgentLimits,
+    AgentType,
+    Permission,
+    Pool,
+    PoolEntry,
+    SharedScope,
+)
 from memory.model.record import Draft, Kind, Scope
 from memory.model.scope import RequestScope
 from memory.service.handle import MemoryHandle
@@ -41,7 +49,7 @@ class Agents:
     def limited(self, **limits: int) -> "Agents":
         """The same with other limits."""
         wired = wire_agents(
-            self.rig.stores, self.rig.people, self.rig.path.audit, self.clock, AgentLimits(**limits)
+            self.rig.stores, self.rig.people, self.rig.path, self.clock, AgentLimits(**limits)
         )
         return replace(self, wired=wired)
 
@@ -70,6 +78,29 @@ class Agents:
         result = await handle.write.remember(Draft(text, kind, scope=scope))
         assert result.memory_id, result
         return result.memory_id
+
+    async def agent(self, name: str, kind: AgentType = AgentType.CLAUDE_CODE) -> Agent:
+        """Register an agent of a person."""
+        return await self.wired.registry.register_agent(await self.request(name), kind)
+
+    async def pool(
+        self, owner: str, *members: Agent, scope: SharedScope = SharedScope.TEAM
+    ) -> Pool:
+        """A pool of a person, with members that may write."""
+        request = await self.request(owner)
+        pool = await self.wired.pools.create_pool(request, "auth refactor", scope)
+        for member in members:
+            joined = self.wired.pools.join_pool(request, pool.id, member.id, Permission.WRITE)
+            assert await joined
+        return pool
+
+    async def entries(self, name: str, pool: Pool, agent: Agent) -> list[PoolEntry]:
+        """What an agent reads in a pool."""
+        found = await self.wired.pools.query_shared(
+            await self.request(name), pool.id, agent.id, SharedScope.GLOBAL
+        )
+        assert isinstance(found, tuple)
+        return list(found)
 
     def noted(self, action: str) -> list[Mapping[str, str | int]]:
         """The details of the audit entries of an action."""
@@ -113,7 +144,7 @@ async def agents(engine: Engine, clock: FakeClock) -> AsyncIterator[Agents]:
     await hot.start()
     stores = memory_stores(engine, clock)
     rig = rig_on(stores, hot, clock)
-    wired = wire_agents(stores, rig.people, rig.path.audit, clock, AgentLimits())
+    wired = wire_agents(stores, rig.people, rig.path, clock, AgentLimits())
     yield Agents(rig, wired, engine, clock)
     await hot.stop()
 

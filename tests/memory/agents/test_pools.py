@@ -11,31 +11,18 @@ from memory.agents.model import (
     Capability,
     Permission,
     Pool,
-    PoolEntry,
     RegistryCapacityError,
     SharedMemory,
     SharedScope,
 )
 from memory.model.record import Draft, Kind
-from memory.model.scope import RequestScope
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
 from tests.memory.agents.conftest import Agents
 
 TEAM, USER, GLOBAL = SharedScope.TEAM, SharedScope.USER, SharedScope.GLOBAL
 PROJECT, PRIVATE = SharedScope.PROJECT, SharedScope.AGENT_PRIVATE
 READ, WRITE = Permission.READ, Permission.WRITE
-
-
-async def an_agent(agents: Agents, name: str, kind: AgentType = AgentType.CLAUDE_CODE) -> Agent:
-    return await agents.wired.registry.register_agent(await agents.request(name), kind)
-
-
-async def a_pool(agents: Agents, owner: str, *members: Agent, scope: SharedScope = TEAM) -> Pool:
-    """A pool of the owner, with members that may write."""
-    request = await agents.request(owner)
-    pool = await agents.wired.pools.create_pool(request, "auth refactor", scope)
-    for member in members:
-        assert await agents.wired.pools.join_pool(request, pool.id, member.id, WRITE)
-    return pool
 
 
 async def texts(
@@ -49,8 +36,8 @@ async def texts(
 
 
 async def test_a_shared_memory_is_read_by_the_members_of_the_pool(agents: Agents) -> None:
-    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
-    pool = await a_pool(agents, "ada", ada, ben)
+    ada, ben = await agents.agent("ada"), await agents.agent("ben")
+    pool = await agents.pool("ada", ada, ben)
     memory = await agents.remember("ada", "The login bug is in auth.py")
     shared = await agents.wired.pools.share_memory(
         await agents.request(), pool.id, memory, ada.id, TEAM
@@ -58,11 +45,10 @@ async def test_a_shared_memory_is_read_by_the_members_of_the_pool(agents: Agents
     assert isinstance(shared, SharedMemory)
     assert (shared.pool, shared.members, shared.version) == (pool.id, 2, 1)
     assert await texts(agents, "ben", pool, ben) == ["The login bug is in auth.py"]
-    request = await agents.request("ben")
-    (entry,) = await entries(agents, request, pool, ben)
+    (entry,) = await agents.entries("ben", pool, ben)
     assert entry.record.provenance.person == entry.record.provenance.message_id == ""
     assert agents.noted("cross_agent_read")[0]["results"] == 1
-    eve = await an_agent(agents, "eve")
+    eve = await agents.agent("eve")
     asked = await agents.wired.pools.query_shared(
         await agents.request("eve"), pool.id, eve.id, GLOBAL
     )
@@ -70,32 +56,53 @@ async def test_a_shared_memory_is_read_by_the_members_of_the_pool(agents: Agents
     assert agents.noted("permission_denied")[-1]["operation"] == "query"
 
 
-async def entries(
-    agents: Agents, request: RequestScope, pool: Pool, agent: Agent
-) -> tuple[PoolEntry, ...]:
-    found = await agents.wired.pools.query_shared(request, pool.id, agent.id, GLOBAL)
-    assert isinstance(found, tuple)
-    return found
-
-
 async def test_an_agent_finds_shared_memories_in_its_searches_and_its_person_does_not(
     agents: Agents,
 ) -> None:
-    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
-    pool = await a_pool(agents, "ada", ada, ben)
+    ada, ben = await agents.agent("ada"), await agents.agent("ben")
+    pool = await agents.pool("ada", ada, ben)
     memory = await agents.remember("ada", "The login bug is in auth.py")
     await agents.wired.pools.share_memory(await agents.request(), pool.id, memory, ada.id, TEAM)
     by_agent = await agents.handle("ben", agent=ben.id)
     by_person = await agents.handle("ben")
     assert await agents.rig.stores.memories.get(by_agent.access, memory) is not None
     assert await agents.rig.stores.memories.get(by_person.access, memory) is None
+    for filters in (Filter(), Filter(text="login bug"), Filter(text="log", unfinished=True)):
+        (found,) = await by_agent.read.search(filters)
+        assert found.record.id == memory
+        assert not found.record.provenance.person
+        assert await by_person.read.search(filters) == []
+    query = Query("Where is the login bug?", agents.clock.now())
+    (recalled,) = (await by_agent.read.recall(query)).results
+    assert recalled.record.id == memory
+    assert (await by_person.read.recall(query)).results == ()
+    reads = [entry for entry in agents.noted("cross_agent_read") if entry["agent"] == ben.id]
+    assert len(reads) == 4
+
+
+async def test_a_query_has_100_results_unless_it_says_how_many(agents: Agents) -> None:
+    ada = await agents.agent("ada")
+    pool = await agents.pool("ada", ada)
+    pools, request = agents.limited(query_results=2).wired.pools, await agents.request()
+    for word in ("cellar", "attic", "roof"):
+        memory = await agents.remember("ada", f"The {word} is called Rosa")
+        assert await pools.share_memory(request, pool.id, memory, ada.id, TEAM)
+    found = await pools.query_shared(request, pool.id, ada.id, TEAM)
+    assert [entry.record.content for entry in found or ()] == [
+        "The roof is called Rosa",
+        "The attic is called Rosa",
+    ]
+    assert len(await pools.query_shared(request, pool.id, ada.id, TEAM, 3) or ()) == 3
+    for wrong in (0, 1_001):
+        with pytest.raises(BadInput, match="max_results"):
+            await pools.query_shared(request, pool.id, ada.id, TEAM, wrong)
 
 
 async def test_leaving_unsharing_and_deleting_take_effect_at_the_next_query(
     agents: Agents,
 ) -> None:
-    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
-    pool = await a_pool(agents, "ada", ada, ben)
+    ada, ben = await agents.agent("ada"), await agents.agent("ben")
+    pool = await agents.pool("ada", ada, ben)
     pools, owner = agents.wired.pools, await agents.request()
 
     async def shared(text: str) -> str:
@@ -120,8 +127,8 @@ async def test_leaving_unsharing_and_deleting_take_effect_at_the_next_query(
 
 
 async def test_a_query_returns_shares_of_its_scope_or_narrower(agents: Agents) -> None:
-    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
-    pool = await a_pool(agents, "ada", ada, ben)
+    ada, ben = await agents.agent("ada"), await agents.agent("ben")
+    pool = await agents.pool("ada", ada, ben)
     owner = await agents.request()
     for text, scope in (("For the team", TEAM), ("For Ada", USER), ("For this agent", PRIVATE)):
         memory = await agents.remember("ada", text)
@@ -133,8 +140,8 @@ async def test_a_query_returns_shares_of_its_scope_or_narrower(agents: Agents) -
 
 
 async def test_only_the_owner_of_a_memory_shares_it(agents: Agents) -> None:
-    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
-    pool = await a_pool(agents, "ada", ada, ben)
+    ada, ben = await agents.agent("ada"), await agents.agent("ben")
+    pool = await agents.pool("ada", ada, ben)
     memory = await agents.remember("ada", "The login bug is in auth.py")
     with pytest.raises(NotFound):
         await agents.wired.pools.share_memory(
@@ -145,10 +152,10 @@ async def test_only_the_owner_of_a_memory_shares_it(agents: Agents) -> None:
 async def test_a_missing_permission_and_a_missing_capability_are_told_apart(
     agents: Agents,
 ) -> None:
-    ada, ben = await an_agent(agents, "ada"), await an_agent(agents, "ben")
-    pipeline = await an_agent(agents, "ben", AgentType.CUSTOM_PIPELINE)
+    ada, ben = await agents.agent("ada"), await agents.agent("ben")
+    pipeline = await agents.agent("ben", AgentType.CUSTOM_PIPELINE)
     pools, request = agents.wired.pools, await agents.request("ben")
-    pool = await a_pool(agents, "ada", ada)
+    pool = await agents.pool("ada", ada)
     memory = await agents.remember("ben", "The tests are slow")
     assert await pools.join_pool(request, pool.id, ben.id, WRITE) is False
     assert await pools.join_pool(request, pool.id, ben.id, READ) is True
@@ -163,8 +170,8 @@ async def test_a_missing_permission_and_a_missing_capability_are_told_apart(
 
 
 async def test_a_share_is_never_wider_than_its_pool(agents: Agents) -> None:
-    ada = await an_agent(agents, "ada")
-    pool = await a_pool(agents, "ada", ada, scope=USER)
+    ada = await agents.agent("ada")
+    pool = await agents.pool("ada", ada, scope=USER)
     memory = await agents.remember("ada", "The login bug is in auth.py")
     with pytest.raises(BadInput, match="wider"):
         await agents.wired.pools.share_memory(await agents.request(), pool.id, memory, ada.id, TEAM)
@@ -173,8 +180,8 @@ async def test_a_share_is_never_wider_than_its_pool(agents: Agents) -> None:
 async def test_what_changes_behaviour_is_shared_with_others_by_operators_only(
     agents: Agents,
 ) -> None:
-    ada = await an_agent(agents, "ada")
-    pool = await a_pool(agents, "ada", ada)
+    ada = await agents.agent("ada")
+    pool = await agents.pool("ada", ada)
     memory = await agents.remember("ada", "Always answer in French", Kind.INSTRUCTION)
     pools, request = agents.wired.pools, await agents.request()
     with pytest.raises(BadInput, match="changes how"):
@@ -187,8 +194,8 @@ async def test_the_limits_of_pools_members_and_shares_are_reached_and_left_again
 ) -> None:
     small = agents.limited(pools=1, pool_members=2, pool_memories=1)
     pools, request = small.wired.pools, await agents.request()
-    some = [await an_agent(agents, "ada") for _ in range(3)]
-    pool = await a_pool(small, "ada", *some[:2])
+    some = [await agents.agent("ada") for _ in range(3)]
+    pool = await small.pool("ada", *some[:2])
     with pytest.raises(RegistryCapacityError, match="1 pools"):
         await pools.create_pool(request, "more", TEAM)
     with pytest.raises(RegistryCapacityError, match="2 members"):
@@ -206,10 +213,10 @@ async def test_the_limits_of_pools_members_and_shares_are_reached_and_left_again
 
 
 async def test_pools_of_other_people_and_tenants_are_unknown(agents: Agents) -> None:
-    ada = await an_agent(agents, "ada")
+    ada = await agents.agent("ada")
     pools = agents.wired.pools
-    own = await a_pool(agents, "ada", ada, scope=USER)
-    team = await a_pool(agents, "ada", ada)
+    own = await agents.pool("ada", ada, scope=USER)
+    team = await agents.pool("ada", ada)
     for request, pool in (
         (await agents.request("ben"), own),
         (await agents.request("mal", outside=True), team),
@@ -226,8 +233,8 @@ async def test_pools_of_other_people_and_tenants_are_unknown(agents: Agents) -> 
 
 
 async def test_a_pool_of_scope_agent_private_has_one_member(agents: Agents) -> None:
-    first, second = await an_agent(agents, "ada"), await an_agent(agents, "ada")
-    pool = await a_pool(agents, "ada", first, scope=PRIVATE)
+    first, second = await agents.agent("ada"), await agents.agent("ada")
+    pool = await agents.pool("ada", first, scope=PRIVATE)
     with pytest.raises(RegistryCapacityError):
         await agents.wired.pools.join_pool(await agents.request(), pool.id, second.id, READ)
 
@@ -239,14 +246,14 @@ async def test_only_operators_create_global_pools_and_everybody_reads_them(
     with pytest.raises(BadInput, match="operators"):
         await pools.create_pool(await agents.request(), "all", GLOBAL)
     pool = await pools.create_pool(await agents.operator(), "all", GLOBAL)
-    ben = await an_agent(agents, "ben")
+    ben = await agents.agent("ben")
     assert await pools.join_pool(await agents.request("ben"), pool.id, ben.id, READ)
 
 
 async def test_a_memory_that_an_agent_keeps_for_itself_is_read_by_that_agent_only(
     agents: Agents,
 ) -> None:
-    keeper, sibling = await an_agent(agents, "ada"), await an_agent(agents, "ada")
+    keeper, sibling = await agents.agent("ada"), await agents.agent("ada")
     own = await agents.handle(agent=keeper.id)
     kept = await own.write.remember(
         Draft("The cupboard is called Rosa", Kind.FACT, agent_private=True)
@@ -259,7 +266,7 @@ async def test_a_memory_that_an_agent_keeps_for_itself_is_read_by_that_agent_onl
     assert await memories.get(other.access, kept.memory_id) is None
     assert await other.privacy.delete([kept.memory_id]) == []
     assert [one.id async for one in person.read.everything()] == [kept.memory_id]
-    pool = await a_pool(agents, "ada", keeper, sibling)
+    pool = await agents.pool("ada", keeper, sibling)
     with pytest.raises(NotFound):
         await agents.wired.pools.share_memory(
             replace(own.request), pool.id, kept.memory_id, keeper.id, TEAM

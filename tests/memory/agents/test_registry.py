@@ -1,11 +1,16 @@
 """Agents belong to a person, and everything they do stays within that person's reach."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
+    Agent,
     AgentLimits,
+    AgentSession,
     AgentType,
     Capability,
     RegistryCapacityError,
@@ -66,3 +71,72 @@ async def test_the_limit_of_agents_is_reached_and_left_again(agents: Agents) -> 
         await registry.register_agent(ada, AgentType.HUMAN)
     assert await registry.unregister_agent(ada, first.id)
     await registry.register_agent(ada, AgentType.HUMAN)
+
+
+async def test_a_session_ends_after_thirty_minutes_without_use(agents: Agents) -> None:
+    registry, ada = agents.wired.registry, await agents.request()
+    agent = await registry.register_agent(ada, AgentType.HUMAN)
+    session = await registry.start_session(ada, agent.id)
+    for _ in range(3):
+        await agents.clock.advance(20 * 60)
+        assert (await registry.use_session(ada, session.id)).agent == agent.id
+    with pytest.raises(NotFound):
+        await registry.use_session(await agents.request("ben"), session.id)
+    await agents.clock.advance(30 * 60)
+    with pytest.raises(NotFound, match="has ended"):
+        await registry.use_session(ada, session.id)
+    assert await registry.prune() == 1
+    await agents.clock.advance(24 * 3600)
+    assert await registry.prune() == 1
+    assert await registry.prune() == 0
+
+
+async def test_the_limit_of_sessions_is_reached_and_left_again(agents: Agents) -> None:
+    registry, ada = agents.limited(sessions=2).wired.registry, await agents.request()
+    agent = await registry.register_agent(ada, AgentType.HUMAN)
+    first = await registry.start_session(ada, agent.id)
+    await registry.start_session(ada, agent.id)
+    with pytest.raises(RegistryCapacityError, match="2 open sessions"):
+        await registry.start_session(ada, agent.id)
+    assert not await registry.end_session(await agents.request("ben"), first.id)
+    assert await registry.end_session(ada, first.id)
+    assert not await registry.end_session(ada, first.id)
+    await registry.start_session(ada, agent.id)
+    await agents.clock.advance(31 * 60)
+    await registry.start_session(ada, agent.id)
+
+
+async def test_limits_hold_for_writers_at_once(agents: Agents) -> None:
+    registry, ada = agents.limited(agents=5, sessions=3).wired.registry, await agents.request()
+    made = await asyncio.gather(
+        *(registry.register_agent(ada, AgentType.HUMAN) for _ in range(15)), return_exceptions=True
+    )
+    kept = [one for one in made if isinstance(one, Agent)]
+    assert len(kept) == len(await registry.agents_of(ada)) == 5
+    begun = await asyncio.gather(
+        *(registry.start_session(ada, kept[0].id) for _ in range(15)), return_exceptions=True
+    )
+    assert sum(isinstance(one, AgentSession) for one in begun) == 3
+
+
+async def test_an_agent_acts_as_itself_only(agents: Agents) -> None:
+    registry, ada = agents.wired.registry, await agents.request()
+    first = await registry.register_agent(ada, AgentType.HUMAN)
+    second = await registry.register_agent(ada, AgentType.HUMAN)
+    acting = await registry.acting(ada, first.id)
+    assert acting.agent == first.id
+    with pytest.raises(NotFound):
+        await registry.own(acting, second.id)
+    assert not await registry.unregister_agent(acting, second.id)
+    assert agents.noted("permission_denied")[-1] == {"operation": "agent"}
+
+
+async def test_agents_of_a_common_pool_are_known_without_their_person(agents: Agents) -> None:
+    registry = agents.wired.registry
+    ada = await registry.register_agent(await agents.request(), AgentType.HUMAN, name="hers")
+    ben = await agents.agent("ben")
+    await agents.pool("ada", ada, ben)
+    known = await registry.get_agent(await agents.request("ben"), ada.id)
+    assert known == replace(ada, owner="", name="")
+    eve = await agents.agent("eve")
+    assert await registry.get_agent(await agents.request("ben"), eve.id) is None

@@ -115,6 +115,9 @@ class Deciding(Acting):
             ]
         )
 
+    def erased(self, scene: Scene) -> None:
+        """Everything of a person is gone."""
+
     @rule(scene=scenes)
     def erase(self, scene: Scene) -> None:
         if not scene.alone:
@@ -136,6 +139,7 @@ class Deciding(Acting):
         world.held = [  # what is the project's stays, without its writer and their message
             replace(held, message="") if held.writer in everybody else held for held in world.held
         ]
+        self.erased(scene)
         world.unlink(scene.who)
         world.open_hearted -= everybody
         world.seen = {(who, where) for who, where in world.seen if who not in everybody}

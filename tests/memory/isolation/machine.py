@@ -1,8 +1,10 @@
-"""Random people who use one memory, and somebody who looks at what they are shown.
+"""Random people and agents who use one memory, and somebody who looks at what they are shown.
 
-The machine lets several people write, link, choose, allow, review and delete at random, and looks
-after every step at what two of them are shown: by the store, in the assembled prompt, by the tools
-and by the commands. What they may be shown says `model.py`, in words of its own.
+The machine lets several people write, link, choose, allow, review and delete at random, and their
+agents join pools, share, update and leave. It looks after every step at what two of the people and
+one of the agents are shown: by the store, in the assembled prompt, by the tools, by the commands
+and by the pools. What they may be shown say `model.py` and `pool_model.py`, in words of their
+own.
 """
 
 import sys
@@ -10,14 +12,14 @@ import sys
 from hypothesis.stateful import invariant, rule
 
 from memory.ports.memories import Filter
-from tests.memory.isolation.deciding import Deciding
 from tests.memory.isolation.memberships import Memberships
 from tests.memory.isolation.model import SCENES, Scene
+from tests.memory.isolation.sharing import Sharing
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Deciding, Memberships):
+class Isolation(Writing, Sharing, Memberships):
     """All steps, and a look at what people are shown after each."""
 
     @rule()
@@ -31,12 +33,14 @@ class Isolation(Writing, Deciding, Memberships):
         for _ in range(2):
             self.looks += 1
             self.look_at(SCENES[self.looks * 7 % len(SCENES)])
+        self.look_at_agents(1)
 
     def teardown(self) -> None:
         """At all of them in the end, unless something was found already."""
         if sys.exc_info()[0] is None:
             for scene in SCENES:
                 self.look_at(scene)
+            self.look_at_agents(len(self.shared.agents))
 
     def look_at(self, scene: Scene) -> None:
         caller = self.caller(scene)

@@ -92,6 +92,8 @@ class Held:
     message: str
     id: str = ""
     confirmed: bool = False
+    keeper: str = ""
+    """The agent that keeps it for itself."""
 
 
 @dataclass
@@ -176,8 +178,15 @@ class World:
         return scene.operates and self.may_read(scene, held)
 
     def words(self, scene: Scene, *what: What) -> set[str]:
-        """The secrets in things of these sorts that may be read in a scene."""
-        return {h.word for h in self.held if h.what in what and self.may_read(scene, h)}
+        """The secrets in things of these sorts that may be read in a scene. What an agent keeps for
+        itself waits for its person's decision, and is only in their lists afterwards."""
+        return {
+            h.word
+            for h in self.held
+            if h.what in what
+            and self.may_read(scene, h)
+            and (not h.keeper or h.what in ("waiting", "proposed"))
+        }
 
     def may_link(self, one: Who, other: Who) -> bool:
         """Two of one account are never one human being."""

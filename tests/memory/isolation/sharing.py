@@ -1,0 +1,435 @@
+"""The steps of agents: they register, join pools, share, update, leave and are unregistered."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from gateway.errors import BadInput, NotFound
+from gateway.ports.memory import Caller
+from memory.agents.model import (
+    AgentLimits,
+    AgentType,
+    Permission,
+    RegistryCapacityError,
+    SharedMemory,
+    SharedScope,
+    SharedUpdate,
+    UpdateOutcome,
+)
+from memory.model.record import Draft, Kind, Scope
+from memory.model.scope import RequestScope
+from memory.ports.memories import Filter
+from memory.ports.recall import Query
+from memory.recall.retriever import Retriever
+from memory.service.handle import MemoryHandle
+from memory.turns.turn import MemoryTurn
+from parley.wiring.agents import wire_agents
+from tests.memory.isolation.base import CITED, picks
+from tests.memory.isolation.deciding import Deciding
+from tests.memory.isolation.model import SCENES, Held, Scene
+from tests.memory.isolation.pool_model import (
+    GLOBAL,
+    PRIVATE,
+    PROJECT,
+    TEAM,
+    USER,
+    HeldAgent,
+    HeldPool,
+    HeldShare,
+    Pools,
+)
+from tests.support.prompts import prompt_of
+
+HOMES: Final = tuple(scene for scene in SCENES if scene.alone)
+homes = st.sampled_from(HOMES)
+widths = st.sampled_from(list(SharedScope))
+MOST: Final = 2
+"""Agents of one person, and pools of one owner."""
+
+
+class Sharing(Deciding):
+    """Agents share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        rig = self.rig
+        wired = wire_agents(rig.stores, rig.people, rig.path, rig.clock, AgentLimits())
+        self.registry, self.pool_registry = wired.registry, wired.pools
+        self.shared = Pools(self.world)
+        self.replaced: set[str] = set()
+        self.versions: dict[tuple[str, str], int] = {}
+        self.retriever = Retriever(rig.stores.recall, rig.stores.memories)
+        self.asked_agents = 0
+
+    def handle_of(self, scene: Scene) -> MemoryHandle:
+        return self.do(self.rig.memory.for_principal(self.caller(scene)))
+
+    def request_of(self, scene: Scene) -> RequestScope:
+        return self.handle_of(scene).request
+
+    def agent(self, pick: int) -> HeldAgent | None:
+        some = list(self.shared.agents.values())
+        return some[pick % len(some)] if some else None
+
+    def pool(self, pick: int) -> HeldPool | None:
+        some = list(self.shared.pools.values())
+        return some[pick % len(some)] if some else None
+
+    @rule(scene=homes)
+    def register(self, scene: Scene) -> None:
+        if sum(one.who == scene.who for one in self.shared.agents.values()) >= MOST:
+            return
+        request = self.request_of(scene)
+        agent = self.do(self.registry.register_agent(request, AgentType.CLAUDE_CODE))
+        self.shared.agents[agent.id] = HeldAgent(agent.id, scene)
+
+    @rule(scene=homes, scope=widths)
+    def open_pool(self, scene: Scene, scope: SharedScope) -> None:
+        if sum(one.owner == scene.who for one in self.shared.pools.values()) >= MOST:
+            return
+        request = self.request_of(scene)
+        project = self.world.project(scene) if scope.value == PROJECT else ""
+        allowed = {GLOBAL: scene.operates, TEAM: not scene.outside, PROJECT: bool(project)}
+        try:
+            pool = self.do(self.pool_registry.create_pool(request, "pool", scope))
+        except BadInput:
+            assert not allowed.get(scope.value, True), "a pool was refused"
+            return
+        assert allowed.get(scope.value, True), "a pool was allowed"
+        self.shared.pools[pool.id] = HeldPool(pool.id, scene.who, scope.value, project)
+
+    @rule(scene=homes, by_owner=st.booleans(), agent=picks, pool=picks, writes=st.booleans())
+    def join(self, scene: Scene, by_owner: bool, agent: int, pool: int, writes: bool) -> None:
+        """The owner of the pool adds an agent, or anybody tries."""
+        held, one = self.agent(agent), self.pool(pool)
+        if held is None or one is None:
+            return
+        if by_owner:
+            scene = next(home for home in HOMES if home.who == one.owner)
+        elif writes:
+            scene = held.scene
+        self.joined(scene, held, one, Permission.WRITE if writes else Permission.READ)
+
+    def joined(
+        self, scene: Scene, agent: HeldAgent, pool: HeldPool, permission: Permission
+    ) -> None:
+        request, shared = self.request_of(scene), self.shared
+        owned = shared.owns(scene.who, pool)
+        own = agent.who in self.world.same(scene.who)
+        known = shared.covers(scene, pool) and (own or (owned and pool.scope >= PROJECT))
+        full = pool.scope == PRIVATE and any(
+            member.pool == pool.id and member.agent != agent.id
+            for member in shared.members.values()
+        )
+        wanted = self.pool_registry.join_pool(request, pool.id, agent.id, permission)
+        try:
+            joined = self.do(wanted)
+        except RegistryCapacityError:
+            assert known
+            assert full
+            return
+        except NotFound:
+            assert not known, "somebody who may join was refused"
+            return
+        assert known, "somebody joined who may not"
+        writes = permission is Permission.WRITE
+        assert joined is (owned or not writes)
+        if joined:
+            assert not full
+            shared.join(pool, agent.id, writes=writes, owned=owned)
+
+    @rule(agent=picks, pool=picks, memory=picks, scope=widths, mine=st.booleans())
+    def share(self, agent: int, pool: int, memory: int, scope: SharedScope, mine: bool) -> None:
+        held, one = self.agent(agent), self.pool(pool)
+        if held is None or one is None:
+            return
+        word = self.one("memory", memory)
+        if mine:
+            word = self.own_memory(held, memory)
+        if word is None:
+            return
+        shared, scene = self.shared, held.scene
+        request = self.request_of(scene)
+        member = shared.members.get((one.id, held.id))
+        project = one.project or self.world.project(scene)
+        there = shared.shares.get((one.id, word.word))
+        there = there if there in list(shared.alive()) else None
+        allowed = (
+            shared.covers(scene, one)
+            and scope.value <= one.scope
+            and (scope.value != PROJECT or bool(project))
+            and shared.may_see(held, word)
+            and self.world.may_change(scene, word)
+            and not word.keeper
+            and member is not None
+            and member.writes
+            and (there is None or not there.updated)
+        )
+        try:
+            done = self.do(
+                self.pool_registry.share_memory(request, one.id, word.id, held.id, scope)
+            )
+        except BadInput:
+            done = False
+        if not isinstance(done, SharedMemory):
+            assert not allowed or word.word in self.replaced, "an own memory was not shared"
+            return
+        assert allowed, "somebody shared what they may not share"
+        assert member is not None
+        self.put(held, one, word.word, scope, project if scope.value == PROJECT else "")
+
+    def put(
+        self, agent: HeldAgent, pool: HeldPool, word: str, scope: SharedScope, project: str
+    ) -> None:
+        serial = self.shared.members[pool.id, agent.id].serial
+        self.versions[pool.id, word] = 1
+        self.shared.shares[pool.id, word] = HeldShare(
+            *(pool.id, word, agent.id, agent.who, scope.value, project, serial, word, serial)
+        )
+
+    @rule(scene=homes, other=homes, scope=st.sampled_from((USER, PROJECT, TEAM)), width=widths)
+    def collaborate(self, scene: Scene, other: Scene, scope: int, width: SharedScope) -> None:
+        """The agents of two people work in one pool, and one of them shares a new memory."""
+        if len(self.shared.agents) > 6 or len(self.shared.pools) > 6:
+            return
+        before = set(self.shared.pools), set(self.shared.agents)
+        for home in dict.fromkeys((scene, other)):
+            self.register(home)
+        self.open_pool(scene, SharedScope(scope))
+        pools = [one for id_, one in self.shared.pools.items() if id_ not in before[0]]
+        some = {one.who: one for one in self.shared.agents.values()}
+        if not pools or scene.who not in some or other.who not in some:
+            return
+        sharer, pool = some[scene.who], pools[0]
+        for agent in {sharer.id: sharer, some[other.who].id: some[other.who]}.values():
+            self.joined(scene, agent, pool, Permission.WRITE)
+        word, caller = self.word(), self.caller(scene)
+        result = self.do(self.remembered(caller, Draft(f"{word} hangs on the wall", Kind.FACT)))
+        self.note(scene, caller, word, result, Scope.USER, confirmed=False)
+        places = [place for place, held in enumerate(self.world.held) if held.word == word]
+        if places:
+            order = list(self.shared.agents).index(sharer.id)
+            among = list(self.shared.pools).index(pool.id)
+            mine = [h.word for h in self.own_memories(sharer)].index(word)
+            self.share(order, among, mine, width, True)
+
+    def own_memories(self, agent: HeldAgent) -> list[Held]:
+        return [
+            held
+            for held in self.world.held
+            if held.what == "memory" and held.id.startswith("mem") and held.writer == agent.who
+        ]
+
+    def own_memory(self, agent: HeldAgent, pick: int) -> Held | None:
+        some = self.own_memories(agent)
+        return some[pick % len(some)] if some else None
+
+    @rule(agent=picks, keeps=st.booleans())
+    def write(self, agent: int, keeps: bool) -> None:
+        """An agent writes for its person, or keeps something for itself."""
+        held = self.agent(agent)
+        if held is None:
+            return
+        caller, word = self.caller(held.scene), self.word()
+        handle = self.do(self.rig.memory.for_principal(caller)).for_agent(held.id)
+        text = f"Per {CITED}, the pantry is called {word}"
+        draft = Draft(text, Kind.FACT, agent_private=keeps)
+        result = self.do(handle.write.remember(draft))
+        self.note(held.scene, caller, word, result, Scope.USER, confirmed=False)
+        if keeps and self.world.held and self.world.held[-1].word == word:
+            self.world.held[-1] = replace(self.world.held[-1], keeper=held.id)
+
+    @rule(agent=picks, share=picks, stale=st.booleans())
+    def update(self, agent: int, share: int, stale: bool) -> None:
+        """An agent gives a shared memory another text."""
+        held, alive = self.agent(agent), list(self.shared.alive())
+        if held is None or not alive:
+            return
+        there = alive[share % len(alive)]
+        pool = self.shared.pools.get(there.pool)
+        old = next(one for one in self.world.held if one.word == there.shows)
+        if pool is None or old.scope != "user":
+            return
+        request, caller = self.request_of(held.scene), self.caller(held.scene)
+        inside = bool(pool.project) and self.shared.in_project(held.scene, pool.project)
+        member = self.shared.members.get((pool.id, held.id))
+        memory = next(one for one in self.world.held if one.word == there.word)
+        shown = there.shows in self.shared.shown_in(held, pool, inside=inside)
+        word = self.word()
+        text = f"Per {CITED}, the loft is called {word}"
+        version = self.version_of(there) + stale
+        try:
+            done = self.do(
+                self.pool_registry.update_shared(
+                    request, pool.id, memory.id, held.id, version, text
+                )
+            )
+        except NotFound:
+            return
+        if not isinstance(done, SharedUpdate):
+            return
+        assert shown, "somebody updated what they do not see"
+        assert self.said(done.text) <= {word, there.shows}
+        if done.outcome is UpdateOutcome.UPDATED:
+            assert not stale
+            assert member is not None
+            assert member.writes, "somebody updated without permission"
+            self.updated(held, caller, there, word, member.serial)
+        elif done.outcome is UpdateOutcome.REVIEW:
+            self.hold(held.scene, caller, word, "waiting", Scope.USER, done.review_id)
+
+    def version_of(self, share: HeldShare) -> int:
+        return self.versions.get((share.pool, share.word), 1)
+
+    def updated(
+        self, agent: HeldAgent, caller: Caller, share: HeldShare, word: str, writer: int
+    ) -> None:
+        if share.updated:  # what an agent wrote before may be superseded
+            self.replaced.add(share.shows)
+        self.hold(agent.scene, caller, word, "memory", Scope.USER, "?")
+        key = share.pool, share.word
+        self.shared.shares[key] = replace(share, agent=agent.id, shows=word, writer=writer)
+        self.versions[key] = self.version_of(share) + 1
+
+    @rule(scene=homes, share=picks)
+    def unshare(self, scene: Scene, share: int) -> None:
+        alive = list(self.shared.alive())
+        if not alive:
+            return
+        there = alive[share % len(alive)]
+        memory = next(one for one in self.world.held if one.word == there.word)
+        pool = self.shared.pools[there.pool]
+        gone = self.do(self.pool_registry.unshare(self.request_of(scene), there.pool, memory.id))
+        allowed = self.shared.owns(scene.who, pool) or there.who in self.world.same(scene.who)
+        assert gone is allowed
+        if gone:
+            del self.shared.shares[there.pool, there.word]
+
+    @rule(scene=homes, agent=picks, pool=picks, mine=st.booleans())
+    def leave_pool(self, scene: Scene, agent: int, pool: int, mine: bool) -> None:
+        held, one = self.agent(agent), self.pool(pool)
+        if held is None or one is None:
+            return
+        scene = held.scene if mine else scene
+        member = (one.id, held.id) in self.shared.members
+        allowed = self.shared.owns(scene.who, one) or held.who in self.world.same(scene.who)
+        request = self.request_of(scene)
+        left = self.do(self.pool_registry.leave_pool(request, one.id, held.id))
+        assert left is (member and allowed)
+        if left:
+            del self.shared.members[one.id, held.id]
+
+    @rule(scene=homes, agent=picks)
+    def unregister(self, scene: Scene, agent: int) -> None:
+        held = self.agent(agent)
+        if held is None:
+            return
+        gone = self.do(self.registry.unregister_agent(self.request_of(scene), held.id))
+        assert gone is (held.who in self.world.same(scene.who))
+        if gone:
+            self.shared.remove_agent(held.id)
+
+    @rule(scene=homes, pool=picks)
+    def close_pool(self, scene: Scene, pool: int) -> None:
+        one = self.pool(pool)
+        if one is None:
+            return
+        gone = self.do(self.pool_registry.delete_pool(self.request_of(scene), one.id))
+        assert gone is (scene.operates or self.shared.owns(scene.who, one))
+        if gone:
+            self.shared.remove_pool(one.id)
+
+    def erased(self, scene: Scene) -> None:
+        self.shared.erase(scene.who)
+
+    @rule()
+    def clean_up(self) -> None:
+        """What nobody can read is deleted, and nothing else."""
+        while self.do(self.pool_registry.prune()):
+            pass
+
+    @rule(scene=homes, agent=picks, pool=picks)
+    def spy(self, scene: Scene, agent: int, pool: int) -> None:
+        """Somebody of another tenant, and somebody with the id of another person's agent."""
+        held, one = self.agent(agent), self.pool(pool)
+        if held is None or one is None:
+            return
+        caller = self.caller(scene)
+        abroad = replace(caller, principal=replace(caller.principal, tenant=f"{self.rig.tenant}x"))
+        request = self.do(self.rig.memory.for_principal(abroad)).request
+        spy = self.do(self.registry.register_agent(request, AgentType.HUMAN))
+        asks = [(request, spy.id), (request, held.id)]
+        if held.who not in self.world.same(scene.who):
+            asks.append((self.request_of(scene), held.id))
+        for who, id_ in asks:
+            with pytest.raises(NotFound):
+                self.do(self.pool_registry.query_shared(who, one.id, id_, SharedScope.GLOBAL))
+        with pytest.raises(NotFound):
+            self.do(self.pool_registry.join_pool(request, one.id, spy.id, Permission.READ))
+        handle = self.do(self.rig.memory.for_principal(abroad)).for_agent(spy.id)
+        everything = Filter(superseded=True, limit=1_000)
+        assert not self.do(handle.read.search(everything)), "another tenant reads it"
+
+    def look_at_agents(self, most: int) -> None:
+        """At what agents are shown by a search, a recall, a prompt and a query."""
+        agents = list(self.shared.agents.values())
+        for _ in range(min(most, len(agents))):
+            self.asked_agents += 1
+            self.look_at_agent(agents[self.asked_agents % len(agents)])
+
+    def look_at_agent(self, agent: HeldAgent) -> None:
+        caller = self.caller(agent.scene)
+        handle = self.do(self.rig.memory.for_principal(caller)).for_agent(agent.id)
+        meant = self.shared.words(agent, turns=True)
+        stored = self.found(handle, Filter(superseded=True, limit=1_000))
+        assert stored == meant, f"{agent}: shown {stored - meant}, not found {meant - stored}"
+        latest = self.world.everything[-3:]
+        for word in latest:
+            sought = self.found(handle, Filter(text=word, superseded=True, limit=100))
+            assert (word in sought) == (word in stored), f"looking for {word} as {agent}"
+        query = Query(" ".join(latest), caller.at)
+        recalled = self.do(handle.read.recall(query)).results
+        told = {word for one in recalled for word in self.said(one.record.content)}
+        assert told <= meant, f"{agent} recalls {told - meant}"
+        for one in recalled:
+            said = one.record.provenance
+            assert not said.person or said.person in handle.access.persons
+        turn = MemoryTurn(
+            *(caller, handle, self.rig.brain, self.rig.remembrance.briefs, self.retriever),
+            shows_notes=False,
+            stores_turn=False,
+        )
+        prompt = self.said(self.do(prompt_of(turn, " ".join(latest))))
+        known = meant | self.world.words(agent.scene, "soul", "bible")
+        assert prompt <= known, f"the prompt tells {agent} {prompt - known}"
+        for pool in list(self.shared.pools.values()):
+            self.look_at_pool(agent, pool)
+
+    def look_at_pool(self, agent: HeldAgent, pool: HeldPool) -> None:
+        member = (pool.id, agent.id) in self.shared.members
+        covers = self.shared.covers(agent.scene, pool)
+        inside = bool(pool.project) and self.shared.in_project(agent.scene, pool.project)
+        request = self.request_of(agent.scene)
+        try:
+            found = self.do(
+                self.pool_registry.query_shared(request, pool.id, agent.id, SharedScope.GLOBAL)
+            )
+        except NotFound:
+            assert not covers
+            return
+        assert covers, f"{agent} knows of {pool}"
+        assert (found is False) is not member
+        shown = {word for one in found or () for word in self.said(one.record.content)}
+        meant = self.shared.shown_in(agent, pool, inside=inside)
+        assert shown <= meant, f"{pool} shows {agent} {shown - meant}"
+        assert meant - shown <= self.replaced, f"{pool} hides from {agent} {meant - shown}"
+
+    def found(self, handle: MemoryHandle, filters: Filter) -> set[str]:
+        return {
+            word
+            for match in self.do(handle.read.search(filters))
+            for word in self.said(match.record.content)
+        }
