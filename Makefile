@@ -57,7 +57,7 @@ bench: $(DEV_STAMP)
 
 nightly: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n 2 --timeout 1800 -m nightly $(ARGS)
-	$(BIN)/python -m benchmarks soak outages twice million
+	$(BIN)/python -m benchmarks soak outages twice million agents
 
 docs: $(DOCS_STAMP)
 	$(BIN)/python -m docs_site

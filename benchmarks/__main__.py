@@ -5,6 +5,7 @@ python -m benchmarks startup gateway     only these
 python -m benchmarks soak                ten minutes, in `make nightly`, never among all of them
 python -m benchmarks outages twice       six minutes and two, there as well
 python -m benchmarks million             six minutes of a million memories in PostgreSQL, as well
+python -m benchmarks agents              some minutes of 100,000 shared memories, as well
 """
 
 import subprocess
@@ -15,7 +16,7 @@ ALL: Final = (
     *("startup", "gateway", "latency", "growth", "keeping"),
     *("faults", "refusals", "drops", "model_faults", "safety", "memory_write", "vectors", "recall"),
 )
-LONG: Final = ("soak", "outages", "twice", "million")
+LONG: Final = ("soak", "outages", "twice", "million", "agents")
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ permission, where the pool's scope covers them. Only the owner of a memory share
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
@@ -183,7 +183,7 @@ class PoolRegistry:
         memory_id: str,
         agent_id: str,
         scope: SharedScope,
-    ) -> SharedMemory | bool | None:
+    ) -> SharedMemory | Literal[False] | None:
         """Share an own memory with a pool; the result says with how many members.
 
         None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool, or if
@@ -253,7 +253,7 @@ class PoolRegistry:
         agent_id: str,
         max_scope: SharedScope,
         max_results: int | None = None,
-    ) -> tuple[PoolEntry, ...] | bool | None:
+    ) -> tuple[PoolEntry, ...] | Literal[False] | None:
         """Return what an own agent may read in a pool at this scope or narrower, latest first.
 
         None if the agent lacks MEMORY_READ, False if it is no member. Raises `BadInput` unless
@@ -287,7 +287,7 @@ class PoolRegistry:
         agent_id: str,
         expected_version: int,
         text: str,
-    ) -> SharedUpdate | bool | None:
+    ) -> SharedUpdate | Literal[False] | None:
         """Give a shared memory a new text, if its version is still the expected one.
 
         None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool. Raises

@@ -1,5 +1,6 @@
 """The steps of agents: they register, join pools, share, update, leave and are unregistered."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -168,12 +169,11 @@ class Sharing(Deciding):
             and member.writes
             and (there is None or not there.updated)
         )
-        try:
+        done: SharedMemory | bool | None = False
+        with suppress(BadInput):
             done = self.do(
                 self.pool_registry.share_memory(request, one.id, word.id, held.id, scope)
             )
-        except BadInput:
-            done = False
         if not isinstance(done, SharedMemory):
             assert not allowed or word.word in self.replaced, "an own memory was not shared"
             return

@@ -1,0 +1,364 @@
+"""Agents and pools at full capacity, in SQLite and in PostgreSQL, as ratios to a bare SELECT.
+
+    python -m benchmarks.agents                        10,000 agents and pools, 100,000 shares
+    python -m benchmarks.agents --scale 100            a hundredth of that, for a look
+
+The installation is full before the first measurement: 10,000 agents, 10,000 pools, one pool with
+1,000 members and 100,000 shared memories. Each operation runs alone, one call after the other, and
+`writers` calls of `share_memory` run at once. `sync` is a share and the first query of another
+agent that contains it. The targets are those of the specification, in milliseconds at the 95th
+percentile. A line without a target is for comparison.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from db import Statement, Work, execute
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from gateway.message import Place
+from gateway.people import Audience
+from memory.agents.model import (
+    Agent,
+    AgentLimits,
+    AgentType,
+    Permission,
+    Pool,
+    RegistryCapacityError,
+    SharedMemory,
+    SharedScope,
+)
+from memory.model.record import (
+    Evidence,
+    Kind,
+    Provenance,
+    Record,
+    Scope,
+    SourceType,
+    Tier,
+    Trust,
+)
+from memory.model.scope import RequestScope, access_scope_of
+from memory.ports.memories import Filter
+from memory.stores.rows import INSERT, values_of
+from parley.wiring.agents import WiredAgents, wire_agents
+from parley.wiring.storage import memory_stores
+from tests.memory.rig import Rig, rig_on
+from tests.support.clock import FakeClock
+from tests.support.databases import migrated_database, postgres_database, sqlite_database
+from tests.support.servers import postgres_server
+
+Engine = SqliteDatabase | PostgresDatabase
+Operation = Callable[[int], Awaitable[object]]
+ROUNDS: Final = 100
+WRITERS: Final = 16
+AT_ONCE: Final = 1_000
+HOME: Final = Place("test", "main", "", Audience.DIRECT)
+NOW: Final = datetime(2026, 11, 21, tzinfo=UTC)
+TEAM: Final = SharedScope.TEAM
+TARGETS: Final = {"sync": 500.0, "get_agent": 50.0, "query_shared": 200.0}
+"""Source: the performance table of Memory as a Service."""
+SELECT: Final = Statement("SELECT 1")
+AGENT: Final = Statement("""
+    INSERT INTO agents (id, tenant, person, type, capabilities, registered_at, name)
+    VALUES (:id, 'default', :person, 'claude_code', '[]', 0, '')
+""")
+POOL: Final = Statement("""
+    INSERT INTO pools (id, tenant, person, name, scope, project, created_at)
+    VALUES (:id, 'default', :person, 'full', 3, '', 0)
+""")
+MEMBER: Final = Statement("""
+    INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
+    VALUES (:pool, :agent, 'default', :person, 'read', true, 0)
+""")
+SHARE: Final = Statement("""
+    INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
+        project, shared_at, version)
+    SELECT :pool, m.id, m.seq, m.tenant, m.person, r.agent, r.seq, r.seq, 3, '', 0, 1
+    FROM memories m, pool_members r
+    WHERE m.id = :id AND r.pool = :pool AND r.agent = :agent
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The numbers of what is there, within the limits."""
+
+    agents: int
+    pools: int
+    members: int
+    shares: int
+
+    @property
+    def limits(self) -> AgentLimits:
+        """Limits that are reached after `ROUNDS` more of each."""
+        more = 4 * ROUNDS
+        return AgentLimits(
+            agents=self.agents + more,
+            pools=self.pools + more,
+            pool_members=self.members + more,
+            pool_memories=self.shares + 2 * more,
+        )
+
+
+@dataclass
+class Stage:
+    """A full installation: two agents in the full pool, and their people."""
+
+    engine: Engine
+    rig: Rig
+    wired: WiredAgents
+    writer: Agent
+    reader: Agent
+    pool: Pool
+    by_writer: RequestScope
+    by_reader: RequestScope
+    own: list[str]
+    """Memories of the writer's person that are not shared yet."""
+
+
+async def filled(engine: Engine, hot: SqliteDatabase, sizes: Sizes) -> Stage:
+    """Fill an empty database."""
+    clock = FakeClock()
+    rig = rig_on(memory_stores(engine, clock), hot, clock)
+    wired = wire_agents(rig.stores, rig.people, rig.path, clock, sizes.limits)
+    by_writer = (await rig.handle("ada", at=HOME)).request
+    by_reader = (await rig.handle("ben", at=HOME)).request
+    writer = await wired.registry.register_agent(by_writer, AgentType.CLAUDE_CODE)
+    reader = await wired.registry.register_agent(by_reader, AgentType.CLAUDE_CODE)
+    pool = await wired.pools.create_pool(by_writer, "full", TEAM)
+    for agent in (writer, reader):
+        await wired.pools.join_pool(by_writer, pool.id, agent.id, Permission.WRITE)
+    others = [f"test:main:p{number}" for number in range(sizes.agents // 10 + 1)]
+
+    def rows(count: int, kind: str) -> Iterator[dict[str, object]]:
+        for number in range(count):
+            yield {"id": f"{kind}{number}", "person": others[number % len(others)]}
+
+    await put(engine, AGENT, list(rows(sizes.agents - 2, "agent")))
+    await put(engine, POOL, list(rows(sizes.pools - 1, "pool")))
+    some = [
+        {"pool": pool.id, "agent": f"agent{number}", "person": others[number % len(others)]}
+        for number in range(sizes.members - 2)
+    ]
+    await put(engine, MEMBER, some)
+    records = [record(number, writer.owner) for number in range(sizes.shares + 8 * ROUNDS)]
+    for begin in range(0, len(records), AT_ONCE):
+        await put(engine, INSERT, [values_of(one) for one in records[begin : begin + AT_ONCE]])
+    shared = {"pool": pool.id, "agent": writer.id}
+    await put(engine, SHARE, [shared | {"id": one.id} for one in records[: sizes.shares]])
+    if isinstance(engine, PostgresDatabase):
+        await engine.without_limit(lambda connection: connection.execute("ANALYZE"))
+    own = [one.id for one in records[sizes.shares :]]
+    return Stage(engine, rig, wired, writer, reader, pool, by_writer, by_reader, own)
+
+
+def record(number: int, person: str) -> Record:
+    """A memory with words of its own."""
+    text = f"service{number % 997} answers with code{number} since node{number % 89} moved"
+    said = Provenance(SourceType.USER_MESSAGE, Trust.HIGH, person, NOW)
+    return Record(
+        *(f"mem-{number}", "default", Scope.USER, Tier.SEMANTIC, Kind.FACT, text),
+        said,
+        Evidence(text, NOW, 0.9),
+    )
+
+
+async def put(engine: Engine, statement: Statement, items: Sequence[Mapping[str, object]]) -> None:
+    """Insert many rows in portions."""
+    for begin in range(0, len(items), AT_ONCE):
+        some = items[begin : begin + AT_ONCE]
+
+        def work(some: Sequence[Mapping[str, object]] = some) -> Work[None]:
+            yield from execute(statement, *some)
+
+        await engine.run(work)
+
+
+def operations(stage: Stage) -> dict[str, Operation]:
+    """The measured operations by name, in the order in which they run."""
+    registry, pools, memories = stage.wired.registry, stage.wired.pools, stage.rig.stores.memories
+    writer, reader, pool = stage.writer, stage.reader, stage.pool
+    by_writer, by_reader = stage.by_writer, stage.by_reader
+    made: list[Agent] = []
+    opened: list[Pool] = []
+    sessions: list[str] = []
+
+    async def register(_: int) -> None:
+        made.append(await registry.register_agent(by_writer, AgentType.GPT_AGENT))
+
+    async def session(_: int) -> None:
+        sessions.append((await registry.start_session(by_writer, writer.id)).id)
+
+    async def create(number: int) -> None:
+        opened.append(await pools.create_pool(by_writer, f"pool {number}", TEAM))
+
+    async def share(number: int) -> None:
+        shared = await pools.share_memory(by_writer, pool.id, stage.own[number], writer.id, TEAM)
+        if not isinstance(shared, SharedMemory):
+            raise TypeError(f"not shared: {shared}")
+
+    async def query(_: int) -> None:
+        found = await pools.query_shared(by_reader, pool.id, reader.id, TEAM)
+        if not isinstance(found, tuple) or len(found) != 100:
+            raise TypeError(f"not 100 results: {found!r:.100}")
+
+    async def sync(number: int) -> None:
+        await share(ROUNDS + number)
+        found = await pools.query_shared(by_reader, pool.id, reader.id, TEAM, 1)
+        if not isinstance(found, tuple) or found[0].shared.memory != stage.own[ROUNDS + number]:
+            raise TypeError("the share is not the latest one")
+
+    by_agent = replace(by_reader, agent=reader.id)
+    as_agent = access_scope_of(by_agent)
+    as_person = access_scope_of(by_reader)
+
+    async def search(number: int) -> None:
+        await memories.find(as_agent, Filter(text=f"service{number} node1"))
+
+    async def update(number: int) -> None:
+        stage.rig.shelf.there.add("ADR-003")
+        await pools.update_shared(
+            by_reader, pool.id, f"mem-{number}", reader.id, 1, f"Per ADR-003 host{number} moved"
+        )
+
+    return {
+        "select": lambda _: stage.engine.fetch(SELECT),
+        "register_agent": register,
+        "get_agent": lambda n: registry.get_agent(by_writer, made[n].id),
+        "agents_of": lambda _: registry.agents_of(by_reader),
+        "start_session": session,
+        "use_session": lambda n: registry.use_session(by_writer, sessions[n]),
+        "end_session": lambda n: registry.end_session(by_writer, sessions[n]),
+        "create_pool": create,
+        "join_pool": lambda n: pools.join_pool(by_writer, pool.id, made[n].id, Permission.READ),
+        "share_memory": share,
+        "sync": sync,
+        "query_shared": query,
+        "update_shared": update,
+        "search_of_agent": search,
+        "search_of_person": lambda n: memories.find(as_person, Filter(text=f"service{n} node1")),
+        "leave_pool": lambda n: pools.leave_pool(by_writer, pool.id, made[n].id),
+        "unregister_agent": lambda n: registry.unregister_agent(by_writer, made[n].id),
+        "unshare": lambda n: pools.unshare(by_writer, pool.id, stage.own[n]),
+        "delete_pool": lambda n: pools.delete_pool(by_writer, opened[n].id),
+    }
+
+
+async def timed(operation: Operation, number: int) -> float:
+    """The milliseconds of one call."""
+    began = time.perf_counter()
+    await operation(number)
+    return (time.perf_counter() - began) * 1000
+
+
+def share_of(times: Sequence[float], share: float) -> float:
+    """The time below which this share of calls stays."""
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+async def measure(stage: Stage) -> list[dict[str, object]]:
+    """Measure every operation; the first line is the bare SELECT."""
+    bare, lines = 0.0, []
+    for name, operation in operations(stage).items():
+        times = [await timed(operation, number) for number in range(ROUNDS)]
+        middle = share_of(times, 0.5)
+        bare = bare or middle
+        lines.append(line(name, times, bare))
+    lines.append(await at_once(stage, bare))
+    return lines
+
+
+async def at_once(stage: Stage, bare: float) -> dict[str, object]:
+    """Share with many writers at once; nothing may be lost."""
+    free = iter(stage.own[2 * ROUNDS : 6 * ROUNDS])
+    times: list[float] = []
+
+    async def share(memory: str) -> None:
+        shared = await stage.wired.pools.share_memory(
+            stage.by_writer, stage.pool.id, memory, stage.writer.id, TEAM
+        )
+        if not isinstance(shared, SharedMemory):
+            raise TypeError(f"not shared: {shared}")
+
+    async def writer() -> None:
+        for memory in free:
+            began = time.perf_counter()
+            await share(memory)
+            times.append((time.perf_counter() - began) * 1000)
+
+    began = time.perf_counter()
+    await asyncio.gather(*(writer() for _ in range(WRITERS)))
+    seconds = time.perf_counter() - began
+    made = line("share_memory_at_once", times, bare)
+    return made | {"writers": WRITERS, "per_second": round(len(times) / seconds)}
+
+
+def line(name: str, times: Sequence[float], bare: float) -> dict[str, object]:
+    """The figures of an operation."""
+    made: dict[str, object] = {
+        "operation": name,
+        "p50_ms": round(share_of(times, 0.5), 3),
+        "p95_ms": round(share_of(times, 0.95), 3),
+        "ratio_p50": round(share_of(times, 0.5) / bare, 1),
+    }
+    if name in TARGETS:
+        made |= {"target_ms": TARGETS[name], "met": share_of(times, 0.95) < TARGETS[name]}
+    return made
+
+
+async def reached(stage: Stage) -> dict[str, object]:
+    """Register until the limit refuses, and leave the limit again."""
+    registry, made = stage.wired.registry, []
+    try:
+        while True:
+            made.append(await registry.register_agent(stage.by_writer, AgentType.GPT_AGENT))
+    except RegistryCapacityError as error:
+        refused = str(error)
+    await registry.unregister_agent(stage.by_writer, made[-1].id)
+    again = await registry.register_agent(stage.by_writer, AgentType.GPT_AGENT)
+    return {"operation": "limit_of_agents", "refused": refused[:40], "left_again": bool(again.id)}
+
+
+async def run(name: str, engine: Engine, sizes: Sizes) -> bool:
+    """Print the figures of one engine; True if all targets are met."""
+    hot = sqlite_database(":memory:")
+    await hot.start()
+    await engine.start()
+    try:
+        began = time.monotonic()
+        stage = await filled(engine, hot, sizes)
+        print(json.dumps({"engine": name, "filled_s": round(time.monotonic() - began)}), flush=True)
+        lines = [*(await measure(stage)), await reached(stage)]
+        for made in lines:
+            print(json.dumps({"engine": name} | made), flush=True)
+        return all(made.get("met", True) for made in lines)
+    finally:
+        await engine.stop()
+        await hot.stop()
+
+
+async def main(scale: int) -> int:
+    """Measure both engines."""
+    sizes = Sizes(10_000 // scale, 10_000 // scale, max(20, 1_000 // scale), 100_000 // scale)
+    with tempfile.TemporaryDirectory() as folder:
+        met = await run("sqlite", sqlite_database(Path(folder) / "agents.db"), sizes)
+    with postgres_server(fsync=True) as server:
+        engine = postgres_database(await migrated_database(server))
+        met = await run("postgres", engine, sizes) and met
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scale", type=int, default=1)
+    sys.exit(asyncio.run(main(parser.parse_args().scale)))
