@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from gateway.message import Place
-from gateway.people import Role
+from gateway.people import PersonId, Role
+from gateway.policy.roles import RolePolicy, role_of
 from gateway.ports.admissions import AdmissionStore
 from gateway.ports.clock import Clock
 
@@ -82,3 +83,18 @@ class Admissions:
         self._approvers[tenant, person] = place
         while len(self._approvers) > MAX_APPROVERS:
             self._approvers.popitem(last=False)
+
+
+def role_with(
+    admissions: Admissions,
+    lists: RolePolicy,
+    tenant: str,
+    person: PersonId,
+    *,
+    aliases: tuple[str, ...] = (),
+    outside: bool = False,
+) -> Role:
+    """Return the role of a person in a tenant: of the lists, or stored by an owner code. Every
+    part of the program decides with this function."""
+    granted = admissions.granted(tenant, str(person))
+    return role_of(person, lists, aliases=aliases, outside=outside, granted=granted)

@@ -11,13 +11,13 @@ from gateway.extensions import EXTENSION_SECONDS
 from gateway.llm.prices import price_of, reserve
 from gateway.llm.tokens import estimate
 from gateway.message import Place
+from gateway.pairing.admissions import role_with
 from gateway.people import Audience, KnownIds, PersonId, Principal, Role
 from gateway.policy.access import NOT_APPROVED, STAGE, decide_access, listed
 from gateway.policy.budgets import accounts_for, decide_budget
 from gateway.policy.decision import Decision
 from gateway.policy.rate_limits import rules_for, sender_key
 from gateway.policy.refusals import Sharing, sharing_of
-from gateway.policy.roles import role_of
 from gateway.ports import kept_ids
 from gateway.turn.metering import Meter
 from gateway.turn.services import Services
@@ -65,13 +65,8 @@ def role_in(
     outside: bool = False,
 ) -> Role:
     """Return the role of a person in a tenant: of the lists, or stored by an owner code."""
-    return role_of(
-        person,
-        services.policies.roles,
-        aliases=aliases,
-        outside=outside,
-        granted=services.admissions.granted(tenant, str(person)),
-    )
+    lists = services.policies.roles
+    return role_with(services.admissions, lists, tenant, person, aliases=aliases, outside=outside)
 
 
 async def served(who: Principal, place: Place, known: KnownIds, services: Services) -> Decision:

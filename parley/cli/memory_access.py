@@ -12,9 +12,9 @@ import typer
 from gateway.errors import BadInput, ModelError, TenantUnknown
 from gateway.extensions import ExtensionRegistry
 from gateway.message import Place
-from gateway.people import DEFAULT_TENANT, Audience, PersonId, Principal
-from gateway.policy.roles import role_of
-from gateway.ports import MembershipStatus
+from gateway.pairing.admissions import role_with
+from gateway.people import DEFAULT_TENANT, Audience, KnownIds, PersonId, Principal, Role
+from gateway.ports import MembershipStatus, kept_ids
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
 from memory.ports.personal_data import PersonCount
@@ -23,6 +23,7 @@ from parley.cli.known_people import resolve_person
 from parley.cli.stores import opened, settings_with_database
 from parley.config import Settings
 from parley.security.tokens import person_of
+from parley.wiring.access import wire_access
 from parley.wiring.extensions import load_extensions
 from parley.wiring.memory import close_backends, wire_memory
 from parley.wiring.memory_backends import load_backends
@@ -73,7 +74,10 @@ def with_memory(
     async def run() -> T:
         async with _opened_memory(settings, load_models=load_models) as (storage, memory):
             person = await resolve_person(given, storage.stores.states) or given
-            caller = _caller(settings, extensions, person)
+            tenant = extensions.tenant_of_person(person)
+            caller = _caller(
+                Principal(tenant, person, await _role(settings, storage, tenant, person))
+            )
             known = await _known(storage, caller.principal.tenant)
             if not allow_unknown and str(person) not in {one.person for one in known}:
                 raise BadInput(NO_MEMORIES.format(person=options.person))
@@ -156,11 +160,22 @@ async def _known(storage: Storage, tenant: str) -> list[PersonCount]:
     return await storage.memory.census.known(tenant, MAX_PEOPLE)
 
 
-def _caller(settings: Settings, extensions: ExtensionRegistry, person: PersonId) -> Caller:
-    role = role_of(person, policies_of(settings).roles)
+async def _role(settings: Settings, storage: Storage, tenant: str, person: PersonId) -> Role:
+    """The person's role in chat: of the configured lists, or stored by an owner code. Raises
+    `StoreUnavailable`."""
+    admissions = wire_access(settings, storage, SystemClock()).admissions
+    await admissions.refresh()
+    state = storage.stores.states.of(person.platform, person.account)
+    known = await kept_ids(state, person.id) or KnownIds()
+    lists = policies_of(settings).roles
+    return role_with(admissions, lists, tenant, person, aliases=known.current)
+
+
+def _caller(principal: Principal) -> Caller:
+    person = principal.person
     return Caller(
         id=f"{PLATFORM}:{person}",
-        principal=Principal(extensions.tenant_of_person(person), person, role),
+        principal=principal,
         name=str(person),
         place=Place(PLATFORM, "main", str(person), Audience.DIRECT),
         conversation=f"{PLATFORM}/{person}",
