@@ -72,6 +72,7 @@ lock: $(VENV)/bin/uv
 	$(LOCK) pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 	$(LOCK) pyproject.toml --extra openai -c requirements-dev.lock -o requirements-openai.lock
 	$(LOCK) pyproject.toml --extra openai --extra models -c requirements-dev.lock -o requirements-models.lock
+	$(LOCK) pyproject.toml --extra otel -c requirements-dev.lock -o requirements-otel.lock
 	$(LOCK) --group build -o requirements-build.lock
 	$(LOCK) --group deploy -o requirements-deploy.lock
 	$(LOCK) --group docs -c requirements-dev.lock -o requirements-docs.lock

@@ -14,7 +14,6 @@ from typing import Any, Final
 from release.steps import ROOT, SECONDS, UVX
 
 PIP_AUDIT: Final = "pip-audit==2.10.1"
-LOCKS: Final = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock")
 FAILED: Final = 2
 UNREACHABLE: Final = 3
 NO_ADVISORIES: Final = "The advisories at osv.dev, or pip-audit itself, cannot be reached."
@@ -25,7 +24,11 @@ NO_CONNECTION: Final = ("ConnectionError", "Could not connect", "Timeout", "Fail
 def main() -> int:
     """Audit every lock; returns the exit status."""
     status = 0
-    for lock in LOCKS:
+    names = locks(ROOT)
+    if not names:
+        sys.stdout.write(f"{ROOT} has no lock file, so nothing was checked.\n")
+        return FAILED
+    for lock in names:
         report, problem = _audit(lock)
         if report is None:
             sys.stdout.write(f"{lock}: not checked. {problem}\n")
@@ -36,6 +39,11 @@ def main() -> int:
         sys.stdout.write(f"{lock}: {count} versions, {len(findings)} known vulnerabilities\n")
         sys.stdout.writelines(f"  {line}\n" for line in findings)
     return status
+
+
+def locks(folder: Path) -> list[str]:
+    """The names of all lock files in a folder, those of the extras included."""
+    return sorted(path.name for path in folder.glob("requirements*.lock"))
 
 
 def describe(report: dict[str, Any]) -> Iterator[str]:

@@ -1,8 +1,14 @@
-"""The report of `make audit`, from the output of pip-audit."""
+"""`make audit`: the locks that it reads, and its report from the output of pip-audit."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from release.audit import NO_ADVISORIES, describe, problem_in
+from release.audit import NO_ADVISORIES, describe, locks, problem_in
+from release.steps import ROOT
 
 REPORT = {
     "dependencies": [
@@ -44,3 +50,27 @@ def test_another_failure_keeps_its_last_line() -> None:
         "ValueError: a lock without hashes"
     )
     assert problem_in("") == "pip-audit printed nothing."
+
+
+def test_every_lock_of_the_repository_is_audited() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.lock"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert locks(ROOT) == sorted(listed.stdout.split())
+
+
+def test_every_library_of_an_extra_is_in_a_lock_that_is_audited() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    locked = {
+        name
+        for lock in locks(ROOT)
+        for name in re.findall(r"^([a-z0-9-]+)==", (ROOT / lock).read_text("utf-8"), re.MULTILINE)
+    }
+    for extra, requirements in project["optional-dependencies"].items():
+        wanted = {re.split(r"[\[<>=!~ ]", each)[0].lower() for each in requirements}
+        assert wanted <= locked, extra
+
+
+def test_a_folder_without_locks_has_none(tmp_path: Path) -> None:
+    (tmp_path / "uv.lock").touch()
+    assert locks(tmp_path) == []
