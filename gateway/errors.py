@@ -2,6 +2,7 @@
 
 ParleyError
 ├── ConfigurationError        a setting is wrong; has its place and advice
+│   └── LibraryMissing        it needs libraries that are not installed; also a BadInput
 ├── StartError                an adapter cannot connect; has the reason and advice
 ├── DeliveryError             a send did not succeed
 │   ├── Transient             try again, not before `retry_after` seconds
@@ -25,6 +26,8 @@ the work, and no part of it is stored.
 
 Adapters and providers raise; only the core decides whether to try again.
 """
+
+from collections.abc import Sequence
 
 from db.errors import StoreUnavailable as StoreUnavailable  # noqa: PLC0414 - a part of this tree
 
@@ -137,3 +140,19 @@ class NotFound(BadInput):
 
 class MemoryUnavailable(BadInput):
     """A memory backend of another package did not do what was asked; the text is for the person."""
+
+
+class LibraryMissing(ConfigurationError, BadInput):
+    """A setting or an input needs libraries that are not installed.
+
+    `libraries` are their modules. `extra` is the extra of the distribution that installs them, or
+    the library itself if every installation has it: the program adds the command for it.
+    """
+
+    def __init__(self, place: str, libraries: Sequence[str], extra: str) -> None:
+        many = len(libraries) > 1
+        named = f"the librar{'ies' if many else 'y'} {' and '.join(libraries)}"
+        self.problem = f"needs {named}, which {'are' if many else 'is'} not installed."
+        self.libraries = tuple(libraries)
+        self.extra = extra
+        super().__init__(f"{place}: {self.problem}")

@@ -4,6 +4,7 @@ import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from gateway.errors import LibraryMissing
 from parley.installation import install_command
 
 LIBRARIES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -28,6 +29,11 @@ def missing_modules(modules: Iterable[str]) -> tuple[str, ...]:
 def advice(name: str) -> str:
     """The sentence that names the command which installs an extra or a library."""
     return f"Run: {install_command(name)}"
+
+
+def explained(error: LibraryMissing) -> str:
+    """The text of an error about missing libraries, with the command that installs them."""
+    return f"{error} {advice(error.extra)}"
 
 
 def _is_installed(module: str) -> bool:

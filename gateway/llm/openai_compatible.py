@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from gateway.errors import (
-    ConfigurationError,
     ContextTooLong,
+    LibraryMissing,
     ModelError,
     ModelRefused,
     ModelUnavailable,
@@ -194,7 +194,7 @@ def _usage(figures: Mapping[str, Any]) -> Usage:
 
 
 class OpenAICompatibleProvider(SdkProvider):
-    """Chat completions. Raises `ConfigurationError` if the library is not installed."""
+    """Chat completions. Raises `LibraryMissing` if the library is not installed."""
 
     name = "openai"
     client = "AsyncOpenAI"
@@ -210,10 +210,7 @@ class OpenAICompatibleProvider(SdkProvider):
         silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         if importlib.util.find_spec("openai") is None:
-            raise ConfigurationError(
-                'model.provider: "openai" needs a library that is not installed. '
-                'Install it beside Parley with: pip install "openai>=3.52,<4"'
-            )
+            raise LibraryMissing("model.provider", ("openai",), "openai")
         key = api_key or "none"  # local servers need no key, the library does
         base_url = base_url or DEFAULT_BASE_URL
         at_openai = "api.openai.com" in base_url

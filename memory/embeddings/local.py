@@ -25,7 +25,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gateway.errors import ModelRefused, ModelUnavailable
+from gateway.errors import LibraryMissing, ModelRefused, ModelUnavailable
 from memory.embeddings.catalogue import RERANKING, LocalModel
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 Loaded = TypeVar("Loaded")
 Result = TypeVar("Result")
 
-INSTALL: Final = 'pip install "fastembed>=0.9.1,<0.10"'
 MAX_WAITING: Final = 256
 """Calls that may wait for a thread; one more is refused at once."""
 LOWER: Final = 10
@@ -91,7 +90,7 @@ class Runtime(Generic[Loaded]):
             folder = self._model.folder(self._models)
             raise ModelRefused(f"{folder} has no {missing[0]}; run parley models pull")
         if not installed():
-            raise ModelRefused(f"{self._model.name} needs libraries; run {INSTALL}")
+            raise ModelRefused(str(LibraryMissing(self._model.name, ("fastembed",), "models")))
         try:
             return self._load(self._model.folder(self._models))
         except Exception as error:

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
-from gateway.errors import ConfigurationError, ModelError, ModelRefused, ModelUnavailable
+from gateway.errors import LibraryMissing, ModelError, ModelRefused, ModelUnavailable
 from memory.model.record import Embedding
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+LIBRARIES: Final = ("openai", "numpy")
 DEFAULT_MODEL: Final = "text-embedding-3-small"
 DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 CONNECT_SECONDS: Final = 3.0
@@ -30,15 +31,13 @@ _MAX_REASON: Final = 300
 
 
 class OpenAiEmbedder:
-    """Implements `memory.ports.recall.Embedder`. Raises `ConfigurationError` when its libraries
-    are not installed."""
+    """Implements `memory.ports.recall.Embedder`. Raises `LibraryMissing` when its libraries are
+    not installed."""
 
     def __init__(self, api_key: str, model: str = "", base_url: str = "") -> None:
-        if any(importlib.util.find_spec(name) is None for name in ("openai", "numpy")):
-            raise ConfigurationError(
-                'memory.embedding_provider: "openai" needs libraries that are not installed. '
-                'Install them beside Parley with: pip install "openai>=3.52,<4" "numpy>=2.4,<3"'
-            )
+        absent = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
+        if absent:
+            raise LibraryMissing("memory.embedding_provider", absent, "openai")
         # Self-hosted servers need no key, but the library requires one.
         self._api_key = api_key or "none"
         self._name = model or DEFAULT_MODEL

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, LibraryMissing
 from memory.model.record import Record
 from memory.stores.rows import SHAPES
 from memory.transfer.line_format import CREATED, MAX_LINES, fields_of
@@ -17,7 +17,6 @@ GROUP: Final = 1_000
 """Records of a row group, and thus the number in memory at a time."""
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Maximum bytes of a file to import: its end contains the index, so all of it must be in memory."""
-MISSING: Final = "Parquet needs the package pyarrow: pip install 'pyarrow>=26,<27'"
 
 
 class ParquetWriter:
@@ -115,5 +114,5 @@ def _loaded() -> tuple[Any, Any]:
         import pyarrow  # type: ignore[import-untyped] # noqa: PLC0415 - 160 MB, for those who ask
         import pyarrow.parquet  # type: ignore[import-untyped] # noqa: PLC0415 - loaded only where it is needed
     except ImportError:
-        raise BadInput(MISSING) from None
+        raise LibraryMissing("Parquet", ("pyarrow",), "parquet") from None
     return pyarrow, pyarrow.parquet

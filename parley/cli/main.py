@@ -241,10 +241,15 @@ def main() -> None:
 
 def _run() -> None:
     from db.errors import StoreUnavailable  # noqa: PLC0415 - loaded only where it is needed
-    from gateway.errors import ConfigurationError, ParleyError  # noqa: PLC0415 - loaded only where it is needed
+    from gateway.errors import ConfigurationError, LibraryMissing, ParleyError  # noqa: PLC0415 - loaded only where it is needed
 
     try:
         app(prog_name="parley")
+    except LibraryMissing as error:
+        from parley.extras import explained  # noqa: PLC0415 - loaded only where it is needed
+
+        sys.stderr.write(f"{explained(error)}\n")
+        sys.exit(REFUSED)
     except ConfigurationError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(REFUSED)

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from gateway.errors import BadInput
+from gateway.errors import BadInput, LibraryMissing
 from memory.model.outcome import IngestionTier, ValidationResult
 from memory.service.handle import MemoryHandle
 from memory.transfer.encryption import MAX_KEY, check_key
@@ -21,7 +21,7 @@ from parley.cli.memory_access import PersonOptions, with_memory
 from parley.cli.memory_table import print_json
 from parley.cli.options import AsJson, Config, Person
 from parley.config import Settings
-from parley.extras import advice, missing
+from parley.extras import missing
 
 KEY_VARIABLE: Final = "PARLEY_EXPORT_KEY"
 NO_KEY: Final = f"No terminal to ask for the key: use --key-file FILE, or set {KEY_VARIABLE}."
@@ -51,7 +51,7 @@ def export_memories(
     """Write the person's own memories to a file."""
     options = PersonOptions(person, config, as_json)
     if form == "parquet" and (absent := missing("parquet")):
-        raise BadInput(f"Parquet needs the library {absent[0]}. {advice('parquet')}")
+        raise LibraryMissing("--format parquet", absent, "parquet")
     key = _read_key(key_file, twice=True) if encrypt or key_file else ""
     wish = ExportOptions(file, form, key, embeddings, force)
 

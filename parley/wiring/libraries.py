@@ -2,6 +2,7 @@
 
 import os
 
+from gateway.errors import LibraryMissing
 from parley.config import Problem, Settings
 from parley.extras import advice, missing, missing_modules
 from parley.wiring.observe import endpoint_of
@@ -13,10 +14,10 @@ def missing_libraries(settings: Settings) -> list[Problem]:
     problems = []
     for place, extra in _needed_extras(settings):
         if absent := missing(extra):
-            problems.append(_problem(place, absent, advice(extra)))
+            problems.append(_problem(place, absent, extra))
     for place, module in _needed_modules(settings):
         if absent := missing_modules((module,)):
-            problems.append(_problem(place, absent, advice(module)))
+            problems.append(_problem(place, absent, module))
     return problems
 
 
@@ -46,8 +47,5 @@ def _providers(settings: Settings) -> set[str]:
     return {choice.provider for choice in (settings.model, *settings.model.fallbacks)}
 
 
-def _problem(place: str, absent: tuple[str, ...], advice_text: str) -> Problem:
-    many = len(absent) > 1
-    libraries = f"the librar{'ies' if many else 'y'} {' and '.join(absent)}"
-    text = f"needs {libraries}, which {'are' if many else 'is'} not installed."
-    return Problem(place, text, advice_text)
+def _problem(place: str, absent: tuple[str, ...], extra: str) -> Problem:
+    return Problem(place, LibraryMissing(place, absent, extra).problem, advice(extra))

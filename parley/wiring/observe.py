@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from db.errors import StoreUnavailable
-from gateway.errors import ConfigurationError
+from gateway.errors import ConfigurationError, LibraryMissing
 from gateway.observe.security_log import SecurityLog
 from gateway.ports import AlarmClock, Clock
 from gateway.ports.admissions import AccessChange
 from gateway.ports.observer import SecurityEvent
 from memory.audit import Audit
 from parley.config import Settings
-from parley.installation import install_command
 from parley.runtime.health import HealthMonitor, database_probe, storage_probe
 from parley.security.keys import audit_key
 from parley.wiring.storage import Storage
@@ -32,8 +31,8 @@ def endpoint_of(configured: str | None, env: Mapping[str, str]) -> str:
 
 
 def open_tracing(endpoint: str, clock: Clock) -> "OtelTracing | None":
-    """The exporter to the collector at `endpoint`; None without one. Raises `ConfigurationError`
-    where the library is missing."""
+    """The exporter to the collector at `endpoint`; None without one. Raises `LibraryMissing`
+    where its library is not installed."""
     if not endpoint:
         return None
     try:
@@ -41,10 +40,7 @@ def open_tracing(endpoint: str, clock: Clock) -> "OtelTracing | None":
 
         return to_collector(endpoint, clock)
     except ImportError as error:
-        raise ConfigurationError(
-            f"observe.otlp_endpoint: {error.name} is not installed. "
-            f"Leave the endpoint out, or run: {install_command('otel')}"
-        ) from error
+        raise LibraryMissing("observe.otlp_endpoint", (str(error.name),), "otel") from error
 
 
 def build_health(settings: Settings, storage: Storage, clock: Clock) -> HealthMonitor:

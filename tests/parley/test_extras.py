@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.errors import LibraryMissing
 from parley.config import from_mapping
-from parley.extras import LIBRARIES, advice, missing
+from parley.extras import LIBRARIES, advice, explained, missing
 from parley.installation import install_command
 from parley.wiring.libraries import missing_libraries
 
@@ -40,6 +41,15 @@ def test_each_setting_that_needs_a_missing_library_is_named_with_the_command(
     assert "needs the library a1, which is not installed" in found["model.provider"].text
     assert "needs the libraries b2 and c3, which are" in found["observe.otlp_endpoint"].text
     assert found["model.provider"].advice == advice("openai")
+
+
+def test_every_extra_that_an_error_names_has_a_command() -> None:
+    error = LibraryMissing("memory.embedding_provider", ("openai", "numpy"), "openai")
+    text = explained(error)
+    assert text == (
+        "memory.embedding_provider: needs the libraries openai and numpy, which are not installed."
+        f" Run: {install_command('openai')}"
+    )
 
 
 class TestToolOfUv:

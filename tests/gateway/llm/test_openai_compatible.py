@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import ConfigurationError, ContextTooLong, ModelRefused, ModelUnavailable
+from gateway.errors import ContextTooLong, LibraryMissing, ModelRefused, ModelUnavailable
 from gateway.llm.openai_compatible import OpenAICompatibleProvider
 from gateway.ports import ImageBlock, ModelMessage, TextBlock, ToolOutcome
 from simulators.anthropic import Answer, UseTool
@@ -113,8 +113,9 @@ async def test_other_servers_receive_the_older_name_of_the_length(
     assert compatible.bodies[0]["max_tokens"] == 500
 
 
-def test_without_the_library_the_message_gives_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
 
-    with pytest.raises(ConfigurationError, match=r'pip install "openai>=3\.52,<4"'):
+    with pytest.raises(LibraryMissing, match="needs the library openai") as refused:
         OpenAICompatibleProvider("key", "model")
+    assert refused.value.extra == "openai"

@@ -1,15 +1,17 @@
 """`parley run`: ready lines, a real answer, and a clean end on SIGTERM."""
 
 import asyncio
+import os
 import signal
 from pathlib import Path
 
 import aiohttp
 import yaml
 
+from parley.installation import install_command
 from simulators.telegram import TelegramSimulator
 from simulators.whatsapp import WhatsAppSimulator
-from tests.parley.cli.kit import parley, read_until, started, started_alone
+from tests.parley.cli.kit import ROOT, parley, parley_alone, read_until, started, started_alone
 from tests.support.patience import PATIENCE
 
 
@@ -116,3 +118,52 @@ async def test_without_a_platform_run_reports_it_and_exits_with_3(tmp_path: Path
     off = await parley("run", "-c", "own.yaml", cwd=tmp_path)
     assert off.status == 3
     assert "platforms (own.yaml): no platform is set up" in off.err
+
+
+async def test_a_missing_library_is_named_with_its_command_before_anything_connects(
+    tmp_path: Path,
+) -> None:
+    telegram = TelegramSimulator()
+    await telegram.start()
+    config = {
+        "platforms": {"telegram": telegram.settings()},
+        "model": {"provider": "openai", "name": "m", "base_url": "http://127.0.0.1:9/v1"},
+    }
+    (tmp_path / "parley.yaml").write_text(yaml.safe_dump(config))
+    ended = await parley_alone(
+        *("run", "--config", "parley.yaml"), cwd=tmp_path, env=without_library(tmp_path, "openai")
+    )
+    await telegram.stop()
+    assert ended.status == 3
+    assert "model.provider: needs the library openai, which is not installed." in ended.err
+    assert f"Run: {install_command('openai')}" in ended.err
+    assert "Traceback" not in ended.err
+    assert (ended.out, list(telegram.calls)) == ("", [])
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_command_names_a_missing_library_with_its_command_as_well(tmp_path: Path) -> None:
+    ended = await parley_alone(
+        *("memory", "export", "f", "--format", "parquet", "--person", "telegram:main:1"),
+        cwd=tmp_path,
+        env=without_library(tmp_path, "pyarrow"),
+    )
+    assert ended.status == 3
+    assert ended.err.strip() == (
+        "--format parquet: needs the library pyarrow, which is not installed. Run: "
+        + install_command("parquet")
+    )
+
+
+def without_library(folder: Path, name: str) -> dict[str, str]:
+    """An environment in which a library is not found."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Absent:\n"
+        "    @staticmethod\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        f"        if name.partition('.')[0] == {name!r}:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent)\n"
+    )
+    return {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}

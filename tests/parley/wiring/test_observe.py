@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from gateway.errors import ConfigurationError
+from gateway.errors import LibraryMissing
 from parley.wiring.observe import endpoint_of, open_tracing
 from simulators.telegram import TelegramSimulator
 from tests.e2e.harness import Lab, running
@@ -56,7 +56,7 @@ def test_without_a_collector_the_library_is_not_loaded() -> None:
 
 @pytest.mark.skipif(EXPORTER, reason="the exporter is installed here")
 def test_a_missing_library_is_one_clear_message() -> None:
-    with pytest.raises(ConfigurationError, match="opentelemetry-sdk"):
+    with pytest.raises(LibraryMissing, match="opentelemetry"):
         open_tracing("http://127.0.0.1:4318", FakeClock())
 
 
