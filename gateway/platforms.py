@@ -19,6 +19,7 @@ from gateway.ports import (
     AdapterContext,
     AdapterManifest,
     PlatformAdapter,
+    SettingChoices,
 )
 
 GROUP: Final = "parley.adapters"
@@ -82,6 +83,18 @@ def renderer_of(manifest: AdapterManifest) -> Renderer:
         return plain_parts
     renderer: Renderer = _loaded("renderer", manifest, manifest.renderer)
     return renderer
+
+
+async def choices_of(
+    manifest: AdapterManifest, key: str, settings: AccountSettings
+) -> SettingChoices:
+    """Ask the platform for the possible values of a setting; empty for one it does not list.
+    Raises `ConfigurationError`."""
+    if key not in manifest.choices:
+        return SettingChoices()
+    listed: SettingChoices
+    listed = await _loaded(f"list of {key}", manifest, manifest.choices[key])(settings)
+    return listed
 
 
 def _loaded(part: str, manifest: AdapterManifest, name: str) -> Any:

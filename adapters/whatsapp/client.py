@@ -58,6 +58,20 @@ class GraphClient:
         url = httpx2.URL(f"{self._root}/{self._settings.phone_number_id}", params=query)
         return await self._request(httpx2.Request("GET", url))
 
+    async def token(self) -> JsonObject:
+        """Meta's description of the access token, in `data`. Raises `GraphRefused`, `Transient`,
+        `Ambiguous`."""
+        token = self._settings.access_token.get_secret_value()
+        url = httpx2.URL(f"{self._root}/debug_token", params={"input_token": token})
+        return await self._request(httpx2.Request("GET", url))
+
+    async def numbers(self, account: str, limit: int) -> JsonObject:
+        """The phone numbers of a WhatsApp account, in `data`. Raises `GraphRefused`, `Transient`,
+        `Ambiguous`."""
+        query = {"fields": "id,display_phone_number,verified_name", "limit": str(limit)}
+        url = httpx2.URL(f"{self._root}/{quote(account, safe='')}/phone_numbers", params=query)
+        return await self._request(httpx2.Request("GET", url))
+
     def _proof(self) -> str:
         """The access token signed with the app secret (Graph API, "Secure Graph API Calls")."""
         secret = self._settings.app_secret.get_secret_value().encode()

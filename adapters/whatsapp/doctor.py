@@ -85,9 +85,16 @@ async def _secret_of_app(settings: WhatsAppSettings, graph: GraphClient) -> list
     return [Check("app secret", True, "it belongs to the access token's app")]
 
 
+def refused_token(failure: GraphFailure) -> list[Check]:
+    """The failed check of a token that Meta refuses; none for another error."""
+    if failure.code not in TOKEN_CODES:
+        return []
+    return [Check("access token", False, str(failure), HOW_TO_AUTHENTICATE, "credential")]
+
+
 def _refused(failure: GraphFailure) -> list[Check]:
-    if failure.code in TOKEN_CODES:
-        return [Check("access token", False, str(failure), HOW_TO_AUTHENTICATE, "credential")]
+    if refused := refused_token(failure):
+        return refused
     if failure.code == 100:
         detail = "Meta knows no such object"
         if failure.subcode != WRONG_ID_SUBCODE:

@@ -101,6 +101,7 @@ MANIFEST: Final = AdapterManifest(
     renderer="adapters.whatsapp.render:render",
     load="adapters.whatsapp.connection:WhatsAppAdapter",
     identify="adapters.whatsapp.identity:keys_named",
+    choices={"phone_number_id": "adapters.whatsapp.numbers:phone_numbers"},
     dedupe_for=timedelta(days=7),
     pace=SendPace(platform_per_second=80),
 )

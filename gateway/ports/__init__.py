@@ -51,6 +51,7 @@ from gateway.ports.manifest import (
     AccountSettings,
     AdapterManifest,
     SendPace,
+    SettingChoices,
 )
 from gateway.ports.model import (
     ContentBlock,
@@ -116,6 +117,7 @@ __all__ = [
     "PlatformAdapter",
     "SendPace",
     "ServerState",
+    "SettingChoices",
     "StopReason",
     "TextBlock",
     "TextDelta",

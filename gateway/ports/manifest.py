@@ -1,13 +1,13 @@
 """The description of an adapter that imports none of its platform's library."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pydantic import BaseModel
 
 from gateway.message import Place
-from gateway.ports.abilities import LiveStyle
+from gateway.ports.abilities import Check, LiveStyle
 from gateway.ports.adapter import Capabilities
 
 
@@ -40,6 +40,17 @@ class SendPace:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingChoices:
+    """The possible values of a setting, as the platform lists them: pairs of a value and its title.
+
+    `failed` holds the check that names a refused credential; the values are empty then.
+    """
+
+    values: tuple[tuple[str, str], ...] = ()
+    failed: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AdapterManifest:
     """The description of an adapter that imports none of its platform's library.
 
@@ -68,3 +79,7 @@ class AdapterManifest:
     """For platforms with several ids per person: "package.module:function" of `async (AdapterState,
     id) -> ids`, the ids under which the chat knows the person of this id. The adapter then stores
     all ids of a person (`keep_ids`)."""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """Settings that the platform can list with the other credentials, for `parley init`:
+    "package.module:function" of `async (AccountSettings) -> SettingChoices`, which never raises, by
+    setting."""

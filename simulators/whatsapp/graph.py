@@ -31,11 +31,15 @@ class GraphState:
     """The state that tests read and change.
 
     `window_error` says how Meta reports a closed window: afterwards in a failed status, or at once.
-    `failing` holds errors for the next requests by method, first in, first out.
+    `failing` holds errors for the next requests by method, first in, first out. `accounts` are the
+    ones that the token names in its permissions, none where it is for a whole business;
+    `other_numbers` are further numbers of the account, by id.
     """
 
     window_error: Literal["webhook", "response"] = "webhook"
     failing: dict[str, list[GraphError]] = field(default_factory=dict)
+    accounts: list[str] = field(default_factory=list)
+    other_numbers: dict[str, str] = field(default_factory=dict)
     calls: deque[ApiCall] = field(default_factory=lambda: deque(maxlen=MAX_CALLS))
     read: deque[str] = field(default_factory=lambda: deque(maxlen=1_000))
     typing: deque[str] = field(default_factory=lambda: deque(maxlen=1_000))
@@ -54,14 +58,16 @@ class GraphServer:
         self._on_sent = on_sent
         self._runner: web.AppRunner | None = None
         self._site: web.TCPSite | None = None
-        self.state = GraphState()
+        self.state = GraphState(accounts=[world.number.waba_id])
         self.changed = ChangeSignal()
 
     async def start(self) -> None:
         """Listen on a free port of 127.0.0.1."""
         app = web.Application(client_max_size=110 * 1024 * 1024)
         app.router.add_get("/files/{media}", self._download)
+        app.router.add_get("/{version}/debug_token", self._described_token)
         app.router.add_get("/{version}/{node}", self._node)
+        app.router.add_get("/{version}/{node}/phone_numbers", self._numbers)
         app.router.add_post("/{version}/{node}/messages", self._messages)
         app.router.add_post("/{version}/{node}/media", self._upload)
         app.router.add_route("*", "/{rest:.*}", self._nothing)
@@ -213,6 +219,54 @@ class GraphServer:
 
         name = "media_url" if node in self._world.media else "phone_number"
         return await self._serve(request, name, {"node": node}, work)
+
+    async def _described_token(self, request: web.Request) -> web.StreamResponse:
+        """Describe the token that asks; a token may be asked about itself."""
+
+        async def work() -> _Answer:
+            if request.query.get("input_token") != self._token:
+                raise GraphError(100, message="The access token could not be decrypted")
+            scopes = ["whatsapp_business_management", "whatsapp_business_messaging"]
+            granted: list[dict[str, object]] = [
+                {"scope": scope, "target_ids": list(self.state.accounts)}
+                if self.state.accounts
+                else {"scope": scope}
+                for scope in scopes
+            ]
+            return {
+                "data": {
+                    "app_id": "670843887433847",
+                    "type": "SYSTEM_USER",
+                    "is_valid": True,
+                    "expires_at": 0,
+                    "scopes": scopes,
+                    "granular_scopes": granted,
+                }
+            }
+
+        return await self._serve(request, "debug_token", {}, work)
+
+    async def _numbers(self, request: web.Request) -> web.StreamResponse:
+        node = request.match_info["node"]
+
+        async def work() -> _Answer:
+            if node != self._world.number.waba_id:
+                raise unknown_node("GET", node)
+            own = self._world.number
+            numbers = {own.phone_number_id: own.display, **self.state.other_numbers}
+            return {
+                "data": [
+                    {
+                        "id": id_,
+                        "display_phone_number": display,
+                        "verified_name": "Simulated Business",
+                    }
+                    for id_, display in numbers.items()
+                ],
+                "paging": {"cursors": {"before": "QVFI", "after": "QVFI"}},
+            }
+
+        return await self._serve(request, "phone_numbers", {"node": node}, work)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         media = request.match_info["media"]

@@ -23,7 +23,7 @@ SECRETS = {
     "telegram": ("bot_token",),
     "discord": ("token",),
     "slack": ("bot_token", "app_token"),
-    "whatsapp": ("access_token", "phone_number_id", "app_secret"),
+    "whatsapp": ("access_token", "app_secret"),
 }
 """The credentials in the order in which they are asked for."""
 SIMULATORS = {
@@ -35,7 +35,7 @@ SIMULATORS = {
 COMMANDS = {"discord", "slack"}
 """Platforms with slash commands of their own."""
 ROW = re.compile(r"^\| `([^`]+)` \| ([^|]+?) \|$", re.MULTILINE)
-QUESTION = re.compile(r"(\[[^\]]*\]|\(not shown\)|\(not the number\)):")
+QUESTION = re.compile(r"(\[[^\]]*\]|\(not shown\)):")
 """The end of a question."""
 
 

@@ -1,6 +1,7 @@
 """A monthly budget, and what it means in messages."""
 
 import math
+from dataclasses import dataclass
 from typing import Final
 
 from gateway.errors import BadInput
@@ -40,15 +41,26 @@ def dollars_of(text: str) -> float:
     return round(amount, 2)
 
 
-def price_pair(text: str) -> tuple[float, float] | None:
-    """`2.5 10` as the prices of input and output; None for empty input. Raises `BadInput`."""
-    words = text.replace("/", " ").replace("$", " ").split()
-    if not words:
+@dataclass(frozen=True, slots=True)
+class PricedBudget:
+    """A monthly budget, and the prices of a model that the price list does not have; all in
+    dollars, the prices per million tokens of input and of output."""
+
+    amount: float
+    input: float
+    output: float
+
+
+def priced_budget(text: str) -> PricedBudget | None:
+    """`10 2.5 10` as a budget and the prices of input and output; None for empty input and for
+    `none`. Raises `BadInput`."""
+    words = text.lower().replace("/", " ").replace("$", " ").split()
+    if words in ([], ["none"], ["no"], ["0"]):
         return None
     try:
-        prices = [float(word.replace(",", ".")) for word in words]
+        figures = [float(word.replace(",", ".")) for word in words]
     except ValueError:
-        prices = []
-    if len(prices) != 2 or not all(0 <= price <= MOST for price in prices):
-        raise BadInput("Write two numbers, such as 2.5 10, or nothing.")
-    return prices[0], prices[1]
+        figures = []
+    if len(figures) != 3 or not all(0 <= figure <= MOST for figure in figures):
+        raise BadInput("Write three numbers, such as 10 2.5 10, or nothing.")
+    return PricedBudget(round(figures[0], 2), figures[1], figures[2])

@@ -13,7 +13,7 @@ from gateway.platforms import discover
 from parley.cli.init import model, people, platforms
 from parley.cli.init.files import Answers, assigned, read
 from parley.cli.init.session import Given, Session, complain
-from parley.cli.init.start import may_start, start
+from parley.cli.init.start import may_start, start, starts_unasked
 from parley.cli.init.terminal import Stopped, Terminal
 from parley.cli.options import DEFAULT_CONFIG
 from parley.config import SettingsError
@@ -140,7 +140,9 @@ def _welcome(session: Session) -> None:
     if session.given.yes:
         return
     exists = session.config.exists()
-    session.say("Six questions set up Parley; Enter takes the answer in [brackets], Ctrl-C stops.")
+    starts = " and start it" if starts_unasked(session) else ""
+    session.say(f"Six questions set up Parley{starts}; Enter takes the answer in [brackets], Ctrl-C"
+                " stops.")  # fmt: skip
     if exists:
         session.say(f"{session.config} exists: its values are offered, and a copy is kept.")
     session.say()
@@ -166,7 +168,7 @@ def _finish(session: Session) -> int:
     wanted = session.given.start
     if wanted is None:
         wanted = not session.given.yes and may_start(session)
-        if wanted:
+        if wanted and not starts_unasked(session):
             session.say()
             wanted = session.terminal.yes("Start now?", default=True)
     if wanted:

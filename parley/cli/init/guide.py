@@ -26,6 +26,11 @@ class Credential:
     secret: bool = True
     own_word: bool = False
 
+    @property
+    def name(self) -> str:
+        """The key as words: "phone number id"."""
+        return self.key.replace("_", " ")
+
 
 @dataclass(frozen=True, slots=True)
 class Guidance:
@@ -89,7 +94,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
         ("In Slack, write /invite @NAME in each channel the assistant should be in.",),
     ),
     "whatsapp": Guidance(
-        "a business app at Meta, three values, and a public address",
+        "a business app at Meta, its token and secret, and a public address",
         (
             (
                 "Meta allows bots that serve a business, not general-purpose assistants: read"
@@ -106,13 +111,13 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
         ),
         (
             Credential("access_token", "Access token (EAA…)", ("access token",)),
+            Credential("app_secret", "App secret, from App settings > Basic", ("app secret",)),
             Credential(
                 "phone_number_id",
                 "Phone number ID, from WhatsApp > API Setup (not the number)",
                 ("phone number id",),
                 secret=False,
             ),
-            Credential("app_secret", "App secret, from App settings > Basic", ("app secret",)),
             Credential("verify_token", "Verify token", own_word=True),
         ),
         "a message to the business number",

@@ -30,7 +30,7 @@ from parley.cli.init.model_server import (
     server_address,
 )
 from parley.cli.init.session import Session
-from parley.cli.init.terminal import MAX_TRIES, Option, Stopped
+from parley.cli.init.terminal import MAX_TRIES, Option, Stopped, one_of
 from parley.config.sections import ModelChoice
 from parley.config.yaml_file import Value
 
@@ -79,7 +79,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
         fill="Start it with `vllm serve MODEL`.",
     ),
     "other": Preset(
-        "another server", "any address with OpenAI's interface: LM Studio, llama.cpp, a proxy",
+        "another server", "with OpenAI's interface: write its address, http://127.0.0.1:1234/v1",
         variable="MODEL_API_KEY",
     ),
 }  # fmt: skip
@@ -93,7 +93,7 @@ OPTIONS: Final = (
 
 def ask_for_model(session: Session) -> None:
     """Choose and check a model. Raises `Stopped`, `ConfigurationError` for unusable options."""
-    provider = _provider(session)
+    provider, address = _provider(session)
     for _ in range(MAX_TRIES):
         if provider == "offline":
             session.answers.values["model"] = {"provider": "offline"}
@@ -101,14 +101,14 @@ def ask_for_model(session: Session) -> None:
         elif provider == "anthropic":
             is_chosen = _anthropic(session)
         else:
-            is_chosen = _compatible(session, PRESETS[provider])
+            is_chosen = _compatible(session, PRESETS[provider], address)
         if is_chosen:
             session.save(TITLE)
             return
         if session.given.yes:
             session.broken = True
             return
-        provider = session.terminal.choose("Model", OPTIONS, "offline")
+        provider, address = session.terminal.choose("Model", OPTIONS, "offline", choice_of)
     raise Stopped("No model could be set up.")
 
 
@@ -119,17 +119,28 @@ def model_name(session: Session) -> str:
     return str(section.get("name") or default)
 
 
-def _provider(session: Session) -> str:
+def choice_of(text: str) -> tuple[str, str]:
+    """The key of an option, and the address of a server where one is typed instead. Raises
+    `BadInput`."""
+    if not {":", "/"} & set(text):
+        return one_of(text, OPTIONS), ""
+    address = server_address(text)
+    known = (key for key, preset in PRESETS.items() if preset.address == address)
+    return next(known, "other"), address
+
+
+def _provider(session: Session) -> tuple[str, str]:
+    """The key of an option; with it an address that was typed instead, otherwise empty."""
     keys = [option.key for option in OPTIONS]
     given, present = session.given.provider, _present(session)
     if given and given not in keys:
         raise ConfigurationError(f"--provider {given}: write one of {', '.join(keys)}.")
     if given or session.given.yes:
         has_key = session.env.get(ANTHROPIC_KEY, "").strip()
-        return given or present or ("anthropic" if has_key else "offline")
+        return given or present or ("anthropic" if has_key else "offline"), ""
     session.say()
     session.say("2. Which language model writes the answers?")
-    return session.terminal.choose("Model", OPTIONS, present or "anthropic")
+    return session.terminal.choose("Model", OPTIONS, present or "anthropic", choice_of)
 
 
 def _present(session: Session) -> str:
@@ -205,14 +216,15 @@ def _key(session: Session, wanted: Format | None, variable: str) -> str:
     return session.terminal.read(f"  API key (kept as {variable})", parse, hidden=True)
 
 
-def _compatible(session: Session, preset: Preset) -> bool:
-    """Set up a model of a server with OpenAI's interface; False to choose again."""
+def _compatible(session: Session, preset: Preset, typed: str) -> bool:
+    """Set up a model of a server with OpenAI's interface, at an address that was `typed` already
+    unless it is empty; False to choose again."""
     if not _library(session):
         return False
     section = dict(session.answers.section("model"))
     if section.get("provider") != "openai" or _present(session) != _key_of(preset):
         section = {}
-    address = _address(session, preset, str(section.get("base_url") or ""))
+    address = typed or _address(session, preset, str(section.get("base_url") or ""))
     key = session.env.get(preset.variable, "").strip() or session.resolved(section.get("api_key"))
     served = _served(session, preset, address, key)
     if served is None:

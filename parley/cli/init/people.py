@@ -5,7 +5,7 @@ from typing import Final
 from gateway.errors import BadInput, ConfigurationError
 from gateway.llm.prices import DEFAULT_PRICES, Price, price_of
 from parley import extras
-from parley.cli.init.budget import SUGGESTED, dollars_of, messages_for, price_pair
+from parley.cli.init.budget import SUGGESTED, dollars_of, messages_for, priced_budget
 from parley.cli.init.model import model_name
 from parley.cli.init.session import Session
 from parley.cli.init.terminal import Option, one_of
@@ -83,21 +83,17 @@ def _set_budget(
     session: Session, section: dict[str, Value], price: Price | None, present: Value
 ) -> None:
     asks = not session.given.budget
-    name = model_name(session)
     if asks:
         session.say()
         session.say("4. How much may the answers cost in a month, in dollars?")
     if price is None:
-        price = _asked_price(session, name) if asks else None
-    if price is None:
-        session.say(f"The price of {name} is not known, so there is no budget. Set one later with"
-                    " budgets.prices and budgets.workspace_per_month.", 2)  # fmt: skip
-        section.pop("workspace_per_month", None)
+        _set_priced_budget(session, section, asks=asks)
         return
     if asks:
         example = messages_for(SUGGESTED, price)
-        session.say(f"{SUGGESTED:g} dollars are about {example:,} messages with {name}. At the"
-                    " limit it says so and stops. `none` is no limit.", 2)  # fmt: skip
+        session.say(f"{SUGGESTED:g} dollars are about {example:,} messages with"
+                    f" {model_name(session)}. At the limit it says so and stops. `none` is no"
+                    " limit.", 2)  # fmt: skip
     default = f"{present:g}" if isinstance(present, int | float) else f"{SUGGESTED:g}"
     amount = (
         session.terminal.read("Dollars a month", dollars_of, default)
@@ -107,21 +103,29 @@ def _set_budget(
     _apply(session, section, amount, price)
 
 
+def _set_priced_budget(session: Session, section: dict[str, Value], *, asks: bool) -> None:
+    """Set a budget for a model whose price is not known: the answer names both."""
+    name = model_name(session)
+    budget = None
+    if asks:
+        session.say(f"The price of {name} is not known here. Its maker's page has it, in dollars"
+                    " per million tokens of input and of output.", 2)  # fmt: skip
+        question = "  Dollars a month and both prices, such as 10 2.5 10; nothing: no budget"
+        budget = session.terminal.read(question, priced_budget)
+    if budget is None:
+        session.say(f"The price of {name} is not known, so there is no budget. Set one later with"
+                    " budgets.prices and budgets.workspace_per_month.", 2)  # fmt: skip
+        section.pop("workspace_per_month", None)
+        return
+    session.prices = (budget.input, budget.output)
+    _apply(session, section, budget.amount, Price(*session.prices))
+
+
 def _given_amount(text: str) -> float:
     try:
         return dollars_of(text)
     except BadInput as error:
         raise ConfigurationError(f"--budget {text}: {error}") from error
-
-
-def _asked_price(session: Session, name: str) -> Price | None:
-    session.say(f"The price of {name} is not known here. Its maker's page has it, in dollars per"
-                " million tokens of input and of output.", 2)  # fmt: skip
-    pair = session.terminal.read("  Prices, such as 2.5 10; nothing: no budget", price_pair)
-    if pair is None:
-        return None
-    session.prices = pair
-    return Price(*pair)
 
 
 def _apply(session: Session, section: dict[str, Value], amount: float, price: Price) -> None:

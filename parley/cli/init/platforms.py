@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gateway.errors import BadInput, ConfigurationError
@@ -18,6 +19,7 @@ from parley.cli.init.guide import (
     guidance_for,
     variable,
 )
+from parley.cli.init.lookup import looked_up
 from parley.cli.init.session import Session
 from parley.cli.init.terminal import MAX_TRIES, Option
 from parley.config import Account, SettingsError, from_mapping
@@ -30,6 +32,15 @@ ORDER: Final = ("web", "telegram", "discord", "slack", "whatsapp")
 SKIP: Final = "skip"
 REFUSED: Final = frozenset({"credential", "wrong_app"})
 TITLE: Final = "platforms"
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The credentials of one platform. `refused` are failed checks that were met before all of the
+    credentials were known."""
+
+    values: dict[str, str]
+    refused: tuple[Check, ...] = ()
 
 
 def ask_for_platforms(session: Session) -> None:
@@ -128,12 +139,17 @@ def _set_up(session: Session, manifest: AdapterManifest) -> bool:
         return True
     _explain(session, manifest, guidance)
     known = _known(session, manifest, guidance)
-    ask = {c.key for c in guidance.credentials if not c.own_word and not known.get(c.key)}
+    ask = {
+        c.key
+        for c in guidance.credentials
+        if not c.own_word and not known.get(c.key) and c.key not in manifest.choices
+    }
     for _ in range(MAX_TRIES):
-        credentials = _complete(session, manifest, guidance, known, ask)
-        if credentials is None:
+        entered = _entered(session, manifest, guidance, known, ask)
+        if entered is None:
             return False
-        verdict = _checked(session, manifest, credentials)
+        credentials = entered.values
+        verdict = _reported(session, entered) or _checked(session, manifest, credentials)
         if verdict is None or session.given.yes:
             return verdict is None or _kept_although(session, manifest, credentials, verdict)
         wrong = _wrong_keys(guidance, verdict)
@@ -180,28 +196,42 @@ def _known(session: Session, manifest: AdapterManifest, guidance: Guidance) -> d
     return {c.key: known[c.key] for c in guidance.credentials if c.own_word}
 
 
-def _complete(
+def _entered(
     session: Session,
     manifest: AdapterManifest,
     guidance: Guidance,
     known: Mapping[str, str],
     ask: set[str],
-) -> dict[str, str] | None:
-    """All credentials; None when one is missing or the person skips the platform."""
-    credentials = dict(known)
+) -> Entered | None:
+    """All credentials; None when one is missing or the person skips the platform. Those that the
+    platform lists are looked up, and asked for where that finds none."""
+    credentials, asked = dict(known), set(ask)
     for credential in guidance.credentials:
+        key = credential.key
         if credential.own_word:
-            credentials[credential.key] = credentials.get(credential.key) or _own_word()
-        elif credential.key in ask and session.given.yes:
-            name = variable(manifest.platform, credential.key)
-            session.say(f"{credential.key} is missing. Set {name}.", 2)
-        elif credential.key in ask:
+            credentials[key] = credentials.get(key) or _own_word()
+            continue
+        if not credentials.get(key) and key in manifest.choices and key not in ask:
+            value, refused = looked_up(session, manifest, credential, credentials)
+            if refused:
+                return Entered(credentials, refused)
+            credentials[key] = value
+            asked |= set() if value else {key}
+        if key in asked and session.given.yes:
+            session.say(f"{key} is missing. Set {variable(manifest.platform, key)}.", 2)
+        elif key in asked:
             answer = _ask(session, manifest, credential)
             if answer == SKIP:
                 return None
-            credentials[credential.key] = answer
+            credentials[key] = answer
     complete = all(credentials.get(c.key) for c in guidance.credentials)
-    return credentials if complete or manifest.platform not in ORDER else None
+    return Entered(credentials) if complete or manifest.platform not in ORDER else None
+
+
+def _reported(session: Session, entered: Entered) -> list[Check] | None:
+    """The failed checks of a look-up, printed; None without one."""
+    _print(session, entered.refused)
+    return list(entered.refused) or None
 
 
 def _own_word() -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -34,6 +35,13 @@ def may_start(session: Session) -> bool:
     for problem in problems:
         session.say(f"Before the start: {problem}")
     return not problems
+
+
+def starts_unasked(session: Session) -> bool:
+    """True where `parley init` starts the assistant without a question: at a terminal, after a
+    first configuration in which nothing is broken."""
+    changes = session.copy is not None or (session.config.exists() and not session.written)
+    return session.given.start is None and sys.stdin.isatty() and not changes and not session.broken
 
 
 def start(session: Session) -> int:

@@ -6,7 +6,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, TypeVar, overload
 
 from gateway.errors import BadInput
 from parley.config.problems import closest
@@ -75,10 +75,23 @@ class Terminal:
         """Yes or no. Raises `Stopped`."""
         return self.read(f"{question} {'[Y/n]' if default else '[y/N]'}", _yes_or_no(default))
 
-    def choose(self, question: str, options: Sequence[Option], default: str) -> str:
-        """The key of one option. Raises `Stopped`."""
+    @overload
+    def choose(self, question: str, options: Sequence[Option], default: str) -> str: ...
+    @overload
+    def choose(
+        self, question: str, options: Sequence[Option], default: str, parse: Callable[[str], T]
+    ) -> T: ...
+    def choose(
+        self,
+        question: str,
+        options: Sequence[Option],
+        default: str,
+        parse: Callable[[str], T] | None = None,
+    ) -> T | str:
+        """The key of one option, or the answer as `parse` reads it. Raises `Stopped`."""
         self._list(options)
-        return self.read(question, lambda text: one_of(text, options), _shown(options, [default]))
+        read: Callable[[str], T | str] = parse or (lambda text: one_of(text, options))
+        return self.read(question, read, _shown(options, [default]))
 
     def choose_many(
         self, question: str, options: Sequence[Option], default: Sequence[str]

@@ -26,7 +26,6 @@ def answers(person: Typing, token: str) -> None:
     person.enter("Who [2]: ")
     person.enter("Memory [Y/n]: ")
     person.enter("Name [Parley]: ", "Ada")
-    person.enter("Start now? [Y/n]: ")
 
 
 async def test_from_nothing_to_the_first_hello_to_the_owner(tmp_path: Path) -> None:

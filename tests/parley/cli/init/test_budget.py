@@ -4,7 +4,7 @@ import pytest
 
 from gateway.errors import BadInput
 from gateway.llm.prices import Price
-from parley.cli.init.budget import dollars_of, messages_for, price_pair
+from parley.cli.init.budget import PricedBudget, dollars_of, messages_for, priced_budget
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,11 @@ def test_messages_are_rounded_down_to_two_figures() -> None:
     assert messages_for(10, Price(0, 0)) == 0
 
 
-def test_prices_are_two_numbers_or_empty() -> None:
-    assert price_pair("2.5 10") == (2.5, 10)
-    assert price_pair("$2,5 / $10") == (2.5, 10)
-    assert price_pair("") is None
-    for typed in ("2.5", "a b", "1 2 3", "-1 2", "nan 1"):
-        with pytest.raises(BadInput, match="two numbers"):
-            price_pair(typed)
+def test_a_budget_with_prices_is_three_numbers_or_empty() -> None:
+    assert priced_budget("10 2.5 10") == PricedBudget(10, 2.5, 10)
+    assert priced_budget("$7,50 $2,5 / $10") == PricedBudget(7.5, 2.5, 10)
+    for typed in ("", "none", "0", " No "):
+        assert priced_budget(typed) is None
+    for typed in ("10", "2.5 10", "a b c", "1 2 3 4", "-1 2 3", "nan 1 2"):
+        with pytest.raises(BadInput, match="three numbers"):
+            priced_budget(typed)

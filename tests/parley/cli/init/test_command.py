@@ -166,7 +166,7 @@ async def test_a_server_that_does_not_run_is_reported_with_the_command_that_star
 
 
 async def test_a_verify_token_is_generated(tmp_path: Path) -> None:
-    answers = ["EAA" + "x" * 40, "123456789012", "0" * 32]
+    answers = ["EAA" + "x" * 40, "0" * 32, "123456789012"]
     arguments = ("init", "--platform", "whatsapp", "--provider", "offline", "--no-check")
     typed = "\n".join(answers) + LATER
     ended = await parley(*arguments, "--no-start", cwd=tmp_path, answers=typed)
