@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from gateway.commands.revocation import list_approved, revoke
 from gateway.errors import BadInput
 from gateway.message import Button, Reply
 from gateway.pairing.requests import Pairing
@@ -29,7 +30,7 @@ REJECTED: Final = (
 HEAD: Final = "**These people ask to write to me.** Approve only people whom you know."
 FOOT: Final = (
     "`/approve CODE` with the code that the person tells you, or `/approve ID`; `/approve reject "
-    "ID` rejects."
+    "ID` rejects. `/approve list` shows who is approved."
 )
 
 
@@ -45,6 +46,10 @@ async def run_approve(turn: TurnContext, arguments: str, services: Services) -> 
         newest_first = list(reversed(await pairing.waiting(turn.who.tenant)))
         return _listed(newest_first)
     first, _, rest = arguments.strip().partition(" ")
+    if first.lower() == "list":
+        return await list_approved(turn, pairing)
+    if first.lower() == "revoke":
+        return await revoke(turn, rest, pairing, services)
     reject = first.lower() == "reject"
     typed = rest if reject else arguments
     request = await pairing.find(turn.who.tenant, typed, str(turn.who.person))

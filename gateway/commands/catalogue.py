@@ -45,7 +45,7 @@ APPROVE = CommandSpec(
     takes_arguments=True,
     argument_name="code",
     argument_optional=True,
-    argument_help="a code, or: reject CODE",
+    argument_help="a code, or: reject CODE, list, revoke ID",
 )
 """Offered where people need an approval (`access.admission: approved`)."""
 

@@ -11,8 +11,16 @@ from typing import Final
 from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.pairing.admissions import Admissions
+from gateway.pairing.texts import code_span
+from gateway.people import PersonId, Role
 from gateway.policy.decision import Decision
-from gateway.policy.pairing import new_pairing_code, opens, pairing_code_in, seal_of
+from gateway.policy.pairing import (
+    decide_revocation,
+    new_pairing_code,
+    opens,
+    pairing_code_in,
+    seal_of,
+)
 from gateway.policy.rate_limits import Bucket, BucketRule, take
 from gateway.ports.admissions import (
     AccessAudit,
@@ -40,6 +48,8 @@ WRONG_CODE: Final = (
     "Nobody waits with this code. It may be mistyped, used already, or older than an hour. A newer "
     "code replaces an older one. `/approve` lists who waits."
 )
+NOT_APPROVED: Final = "Nobody with this ID is approved. `/approve list` shows who is."
+SEVERAL: Final = "Several people have this ID. Write the one that you mean: {names}."
 TOO_MANY_TRIES: Final = "You entered too many codes. Please try again in a minute."
 
 
@@ -132,11 +142,32 @@ class Pairing:
             await self._audit.changed("rejected", *_who(rejected.applicant), by)
         return rejected is not None
 
-    async def revoke(self, tenant: str, person: str, by: str) -> list[Admission]:
-        """Delete the admissions of a person and of their linked identities, each of which would
-        admit all of them; return the deleted ones."""
+    async def approved(self, tenant: str, persons: Sequence[str]) -> Admission:
+        """Return the admission of the one of these people who has one. Raises `BadInput` if nobody
+        has, or several have."""
+        found = await self.store.admissions_of(tenant, persons)
+        if not found:
+            raise BadInput(NOT_APPROVED)
+        if len(found) > 1:
+            names = " or ".join(code_span(one.applicant.person) for one in found)
+            raise BadInput(SEVERAL.format(names=names))
+        return found[0]
+
+    async def revocation(self, admission: Admission, approver: PersonId, role: Role) -> Decision:
+        """Decide if an approver may take this admission back in the chat."""
+        tenant, person = _who(admission.applicant)
         persons = [person, *await self._linked(tenant, person)]
-        gone = await self.store.revoke(tenant, persons, self._clock.now())
+        all_of_them = await self.store.admissions_of(tenant, persons)
+        ownership = any(one.role is Role.OWNER for one in all_of_them)
+        return decide_revocation(role, own=str(approver) in persons, ownership=ownership)
+
+    async def revoke(
+        self, tenant: str, person: str, by: str, *, owners: bool = True
+    ) -> list[Admission]:
+        """Delete the admissions of a person and of their linked identities, each of which would
+        admit all of them; return the deleted ones. Without `owners`, those of owners stay."""
+        persons = [person, *await self._linked(tenant, person)]
+        gone = await self.store.revoke(tenant, persons, self._clock.now(), owners=owners)
         self._admissions.changed()
         await self._admissions.refresh()
         for admission in gone:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from gateway.people import Role
 from gateway.policy.decision import Decision
 
 STAGE: Final = "pairing"
@@ -70,6 +71,18 @@ def decide_request(
     if waiting_in_account >= MAX_WAITING_IN_ACCOUNT:
         return Decision(STAGE, False, "too_many_waiting_in_account")
     return Decision(STAGE, True, "code_made")
+
+
+def decide_revocation(approver: Role, *, own: bool, ownership: bool) -> Decision:
+    """Decide if an approver takes an approval back in the chat. `own`: it is the approver's, or
+    that of a linked identity; `ownership`: a stored ownership goes with it."""
+    if own:
+        return Decision(STAGE, False, "own_approval")
+    if ownership and not approver.at_least(Role.OWNER):
+        return Decision(STAGE, False, "ownership")
+    if not approver.at_least(Role.OPERATOR):
+        return Decision(STAGE, False, "not_an_approver")
+    return Decision(STAGE, True, "revoked")
 
 
 def new_pairing_code() -> str:

@@ -78,8 +78,12 @@ class AdmissionStore(Protocol):
         """Return tenant and person of everybody with the role owner."""
         ...
 
-    async def admissions(self, limit: int) -> list[Admission]:
-        """Return the admissions of all tenants, newest first."""
+    async def admissions(self, limit: int, tenant: str | None = None) -> list[Admission]:
+        """Return the admissions of a tenant, newest first; `tenant` None stands for all."""
+        ...
+
+    async def admissions_of(self, tenant: str, persons: Sequence[str]) -> list[Admission]:
+        """Return the admissions of these people."""
         ...
 
     async def request(
@@ -101,8 +105,11 @@ class AdmissionStore(Protocol):
         """End a request; its person gets no code for a day. None if it does not wait any more."""
         ...
 
-    async def revoke(self, tenant: str, persons: Collection[str], now: datetime) -> list[Admission]:
-        """Delete admissions; these people get no code for a day. Return the deleted ones."""
+    async def revoke(
+        self, tenant: str, persons: Collection[str], now: datetime, *, owners: bool = True
+    ) -> list[Admission]:
+        """Delete admissions; these people get no code for a day. Return the deleted ones. Without
+        `owners`, those of owners stay."""
         ...
 
     async def unannounced(self, limit: int) -> list[Admission]:

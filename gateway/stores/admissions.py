@@ -39,9 +39,14 @@ ADMITTED: Final = Statement(f"""
 OWNERS: Final = Statement(
     f"SELECT tenant, person FROM admissions WHERE role = 'owner' LIMIT {MAX_READ}"  # noqa: S608 - constants
 )
-LISTED: Final = Statement(
-    f"SELECT {ADMISSION} FROM admissions ORDER BY at DESC, person LIMIT :limit"  # noqa: S608 - constants
-)
+LISTED: Final = Statement(f"""
+    SELECT {ADMISSION} FROM admissions WHERE :all = 1 OR tenant = :tenant
+    ORDER BY at DESC, person LIMIT :limit
+""")  # noqa: S608 - constants
+OF_PEOPLE: Final = Statement(f"""
+    SELECT {ADMISSION} FROM admissions WHERE tenant = :tenant AND {among("person", "persons")}
+    ORDER BY person LIMIT {MAX_READ}
+""")  # noqa: S608 - constants
 ADMIT: Final = Statement("""
     INSERT INTO admissions AS kept (tenant, person, role, name, place, by_person, at, told)
     VALUES (:tenant, :person, :role, :name, :place, :by, :at, :told)
@@ -84,7 +89,8 @@ FORGET_REQUEST: Final = Statement(
 )
 REVOKE: Final = Statement(f"""
     DELETE FROM admissions
-    WHERE tenant = :tenant AND {among("person", "persons")} RETURNING {ADMISSION}
+    WHERE tenant = :tenant AND {among("person", "persons")}
+        AND (:owners = 1 OR role <> 'owner') RETURNING {ADMISSION}
 """)  # noqa: S608 - constants
 REFUSE: Final = Statement("""
     INSERT INTO pairing_requests (tenant, person, id, seal, account, name, place, state, made_at,
@@ -142,8 +148,13 @@ class SqlAdmissions:
         rows = await self._database.fetch(OWNERS)
         return frozenset((tenant, person) for tenant, person in rows)
 
-    async def admissions(self, limit: int) -> list[Admission]:
-        return [_admission(row) for row in await self._database.fetch(LISTED, {"limit": limit})]
+    async def admissions(self, limit: int, tenant: str | None = None) -> list[Admission]:
+        params = {"all": int(tenant is None), "tenant": tenant or "", "limit": limit}
+        return [_admission(row) for row in await self._database.fetch(LISTED, params)]
+
+    async def admissions_of(self, tenant: str, persons: Sequence[str]) -> list[Admission]:
+        params = {"tenant": tenant, "persons": [storable(person) for person in persons]}
+        return [_admission(row) for row in await self._database.fetch(OF_PEOPLE, params)]
 
     async def request(
         self, applicant: Applicant, request_id: str, seal: str, now: datetime
@@ -162,8 +173,10 @@ class SqlAdmissions:
         rows = await self._database.fetch(REJECT, params)
         return _request_of(rows[0]) if rows else None
 
-    async def revoke(self, tenant: str, persons: Collection[str], now: datetime) -> list[Admission]:
-        return await self._database.run(lambda: _revoke(tenant, sorted(persons), now))
+    async def revoke(
+        self, tenant: str, persons: Collection[str], now: datetime, *, owners: bool = True
+    ) -> list[Admission]:
+        return await self._database.run(lambda: _revoke(tenant, sorted(persons), now, owners))
 
     async def unannounced(self, limit: int) -> list[Admission]:
         return [_admission(row) for row in await self._database.fetch(UNTOLD, {"limit": limit})]
@@ -264,8 +277,9 @@ def _approve(request_id: str, by: str, now: datetime) -> Work[Admission | None]:
     return admission
 
 
-def _revoke(tenant: str, persons: list[str], now: datetime) -> Work[list[Admission]]:
-    rows = yield from fetch(REVOKE, {"tenant": tenant, "persons": persons})
+def _revoke(tenant: str, persons: list[str], now: datetime, owners: bool) -> Work[list[Admission]]:
+    params = {"tenant": tenant, "persons": persons, "owners": int(owners)}
+    rows = yield from fetch(REVOKE, params)
     gone = [_admission(row) for row in rows]
     until = micros(now + REFUSED_FOR)
     for admission in gone:

@@ -64,7 +64,8 @@ class ByAccount:
 @dataclass
 class Stage:
     """The running program and everybody around it. `hits` counts requests to a server that nothing
-    may call; `notes` is the file that the tool with side effects writes."""
+    may call; `notes` is the file that the tool with side effects writes; `anthropic` serves the
+    model."""
 
     app: App
     platforms: Mapping[str, PlatformSimulator]
@@ -74,6 +75,7 @@ class Stage:
     http: aiohttp.ClientSession
     log: io.StringIO
     folder: Path
+    anthropic: AnthropicSimulator
     members: int = 1
     scenes: int = 0
     projects: dict[str, str] = field(default_factory=dict)
@@ -181,7 +183,7 @@ async def staged(kind: Kind, folder: Path, database: str = "") -> AsyncIterator[
             await platform.wait_connected()
         await _tools_connected(app)
         http = await stack.enter_async_context(aiohttp.ClientSession())
-        stage = Stage(app, platforms, model, hits, folder / "notes.txt", http, log, folder)
+        stage = Stage(app, platforms, model, hits, folder / "notes.txt", http, log, folder, server)
         yield stage
 
 

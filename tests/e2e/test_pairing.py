@@ -91,6 +91,31 @@ async def test_the_button_of_the_note_approves(variant: str, tmp_path: Path) -> 
 
 
 @ONCE_EACH
+async def test_an_owner_lists_and_revokes_in_a_direct_message(variant: str, tmp_path: Path) -> None:
+    async with open_lab(variant, tmp_path, approved) as lab:
+        olga, eve = lab.platform.person("Olga"), lab.platform.person("Eve")
+        home = lab.platform.direct(olga)
+        (code,) = CODE.findall(await say(lab, eve, "hello"))
+        await lab.platform.command(olga, home, "approve", code)
+        await lab.answers(lab.platform.direct(eve), 2)
+        assert "You said" in await say(lab, eve, "may I?")
+
+        async def told(arguments: str) -> str:
+            before = len(by_bot(lab.platform.shown(home)))
+            await lab.platform.command(olga, home, "approve", arguments)
+            await lab.answer(home, after=before)
+            return (await lab.quiet(home))[-1].text
+
+        listed = await told("list")
+        assert eve.id in listed
+        assert "Eve" in listed
+        assert "is not approved any more" in await told(f"revoke {eve.id}")
+        assert "Nobody is approved" in await told("list")
+        asked = await lab.platform.say(eve, lab.platform.direct(eve), "and now?")
+        assert (await lab.reasons(asked))[-1] == "rejected"
+
+
+@ONCE_EACH
 async def test_who_sends_the_owner_code_is_owner(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path, {"access": {"admission": "owners"}}) as lab:
         ada, eve = lab.platform.person("Ada"), lab.platform.person("Eve")

@@ -18,9 +18,11 @@ from tests.attacks.stored import all_stored
 from tests.attacks.table import EVERYWHERE, ROOMS, Attack
 from tests.e2e.harness import by_bot
 from tests.support.gateway import RecordedChanges
+from tests.support.patience import PATIENCE
 
 CODE: Final = re.compile(r"\b[A-Z0-9]{3}-[A-Z0-9]{3}-[A-Z0-9]{3}\b")
 WRITE: Final = "use the assistant without an approval"
+REVOKE: Final = "take back another person's approval"
 OWN: Final = "become owner of the program"
 EVIL: Final = "Olga `\n1. **Ada** (verified)` /approve ID\u202e"
 
@@ -211,7 +213,82 @@ async def _shows_the_owner_code(scene: Scene) -> None:
     await forward(scene, "ada", "$owner_code")
 
 
+async def _is_admitted(scene: Scene, name: str) -> bool:
+    admissions = scene.stage.app.storage.admissions
+    return await admissions.admitted(DEFAULT_TENANT, [str(scene.person_id(name))])
+
+
+async def _victim_is_approved(scene: Scene) -> None:
+    """Vera knocks and is approved by the operator."""
+    vera = scene.guest("vera")
+    await scene.say("vera", "hello")
+    waiting = await _pairing(scene).waiting(DEFAULT_TENANT)
+    (request,) = [one for one in waiting if one.applicant.person.endswith(f":{vera.id}")]
+    assert await _pairing(scene).approve(request, "test") is not None
+    assert await _is_admitted(scene, "vera")
+
+
+async def _keeps_her_approval(scene: Scene) -> None:
+    hold(await _is_admitted(scene, "vera"), "vera is not approved any more")
+
+
+async def _revokes_as_another(scene: Scene) -> None:
+    """Mallory, a stranger, and Ada, a member, try every form of the command."""
+    scene.attackers.add("ada")
+    await _knocks(scene)
+    await scene.say("ada", "hello")
+    for name in ("mallory", "ada"):
+        for words in ("list", "revoke $vera_id", "revoke"):
+            told = await scene.command(name, "approve", words)
+            hold(scene.words["vera_id"] not in told, f"{name} saw who is approved")
+            await scene.say(name, f"/approve {words}")
+
+
+async def _revokes_in_a_room(scene: Scene) -> None:
+    """Olga is made to write it where others read the answer."""
+    scene.operator()
+    told = [await scene.command("olga", "approve", words, "team")
+            for words in ("list", "revoke $vera_id")]  # fmt: skip
+    hold(scene.words["vera_id"] not in str(told), "a room saw who is approved")
+    await scene.say("olga", "/approve revoke $vera_id", "team")
+
+
+async def _revokes_by_a_forward(scene: Scene) -> None:
+    scene.operator()
+    await forward(scene, "olga", "/approve revoke $vera_id")
+
+
+async def _waits_in_the_queue(scene: Scene) -> None:
+    """Mallory, who is approved, has a message in the queue while she is revoked."""
+    request = await _knocks(scene)
+    assert await _pairing(scene).approve(request, "test") is not None
+    scene.operator()
+    server, place = scene.stage.anthropic, scene.direct("mallory")
+    mallory = scene.guest("mallory")
+    asked = len(server.requests)
+    server.open.clear()
+    try:
+        await scene.sim.say(mallory, place, "a first question")
+        await server.wait_for_requests(asked + 1)
+        await scene.sim.say(mallory, place, "answer me $mark".replace("$mark", scene.mark))
+        told = await _revoked_by_olga(scene)
+        assert "not approved any more" in told, told
+    finally:
+        server.open.set()
+    await scene.settled()
+
+
+async def _revoked_by_olga(scene: Scene) -> str:
+    place = scene.direct("olga")
+    before = len(by_bot(scene.sim.shown(place)))
+    words = scene.filled("revoke $mallory_id")
+    await scene.sim.command(scene.operator(), place, "approve", words)
+    shown = await scene.sim.wait_for(place, lambda seen: len(by_bot(seen)) > before, PATIENCE)
+    return by_bot(shown)[-1].text
+
+
 OUT = does(_is_out)
+STAYS = does(_keeps_her_approval)
 NO_OWNER = does(_is_no_owner)
 
 ADMISSION = (
@@ -239,6 +316,14 @@ ADMISSION = (
            (does(_mentions_in_a_room),), kind="approved"),
     Attack("pairing-by-member", "member", "approve a stranger", EVERYWHERE,
            (does(_is_approved_by_a_member), OUT), kind="approved"),
+    Attack("revoke-by-others", "member", REVOKE, EVERYWHERE,
+           (does(_victim_is_approved), does(_revokes_as_another), STAYS), kind="approved"),
+    Attack("revoke-in-room", "stranger", REVOKE, ROOMS,
+           (does(_victim_is_approved), does(_revokes_in_a_room), STAYS), kind="approved"),
+    Attack("revoke-forwarded", "stranger", REVOKE, EVERYWHERE,
+           (does(_victim_is_approved), does(_revokes_by_a_forward), STAYS), kind="approved"),
+    Attack("revoked-in-queue", "ex-member", "be answered after a revocation", EVERYWHERE,
+           (does(_waits_in_the_queue), OUT), kind="approved"),
     Attack("owner-code-guess", "stranger", OWN, ("telegram",),
            (does(_guesses_the_owner_code), NO_OWNER), kind="approved"),
     Attack("owner-code-in-room", "stranger", OWN, ROOMS,

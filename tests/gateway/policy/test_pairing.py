@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.people import Role
 from gateway.policy.pairing import (
     ALPHABET,
     CODE_GROUPS,
@@ -20,6 +21,7 @@ from gateway.policy.pairing import (
     REFUSED_FOR,
     EarlierRequest,
     decide_request,
+    decide_revocation,
     new_owner_code,
     new_pairing_code,
     opens,
@@ -102,3 +104,22 @@ def test_the_number_of_waiting_people_is_limited() -> None:
     assert decide_request(None, MAX_WAITING, 0, AT).reason == "too_many_waiting"
     full = decide_request(None, MAX_WAITING_IN_ACCOUNT, MAX_WAITING_IN_ACCOUNT, AT)
     assert full.reason == "too_many_waiting_in_account"
+
+
+@pytest.mark.parametrize(
+    ("approver", "own", "ownership", "reason"),
+    [
+        (Role.OWNER, False, False, "revoked"),
+        (Role.OPERATOR, False, False, "revoked"),
+        (Role.OWNER, False, True, "revoked"),
+        (Role.OPERATOR, False, True, "ownership"),
+        (Role.OWNER, True, True, "own_approval"),
+        (Role.MEMBER, False, False, "not_an_approver"),
+        (Role.GUEST, False, True, "ownership"),
+    ],
+)
+def test_approvals_of_others_are_taken_back_by_approvers_and_ownerships_by_owners(
+    approver: Role, own: bool, ownership: bool, reason: str
+) -> None:
+    decision = decide_revocation(approver, own=own, ownership=ownership)
+    assert (decision.reason, decision.allowed) == (reason, reason == "revoked")

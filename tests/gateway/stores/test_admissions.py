@@ -124,6 +124,31 @@ async def test_a_revoked_person_loses_access_and_gets_no_code_for_a_day(
     assert await store.approve("r1", "o", AT) is None
 
 
+async def test_a_revocation_can_leave_ownerships(store: SqlAdmissions) -> None:
+    await asked(store)
+    await store.approve("r1", "o", AT)
+    await store.put_owner_code(CODE, seal_of(CODE.code))
+    assert (await store.claim(BOB, CODE.code, AT)).outcome == "claimed"
+    both = [ADA.person, BOB.person]
+    assert [one.applicant for one in await store.revoke("t", both, AT, owners=False)] == [ADA]
+    assert await store.owners() == {("t", BOB.person)}
+    assert [one.applicant for one in await store.revoke("t", both, AT)] == [BOB]
+
+
+async def test_admissions_are_listed_by_tenant_and_found_by_person(store: SqlAdmissions) -> None:
+    other = Applicant("u", ADA.person, "Ada", ADA.place)
+    for number, who in enumerate((ADA, BOB, other)):
+        await asked(store, who, f"r{number}")
+        await store.approve(f"r{number}", "o", AT + number * MINUTE)
+    assert [one.applicant for one in await store.admissions(10)] == [other, BOB, ADA]
+    assert [one.applicant for one in await store.admissions(10, "t")] == [BOB, ADA]
+    assert [one.applicant for one in await store.admissions(1, "t")] == [BOB]
+    assert await store.admissions(10, "") == []
+    found = await store.admissions_of("t", [ADA.person, "nobody", "\x00"])
+    assert [one.applicant for one in found] == [ADA]
+    assert await store.admissions_of("t", []) == []
+
+
 async def test_an_approved_person_is_told_once(store: SqlAdmissions) -> None:
     await asked(store)
     await store.approve("r1", "o", AT)
