@@ -102,7 +102,9 @@ class ChatMessage:
     `content` is the author's own text only, without this bot's mention and with other entities as
     readable text. `material` is text that another author wrote, or that was not written for this
     message: forwards, cards, previews. `mentions_bot` is decided by the entities of own text, never
-    by the text; `mentions_others` is true if own text mentions other people or bots.
+    by the text; `mentions_others` is true if own text mentions other people or bots. `replaces` is
+    the id of an earlier message of the author in this conversation: the model does not read it, and
+    it is deleted with its answer once this message has an answer of the model.
     """
 
     id: str
@@ -117,6 +119,7 @@ class ChatMessage:
     mentions_others: bool = False
     extras: Extras | None = None
     material: tuple[Material, ...] = ()
+    replaces: str = ""
 
     @property
     def platform(self) -> str:
@@ -366,7 +369,8 @@ class Outbound:
     can recognise a repetition: see `send_key`. `reply_to_id` is the answered message; `private_to`
     requests an ephemeral message; `reply_handle` answers a command or a button. `replaces` is the
     handle of the live message that this one replaces. `person` is the `str(PersonId)` of the person
-    it answers. The buttons expire at `buttons_until`.
+    it answers. The buttons expire at `buttons_until`. `supersedes` is the id of the message that
+    the answered one replaces: a platform that shows the exchange removes it now, with its answer.
     """
 
     key: str
@@ -381,6 +385,7 @@ class Outbound:
     person: str = field(default="", compare=False)
     clears: str = ""
     buttons_until: datetime | None = None
+    supersedes: str = ""
 
     @property
     def turn_id(self) -> str:

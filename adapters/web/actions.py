@@ -88,6 +88,14 @@ def asked_again(
     return line, again | {"files": [file.id for file in line.files], "reply_to": line.reply_to}
 
 
+def repeated(event: InboundEvent, question: PageMessage) -> MessageReceived:
+    """Return the message that asks a question again, and replaces it. Raises `BadInput` for a text
+    that is no question."""
+    if not isinstance(event, MessageReceived):
+        raise BadInput("this message cannot be answered again: write it again")
+    return replace(event, message=replace(event.message, replaces=question.id))
+
+
 def show(conversation: Conversation, event: InboundEvent) -> Undo:
     """Show the event on the page and return a function that undoes it.
 
@@ -118,21 +126,24 @@ def _show_message(
 ) -> Undo:
     if conversation.line(message.id) is not None:
         return lambda: None  # the browser sent it again: it is shown already
-    conversation.put(
-        PageMessage(
-            id=message.id,
-            by="person",
-            at=message.timestamp,
-            text=message.content,
-            files=tuple(
-                FileLink(item.ref.partition("/")[2], item.name, item.mime, item.size or 0)
-                for item in message.attachments
-            ),
-            reply_to=message.reply_to_id or "",
-            command=command,
-        )
-    )
+    conversation.put(line_of(message, command=command))
     return lambda: conversation.forget(message.id)
+
+
+def line_of(message: ChatMessage, *, command: bool = False) -> PageMessage:
+    """Return the line of a person's message."""
+    return PageMessage(
+        id=message.id,
+        by="person",
+        at=message.timestamp,
+        text=message.content,
+        files=tuple(
+            FileLink(item.ref.partition("/")[2], item.name, item.mime, item.size or 0)
+            for item in message.attachments
+        ),
+        reply_to=message.reply_to_id or "",
+        command=command,
+    )
 
 
 def _own(conversation: Conversation, line_id: str) -> PageMessage:

@@ -9,7 +9,15 @@ from typing import Final
 
 import structlog
 
-from adapters.web.actions import asked_again, named_files, pressed_label, quote_of, show
+from adapters.web.actions import (
+    asked_again,
+    line_of,
+    named_files,
+    pressed_label,
+    quote_of,
+    repeated,
+    show,
+)
 from adapters.web.manifest import MANIFEST, MAX_BUTTONS, WebSettings, live_style
 from adapters.web.page_state import (
     TYPING_SECONDS,
@@ -48,9 +56,13 @@ MAX_STREAMS: Final = 128
 UNSTORED_SECONDS: Final = 600.0
 """Seconds after the last page of a conversation was closed, after which its lines that are not
 stored are removed."""
+REPEAT_SECONDS: Final = 120.0
+"""The longest time for which a question that is being answered again cannot be asked once more."""
 SETTLE_SECONDS: Final = 5.0
 """Seconds within which the gateway has applied an edit or a deletion to the stored conversation."""
 
+
+STOP: Final = "stop"
 
 log = structlog.get_logger(__name__)
 
@@ -177,6 +189,10 @@ class WebAdapter:
             live=live,
         )
         new = conversation.line(line_id) is None
+        if outbound.supersedes:
+            conversation.supersede(outbound.supersedes, outbound.reply_to_id)
+        if outbound.reply_to_id and not live:
+            conversation.end_repeats(outbound.reply_to_id)
         conversation.put(line)
         if new or not live:
             self._wake_list(outbound.place.channel_id)
@@ -228,6 +244,8 @@ class WebAdapter:
             await self._pass_on(conversation, event)
             if isinstance(event, MessageEdited | MessageDeleted):
                 self._settle(conversation)
+            elif isinstance(event, CommandInvoked) and event.name == STOP:
+                conversation.end_repeats()
             elif isinstance(event, CommandInvoked) and event.name in self._deleting:
                 self._stored.drop_unstored(person, keep=event.event_id)
         self._wake_list(person)
@@ -256,18 +274,20 @@ class WebAdapter:
     async def _ask_again(
         self, conversation: Conversation, person: str, payload: Mapping[str, object], chat: str
     ) -> None:
-        """Delete the latest question with its answer, and ask it again. A failure in between leaves
-        the question on the page, so that it can be repeated."""
+        """Ask the latest question again. It stays on the page with its answer until the new answer
+        is there (`Outbound.supersedes`), and for good if there is none."""
         question, again = asked_again(conversation, payload)
-        events = self._events(conversation, person, again, chat)
-        old = f"{payload.get('id')}-old"
-        deletion = {"id": old, "type": "delete", "message_id": question.id}
-        for event in self._events(conversation, person, deletion, chat):
-            await self._require_sink()(event)
-        for event in events:
-            await self._pass_on(conversation, event)
-        conversation.replaced(question)
-        self._settle(conversation)
+        now = asyncio.get_running_loop().time()
+        if conversation.is_repeated(question.id, now):
+            raise BadInput("this message is being answered again")
+        for event in self._events(conversation, person, again, chat):
+            asked = repeated(event, question)
+            conversation.repeat(question, line_of(asked.message), now + REPEAT_SECONDS)
+            try:
+                await self._require_sink()(asked)
+            except Exception:
+                conversation.end_repeats(asked.message.id)
+                raise
 
     async def lines(self, person: str, chat: str) -> Conversation:
         """Return a conversation with all its lines, those of earlier runs of the program included.

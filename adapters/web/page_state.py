@@ -19,6 +19,7 @@ from gateway.ports.own_conversations import MessageName
 
 TYPING_SECONDS: Final = 8.0
 """Seconds for which "is writing" stays without being renewed or followed by an answer."""
+MAX_REPEATS: Final = 10
 MAX_LEFT_OUT: Final = 8_000
 """Names of stored messages that a conversation does not show: four times the largest history."""
 
@@ -66,6 +67,15 @@ class PageMessage:
         return MessageName(self.reply_to, "assistant")
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A question that is asked again by another line, which is not shown before its answer."""
+
+    question_id: str
+    line: PageMessage
+    until: float
+
+
 @dataclass(slots=True)
 class Conversation:
     """The lines of one conversation, at most `limit`; the oldest are dropped first.
@@ -85,6 +95,7 @@ class Conversation:
     typing_until: float = 0.0
     watchers: int = 0
     _lines: dict[str, PageMessage] = field(default_factory=dict)
+    _repeats: OrderedDict[str, Repeat] = field(default_factory=OrderedDict)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -122,18 +133,39 @@ class Conversation:
             self._load_again()
         return dropped
 
-    def replaced(self, question: PageMessage) -> None:
-        """Remove a question that was asked again, with its answers, for good."""
-        answers = [
-            line
-            for line in self._lines.values()
-            if line.by == "assistant"
-            and (line.reply_to == question.id or (line.at >= question.at and not line.reply_to))
-            and not line.buttons
-        ]
-        gone = [question, *answers]
-        self.left_out |= {MessageName(question.id, "person"), MessageName(question.id, "assistant")}
-        self.drop([line.id for line in gone])
+    def repeat(self, question: PageMessage, again: PageMessage, until: float) -> None:
+        """Note that a question is asked again. The line `again` takes its place when it is
+        answered; until then, at most to `until`, it is not asked once more."""
+        self._repeats[again.id] = Repeat(question.id, again, until)
+        while len(self._repeats) > MAX_REPEATS:
+            self._repeats.popitem(last=False)
+
+    def is_repeated(self, question_id: str, now: float) -> bool:
+        """Return True while a question is being answered again."""
+        return any(
+            one.question_id == question_id and one.until > now for one in self._repeats.values()
+        )
+
+    def end_repeats(self, asked: str = "") -> None:
+        """Allow to ask again: the line `asked` has its answer, or everything was stopped."""
+        for again, one in self._repeats.items():
+            if asked in {"", again}:
+                self._repeats[again] = replace(one, until=0.0)
+
+    def supersede(self, question_id: str, asked: str) -> None:
+        """Replace a question, with its answers, by the line `asked`, whose own answers stay."""
+        earlier = {key for key, one in self._repeats.items() if one.question_id == question_id}
+        gone = ({question_id} | earlier) - {asked}
+        known = self._repeats.pop(asked, None)
+        lines = {}
+        for line in self._lines.values():
+            if line.id == question_id and known is not None:
+                lines[asked] = replace(known.line, version=next(self.versions))
+            elif line.id != question_id and not (line.by == "assistant" and line.reply_to in gone):
+                lines[line.id] = line
+        self._lines = lines
+        self.left_out |= {MessageName(question_id, "person"), MessageName(question_id, "assistant")}
+        self._load_again()
 
     def merge(self, names: Collection[MessageName], found: Iterable[PageMessage]) -> None:
         """Note which lines are stored, and insert the stored lines `found` by their time. A line

@@ -37,8 +37,8 @@ async def read_history(turn: TurnContext, services: Services) -> Decision:
     stored, notes = await services.stores.conversations.opened(
         turn.key, 2 * limits.max_messages + 2
     )
-    own_ids = {message.id for message in turn.messages}
-    earlier = [each for each in stored if each.message_id not in own_ids]
+    left_out = {id_ for message in turn.messages for id_ in (message.id, message.replaces)}
+    earlier = [each for each in stored if each.message_id not in left_out]
     summary = summary_in_time(notes.summary, limits, now)
     kept = since(earlier, summary, limits, now)
     sizes = sizes_of(kept, estimate)

@@ -52,13 +52,14 @@ async def _keep(turn: TurnContext, services: Services) -> bool:
         turn.outcome = turn.result.outcome if turn.result else "answered"
     if turn.live is not None:
         turn.outbound, turn.live = turn.live.finished(turn.outbound), None
-    turn.outbound = turn.outbound or dismissal(turn)
+    turn.outbound = _superseding(turn) or dismissal(turn)
     if turn.result is not None and not turn.refused:
         await redact_aside(turn, services)
     done = completed(turn, services)
     retry, stores = services.retry.retry_while_unavailable, services.stores
     first = await retry(stores.journal.complete, done)
     if first:
+        await _delete_replaced(turn, services)
         services.deliverer.submit(turn.outbound, done.begun)
         await _mend(turn, services)
     turn.completed = done
@@ -93,6 +94,32 @@ async def settle(turn: TurnContext, services: Services) -> None:
     if meter is not None and (usage or meter.accounts):
         await services.stores.usage.settle(turn.id, usage, meter.accounts)
         await _track(usage, services)
+
+
+def _replaced(turn: TurnContext) -> tuple[str, ...]:
+    """Return the messages that the messages of this turn replace; none if no model answered."""
+    if turn.result is None or turn.result.failed or turn.refused:
+        return ()
+    return tuple(message.replaces for message in turn.messages if message.replaces)
+
+
+def _superseding(turn: TurnContext) -> tuple[Outbound, ...]:
+    """Return the sends, of which the first names the message that is replaced."""
+    replaced = _replaced(turn)
+    if not (replaced and turn.outbound):
+        return turn.outbound
+    first, *others = turn.outbound
+    return (replace(first, supersedes=replaced[-1]), *others)
+
+
+async def _delete_replaced(turn: TurnContext, services: Services) -> None:
+    """Delete the messages that this turn replaces, with their answers and what derives from them.
+    Until here they were stored: a failing model leaves the earlier answer."""
+    if replaced := _replaced(turn):
+        where = (turn.key.tenant, turn.place, replaced)
+        retry = services.retry.retry_while_unavailable
+        await retry(services.stores.conversations.delete, *where)
+        await retry(services.memory.deleted, *where)
 
 
 async def _mend(turn: TurnContext, services: Services) -> None:
@@ -166,7 +193,7 @@ def completed(turn: TurnContext, services: Services) -> CompletedTurn:
 
 def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
     """Return the messages and the answer as turns of the conversation, without secrets; a failed
-    turn has no answer."""
+    turn has no answer, and leaves a message that it should replace alone."""
     person, kept = turn.person, kept_of(turn, services)
     turns = tuple(
         StoredTurn(
@@ -181,7 +208,8 @@ def turns_of(turn: TurnContext, services: Services) -> tuple[StoredTurn, ...]:
         for message, text in zip(turn.messages, kept.texts, strict=True)
     )
     if turn.result is None or turn.result.failed:
-        return turns
+        again = {message.id for message in turn.messages if message.replaces}
+        return tuple(one for one in turns if one.message_id not in again)
     answer = kept_answer(turn, services)
     return (*turns, StoredTurn(turn.last.id, "assistant", answer, services.clock.now()))
 

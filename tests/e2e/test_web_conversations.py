@@ -11,6 +11,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
+from gateway.errors import ModelRefused
 from gateway.llm.offline import OfflineProvider
 from gateway.ports import ModelEvent, ModelRequest
 from parley.app import App
@@ -248,6 +249,117 @@ async def test_regenerate_replaces_the_answer(
         ) as refused:
             assert refused.status == 422
             assert "only the latest message" in await refused.text()
+
+
+def ids_and_texts(lines: list[dict[str, Any]]) -> list[tuple[object, object]]:
+    return [(line["id"], line["text"]) for line in lines]
+
+
+async def test_a_regenerated_answer_does_not_read_the_one_that_it_replaces(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    stream = OfflineProvider.stream
+
+    async def noted(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        read.append(str(request.messages))
+        async for event in stream(self, request):
+            yield event
+
+    monkeypatch.setattr(OfflineProvider, "stream", noted)
+    async with house.running() as browser:
+        await browser.say("say: melon")
+        await browser.say("say: apple")
+        asked = (await browser.lines())[-2]
+        await browser.act(type="regenerate", message_id=asked["id"])
+        await eventually(browser.app.settled)
+        assert "melon" in read[-1]
+        assert read[-1].count("apple") == 1
+
+
+async def test_the_earlier_answer_stays_until_the_new_one_is_there(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go, stream = asyncio.Event(), asyncio.Event(), OfflineProvider.stream
+
+    async def held(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        begun.set()
+        await go.wait()
+        async for event in stream(self, request):
+            yield event
+
+    async with house.running() as browser:
+        await browser.say("say: melon")
+        before = await browser.lines()
+        monkeypatch.setattr(OfflineProvider, "stream", held)
+        asked = await browser.act(type="regenerate", message_id=before[0]["id"])
+        await begun.wait()
+        assert ids_and_texts(await browser.lines()) == ids_and_texts(before)
+        body = {"id": uuid4().hex, "type": "regenerate", "message_id": before[0]["id"]}
+        headers = {"Origin": browser.app.local.base_url}
+        url = f"{browser.url}/api/actions"
+        async with browser.http.post(url, json=body, headers=headers) as refused:
+            assert "is being answered again" in await refused.text()
+        go.set()
+        await eventually(browser.app.settled)
+        (question, answer) = await browser.lines()
+        assert (question["id"], question["text"]) == (asked, "say: melon")
+        assert answer["id"] != before[1]["id"]
+
+
+async def test_the_earlier_answer_stays_if_the_model_fails(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        raise ModelRefused("the key is revoked")
+        yield  # an async generator
+
+    async with house.running() as browser:
+        await browser.say("say: melon")
+        before = await browser.lines()
+        stream = OfflineProvider.stream
+        monkeypatch.setattr(OfflineProvider, "stream", fails)
+        await browser.act(type="regenerate", message_id=before[0]["id"])
+        await eventually(browser.app.settled)
+        shown = await browser.lines()
+        assert ids_and_texts(shown[:2]) == ids_and_texts(before)
+        assert len(shown) == 3
+        assert "melon" not in shown[2]["text"]
+        monkeypatch.setattr(OfflineProvider, "stream", stream)
+        await browser.act(type="regenerate", message_id=before[0]["id"])
+        await eventually(browser.app.settled)
+        assert [line["text"] for line in await browser.lines()] == [one["text"] for one in before]
+    async with house.running() as browser:
+        assert [line["text"] for line in await browser.lines()] == [one["text"] for one in before]
+
+
+async def test_a_failed_repetition_leaves_the_stored_answer(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        raise ModelRefused("the key is revoked")
+        yield  # an async generator
+
+    async with house.running() as browser:
+        await browser.say("say: melon")
+        before = await browser.lines()
+        monkeypatch.setattr(OfflineProvider, "stream", fails)
+        await browser.act(type="regenerate", message_id=before[0]["id"])
+        await eventually(browser.app.settled)
+    async with house.running() as browser:
+        assert [line["text"] for line in await browser.lines()] == [one["text"] for one in before]
+
+
+async def test_with_memory_off_a_regenerated_answer_replaces_the_line(house: House) -> None:
+    async with house.running() as browser:
+        await browser.say("/privacy memory off")
+        told = len(await browser.lines())
+        await browser.say("say: melon")
+        question = (await browser.lines())[told]
+        asked = await browser.act(type="regenerate", message_id=question["id"])
+        await eventually(browser.app.settled)
+        lines = (await browser.lines())[told:]
+        assert (len(lines), lines[0]["id"], lines[0]["text"]) == (2, asked, "say: melon")
 
 
 @pytest.mark.parametrize(
