@@ -6,7 +6,7 @@ import pytest
 
 from adapters.whatsapp.manifest import WhatsAppSettings
 from adapters.whatsapp.numbers import MAX_NUMBERS, phone_numbers
-from simulators.base import Fault
+from simulators.base import Fault, FaultKind
 from simulators.whatsapp import WhatsAppSimulator
 from simulators.whatsapp.errors import bad_token
 
@@ -46,7 +46,7 @@ async def test_a_refused_token_is_a_failed_check(simulator: WhatsAppSimulator) -
 @pytest.mark.parametrize("method", ["debug_token", "phone_numbers"])
 @pytest.mark.parametrize("kind", ["server_error", "drop_after"])
 async def test_a_list_that_cannot_be_had_is_empty(
-    simulator: WhatsAppSimulator, method: str, kind: str
+    simulator: WhatsAppSimulator, method: str, kind: FaultKind
 ) -> None:
     simulator.faults.add(Fault(method, kind))
     listed = await phone_numbers(settings_of(simulator))

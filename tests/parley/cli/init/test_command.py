@@ -192,6 +192,29 @@ async def test_an_existing_configuration_is_continued_and_copied(tmp_path: Path)
     assert load(config_in(tmp_path), {}).limits.user_per_minute == 5
 
 
+async def test_a_platform_that_is_not_chosen_any_more_is_switched_off(tmp_path: Path) -> None:
+    env = {"TELEGRAM_BOT_TOKEN": TELEGRAM_TOKEN}
+    arguments = ("init", "--no-check", "--provider", "offline")
+    first = await parley(*arguments, "--yes", "--platform", "telegram", cwd=tmp_path, env=env)
+    assert first.status == 0, first.out + first.err
+    again = await parley(*arguments, "--no-start", cwd=tmp_path, answers="web\n" + LATER)
+    assert again.status == 0, again.out + again.err
+    assert "Telegram is switched off." in again.out
+    assert [a.platform for a in load(config_in(tmp_path), {}).accounts()] == ["web"]
+    assert dotenv_values(tmp_path / "config" / ".env")["TELEGRAM_BOT_TOKEN"] == TELEGRAM_TOKEN
+
+
+async def test_a_variable_of_the_shell_that_hides_the_new_secret_is_named(tmp_path: Path) -> None:
+    env = {"TELEGRAM_BOT_TOKEN": TELEGRAM_TOKEN}
+    new = TELEGRAM_TOKEN.replace("unknown", "another")
+    arguments = ("init", "--platform", "telegram", "--provider", "offline", "--no-check")
+    typed = f"n\n{new}\n{LATER}"
+    ended = await parley(*arguments, "--no-start", cwd=tmp_path, env=env, answers=typed)
+    assert ended.status == 0, ended.out + ended.err
+    assert "Unset TELEGRAM_BOT_TOKEN in your shell" in " ".join(ended.out.split())
+    assert dotenv_values(tmp_path / "config" / ".env")["TELEGRAM_BOT_TOKEN"] == new
+
+
 async def test_a_credential_that_was_lost_is_asked_for_again(tmp_path: Path) -> None:
     config_in(tmp_path).parent.mkdir()
     config_in(tmp_path).write_text("platforms: {telegram: {bot_token: '${GONE}'}}\n")

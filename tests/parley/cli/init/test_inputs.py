@@ -246,3 +246,17 @@ async def test_a_second_run_asks_before_it_starts(
     first = await typed(monkeypatch, tmp_path, None, chosen)
     second = await typed(monkeypatch, tmp_path, None, chosen)
     assert second == [*first, "Start now? [Y/n]"]
+
+
+async def test_a_setup_with_something_broken_asks_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with services("discord", "offline") as (simulator, _):
+        assert isinstance(simulator, DiscordSimulator)
+        simulator.message_content = False
+        answers, assign = settings_of(simulator)
+        chosen = {"Platforms": "discord", "Model": "offline", "  Enter: check again": "skip"}
+        with Typist.typing(monkeypatch, {**chosen, **answers}):
+            status = await asyncio.to_thread(command.init, tmp_path / "parley.yaml", assign=assign)
+    assert status == 1
+    assert Typist.lines[-1] == "Start now? [Y/n]"
