@@ -251,6 +251,13 @@ async def test_regenerate_replaces_the_answer(
             assert "only the latest message" in await refused.text()
 
 
+async def fails(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    """A model that refuses every request."""
+    for event in list[ModelEvent]():
+        yield event
+    raise ModelRefused("the key is revoked")
+
+
 def ids_and_texts(lines: list[dict[str, Any]]) -> list[tuple[object, object]]:
     return [(line["id"], line["text"]) for line in lines]
 
@@ -310,10 +317,6 @@ async def test_the_earlier_answer_stays_until_the_new_one_is_there(
 async def test_the_earlier_answer_stays_if_the_model_fails(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        raise ModelRefused("the key is revoked")
-        yield  # an async generator
-
     async with house.running() as browser:
         await browser.say("say: melon")
         before = await browser.lines()
@@ -336,10 +339,6 @@ async def test_the_earlier_answer_stays_if_the_model_fails(
 async def test_a_failed_repetition_leaves_the_stored_answer(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        raise ModelRefused("the key is revoked")
-        yield  # an async generator
-
     async with house.running() as browser:
         await browser.say("say: melon")
         before = await browser.lines()
