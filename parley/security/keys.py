@@ -204,12 +204,17 @@ def replace_key(path: Path) -> None:
 
 def _new_key_file(path: Path) -> Path:
     """A new key in a file beside `path`."""
+    return _new_file(path, f"{secrets.token_bytes(BYTES).hex()}\n")
+
+
+def _new_file(path: Path, text: str) -> Path:
+    """A file beside `path` that only its owner can read."""
     beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(secrets.token_bytes(BYTES).hex() + "\n")
+        file.write(text)
         file.flush()
-        os.fsync(file.fileno())  # the link must never survive a power failure without the key
+        os.fsync(file.fileno())  # the link must never survive a power failure without the text
     return beside
 
 
@@ -220,17 +225,6 @@ def create_password_files(folder: Path) -> None:
         password = read_or_create_key(server).hex()
         server.chmod(0o640)
         if not clients.exists():
-            _write(clients, f"*:*:*:*:{password}\n")
+            _new_file(clients, f"*:*:*:*:{password}\n").replace(clients)
     except OSError as error:
         raise ConfigurationError(f"the password of PostgreSQL in {folder}: {error}") from error
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a whole file that only its owner can read."""
-    part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
