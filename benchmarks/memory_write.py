@@ -38,8 +38,7 @@ from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope, access_scope_of
 from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
-from memory.write.new_record import WriteRules
-from memory.write.prepare import prepare
+from memory.write.prepare import WriteRules, prepare
 from memory.write.write_path import WritePath
 from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.databases import postgres_database, sqlite_database

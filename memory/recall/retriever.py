@@ -23,7 +23,7 @@ from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
 from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
-from memory.stores.recall import RecallStore
+from memory.stores.search import RecallStore
 
 RERANK_SECONDS: Final = 1.0
 AT_ONCE: Final = 10_000

@@ -1,25 +1,36 @@
-"""Prepares a draft for storage: the steps of the write path without I/O.
+"""Prepares a draft for storage: the steps of the write path without I/O; builds
+its record from the request that stores it.
 
 The order is: bounds, Unicode, sanitise (uncut), secrets, injection, trust, markers of low-trust
 text, cut, credential check.
 """
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.ports.memory import REDACTION_NOTICE
 from memory.model.record import (
+    EPISODIC_MAX_TTL,
+    EPISODIC_TTL,
     MAX_ARGUMENT,
     MAX_DOCUMENT,
     MAX_MEMORY,
     MAX_TAG,
     MAX_TAGS,
     Draft,
+    Evidence,
     Kind,
+    Provenance,
+    Record,
+    Scope,
     Tier,
     Trust,
+    new_id,
 )
-from memory.model.trust import Derived, InputKind, derive_trust
+from memory.model.scope import AccessScope, RequestScope, channel_of
+from memory.model.trust import CONFIDENCE, Derived, InputKind, derive_trust
+from memory.text.similarity import JACCARD_THRESHOLD
 from safety.bounds import Bounds, OutOfBounds, snapshot
 from safety.cut import REDACTED as MARKER
 from safety.cut import cut
@@ -211,3 +222,65 @@ def sanitize_brain_content(text: str, max_length: int = MAX_LENGTH) -> str:
 
 def _at_rest(text: str, max_length: int) -> str:
     return cut(sanitize(safe_unicode(text)).strip(), max_length).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRules:
+    """The `memory.*` settings for writing."""
+
+    fail_on_secret: bool = False
+    episodic_ttl: timedelta = EPISODIC_TTL
+    episodic_max_ttl: timedelta = EPISODIC_MAX_TTL
+    dedup_threshold: float = JACCARD_THRESHOLD
+
+    @property
+    def lives(self) -> timedelta:
+        """The lifetime of an episodic memory."""
+        return min(self.episodic_ttl, self.episodic_max_ttl)
+
+
+def new_record(
+    request: RequestScope,
+    access: AccessScope,
+    draft: Draft,
+    prepared: Prepared,
+    *,
+    external: bool,
+    at: datetime,
+    lives: timedelta,
+) -> Record:
+    """Return the record of a prepared draft."""
+    tier, place = draft.kind.tier, request.place
+    derived = prepared.derived
+    provenance = Provenance(
+        source=derived.source,
+        trust=derived.trust,
+        person=access.person,
+        at=at,
+        session=request.session,
+        message_id=request.message_ids[-1] if request.message_ids else "",
+        conversation=request.conversation,
+        room=access.room,
+        channel=channel_of(place),
+        audience=place.audience,
+        external=external,
+        agent=request.agent,
+    )
+    return Record(
+        id=new_id(),
+        tenant=access.tenant,
+        scope=draft.scope,
+        tier=tier,
+        kind=draft.kind,
+        content=prepared.content,
+        provenance=provenance,
+        evidence=Evidence(prepared.content, at, CONFIDENCE[derived.trust]),
+        project=access.project if draft.scope is Scope.PROJECT else "",
+        tags=prepared.tags,
+        true_from=draft.true_from,
+        true_until=draft.true_until,
+        expires_at=at + lives if tier is Tier.EPISODIC else None,
+        supersedes=draft.supersedes,
+        derived_from=request.message_ids,
+        agent_private=draft.agent_private and bool(request.agent) and draft.scope is Scope.USER,
+    )

@@ -7,7 +7,7 @@ from memory.model.record import Embedding, Record, Scope
 from memory.model.scope import AccessScope, alone
 from memory.ports.memories import Duplicate, Filter, MemoryStore
 from memory.ports.recall import Embedder
-from memory.stores.recall import RecallStore
+from memory.stores.search import RecallStore
 from memory.text.similarity import VECTOR_THRESHOLD, Meaning, in_order, same_meaning, words
 
 LOOKED_AT: Final = 20

@@ -13,8 +13,7 @@ from memory.model.scope import AccessScope, RequestScope
 from memory.model.trust import InputKind
 from memory.ports.memories import MemoryStore
 from memory.write.imports import ImportedHistory, is_proven, with_imported_history
-from memory.write.new_record import WriteRules, new_record
-from memory.write.prepare import Prepared, Refusal, prepare_turn
+from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare_turn
 
 TURNS: Final = uuid.UUID("5d1bd6a5-6f7b-4f0b-9d0c-3f6f0d5d3c51")
 """The namespace of turn ids, so that the same turn always has the same id."""

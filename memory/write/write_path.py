@@ -34,8 +34,7 @@ from memory.model.trust import CONFIDENCE, InputKind, derive_trust
 from memory.ports.memories import Duplicate, Filter, Insertion, MemoryStore
 from memory.stores.reviews import ReviewItem, ReviewStore
 from memory.write.imports import ImportedHistory, import_state, is_proven, with_imported_history
-from memory.write.new_record import WriteRules, new_record
-from memory.write.prepare import Prepared, Refusal, prepare
+from memory.write.prepare import Prepared, Refusal, WriteRules, new_record, prepare
 from memory.write.replacement import Replaced, announces_change, named_rightly, replaced_by
 from memory.write.semantic_duplicates import MeaningCheck
 from memory.write.turns import TurnWriter, note_findings

@@ -46,7 +46,7 @@ from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import GatewayMemory, TurnRules
 from memory.write.consolidation import Consolidation
-from memory.write.new_record import WriteRules
+from memory.write.prepare import WriteRules
 from memory.write.semantic_duplicates import MeaningCheck
 from memory.write.write_path import WritePath
 from parley.config import Settings

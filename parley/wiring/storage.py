@@ -57,9 +57,8 @@ from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
 from memory.stores.people import PeopleStore
 from memory.stores.personal_data import MemoryCounts, SqlMemoryPersonalData
-from memory.stores.recall import RecallStore
 from memory.stores.reviews import ReviewStore
-from memory.stores.search import searches_on
+from memory.stores.search import RecallStore, searches_on
 from memory.stores.waiting_turns import WaitingTurns
 from parley.config import Settings
 

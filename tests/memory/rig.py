@@ -35,7 +35,7 @@ from memory.service.links import Links
 from memory.service.people import People, ProjectRules
 from memory.turns.memory_port import GatewayMemory
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
-from memory.write.new_record import WriteRules
+from memory.write.prepare import WriteRules
 from memory.write.write_path import WritePath
 from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.clock import FakeClock

@@ -19,8 +19,7 @@ from memory.embeddings.backfill import (
 from memory.model.record import Embedding
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.memories import SqlMemories
-from memory.stores.recall import RecallStore
-from memory.stores.search import searches_on
+from memory.stores.search import RecallStore, searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database

@@ -13,7 +13,7 @@ from memory.model.record import Draft, Evidence, Kind, Scope, SourceType, Tier, 
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, Match
 from memory.service import privacy, read
-from memory.write.new_record import WriteRules
+from memory.write.prepare import WriteRules
 from tests.memory.rig import CLOSED, ROOM, forget_topic, memories_about, memory_rig
 from tests.memory.stores.records import AT, record, store
 

@@ -12,9 +12,8 @@ from memory.stores.brain import BrainStore
 from memory.stores.links import LinkStore
 from memory.stores.memories import SqlMemories
 from memory.stores.people import PeopleStore
-from memory.stores.recall import RecallStore
 from memory.stores.reviews import ReviewStore
-from memory.stores.search import searches_on
+from memory.stores.search import RecallStore, searches_on
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer

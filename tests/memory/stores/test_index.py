@@ -11,8 +11,7 @@ from memory.ports.memories import Filter, MemoryStore, TextVector
 from memory.stores.memories import SqlMemories
 from memory.stores.postgres import vector_search
 from memory.stores.postgres.vector_search import Indexed, VectorTable
-from memory.stores.recall import RecallStore
-from memory.stores.search import Searches, searches_on
+from memory.stores.search import RecallStore, Searches, searches_on
 from tests.memory.stores.records import BOB, access, record
 from tests.support.clock import FakeClock
 

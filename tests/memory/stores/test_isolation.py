@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory.model.record import Embedding, Record, Scope
 from memory.model.scope import AccessScope, may_change, sees
 from memory.ports.memories import Filter, MemoryStore
-from memory.stores.recall import RecallStore
+from memory.stores.search import RecallStore
 from tests.memory.stores.records import record
 
 PERSONS: Final = ("test:main:ada", "test:main:bob", "other:main:ada")

@@ -13,7 +13,7 @@ from memory.agents.stores.pools import SqlPools
 from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
 from memory.ports.memories import Filter, MemoryStore
-from memory.stores.recall import RecallStore
+from memory.stores.search import RecallStore
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.test_isolation import (
     CONTROLLED,

@@ -7,8 +7,7 @@ import pytest
 from db.sqlite import SqliteDatabase
 from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
-from memory.stores.recall import RecallStore
-from memory.stores.search import searches_on
+from memory.stores.search import RecallStore, searches_on
 from memory.stores.sqlite import word_search
 from tests.memory.stores.records import BOB, access, record
 from tests.support.clock import FakeClock

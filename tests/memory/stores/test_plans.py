@@ -8,7 +8,7 @@ from db import Statement
 from db.sqlite import SqliteDatabase
 from memory.agents.stores import agents, pools
 from memory.ports.memories import Filter
-from memory.stores import filters, insert, memories, message_changes, recall, rows
+from memory.stores import filters, insert, memories, message_changes, rows, search
 from memory.stores.sqlite import word_search
 from tests.memory.stores.records import access
 
@@ -18,7 +18,7 @@ WHOLE = re.compile(
 EVERY = Filter(text="tea", tags=("a",), own_only=True, after_id="mem-1", limit=5)
 STATEMENTS: dict[str, Statement] = {
     f"{module.__name__}.{name}": value
-    for module in (memories, insert, message_changes, recall, rows, agents, pools)
+    for module in (memories, insert, message_changes, rows, search, agents, pools)
     for name, value in vars(module).items()
     if isinstance(value, Statement)
 } | {
@@ -30,7 +30,7 @@ STATEMENTS: dict[str, Statement] = {
 AGENT = access(project="p", room="r", agent="a")
 STATEMENTS |= {
     f"{module.__name__}.{name} for {reader}": statement
-    for module in (memories, recall)
+    for module in (memories, search)
     for name, value in vars(module).items()
     if isinstance(value, filters.ByReader)
     for reader, statement in (("people", value.for_person), ("agents", value.for_agent))

@@ -9,7 +9,7 @@ from memory.model.record import Record
 from memory.ports.memories import MemoryStore, TextVector
 from memory.ports.recall import Query
 from memory.recall.retriever import Retriever
-from memory.stores.recall import RecallStore
+from memory.stores.search import RecallStore
 from tests.memory.recall.making import NOW, WordModel, talk
 from tests.memory.stores.records import access
 

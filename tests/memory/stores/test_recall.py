@@ -12,7 +12,7 @@ import pytest
 from memory.model.record import Embedding, Kind, Record, Scope, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore, TextVector
-from memory.stores.recall import RecallStore
+from memory.stores.search import RecallStore
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
 from tests.support.clock import FakeClock
 

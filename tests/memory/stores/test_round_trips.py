@@ -11,8 +11,7 @@ from db.postgres import PostgresDatabase
 from memory.model.record import Embedding, Record
 from memory.ports.memories import Filter
 from memory.stores.memories import SqlMemories
-from memory.stores.recall import RecallStore
-from memory.stores.search import searches_on
+from memory.stores.search import RecallStore, searches_on
 from tests.memory.stores.records import access, record, store
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, postgres_database
