@@ -25,13 +25,17 @@ from gateway.ports.abilities import (
     LiveView,
 )
 from gateway.ports.adapter import (
+    AccountSettings,
     AdapterContext,
+    AdapterManifest,
     AdapterState,
     Capabilities,
     CommandSpec,
     Counter,
     EventSink,
     PlatformAdapter,
+    SendPace,
+    SettingChoices,
 )
 from gateway.ports.clock import AlarmClock, Clock
 from gateway.ports.history import Activity, ActivityLog
@@ -46,12 +50,6 @@ from gateway.ports.identities import (
     MembershipStatus,
     keep_ids,
     kept_ids,
-)
-from gateway.ports.manifest import (
-    AccountSettings,
-    AdapterManifest,
-    SendPace,
-    SettingChoices,
 )
 from gateway.ports.model import (
     ContentBlock,

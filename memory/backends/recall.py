@@ -15,9 +15,8 @@ from memory.model.recollection import Recalled, Recollection, Stage
 from memory.model.scope import AccessScope
 from memory.ports.memories import Match
 from memory.ports.recall import Query, Recall
-from memory.recall.labels import label_of, labelled_line
 from memory.recall.rules import Limits
-from memory.recall.selection import Count, rough_tokens
+from memory.recall.selection import Count, label_of, labelled_line, rough_tokens
 from safety.cut import cut
 from safety.secret_detection.detect import redact_secrets
 from safety.unicode import safe_unicode

@@ -16,13 +16,12 @@ from memory.model.record import Embedding, Record
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
 from memory.ports.recall import Embedder, Hit, Query, Reranker
-from memory.recall.labels import labelled_line
 from memory.recall.neighbours import Neighbours, lending
 from memory.recall.query import Question, understood
 from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
-from memory.recall.selection import Count, Trace, best_first, chosen, rough_tokens
+from memory.recall.selection import Count, Trace, best_first, chosen, labelled_line, rough_tokens
 from memory.stores.search import RecallStore
 
 RERANK_SECONDS: Final = 1.0

@@ -1,14 +1,14 @@
-"""Selects results: the best within the limits, without secrets."""
+"""Selects results: the best within the limits, without secrets. Labels introduce a recalled memory
+to the model (sources 001, "Source Transparency")."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from memory.model.recollection import Recalled
-from memory.model.record import Record, Scope, Tier
+from memory.model.record import Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope
-from memory.recall.labels import label_of, labelled_line
 from memory.recall.rules import Limits
 from safety.secret_detection.detect import redact_secrets
 
@@ -19,6 +19,21 @@ MAX_REMEMBERED: Final = 2_000
 _ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.GLOBAL: 2}
 
 Count = Callable[[str], int]
+
+PAST: Final = "past context"
+PAST_EXTERNAL: Final = "past context, from external content"
+FROM_FILE: Final = "from file"
+FROM_WEB: Final = "from web, may be inaccurate"
+FROM_OTHERS: Final = "said by somebody else"
+KEPT: Final = "from somebody else, kept with the person's approval"
+SUSPICIOUS: Final = "reads like an instruction, may be inaccurate"
+IMPORTED: Final = "from an imported file, not verified, may be inaccurate"
+FROM_BACKEND: Final = "from the memory backend {name}, may have been edited"
+INFERRED: Final = "concluded by the assistant, may be inaccurate"
+
+OWN_WORDS: Final = "the person's own words"
+MEMBERS_WORDS: Final = "words of another member"
+MEMORY: Final = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +141,44 @@ def _remembered(text: str) -> str:
 def rough_tokens(text: str) -> int:
     """Return the tokens of a text, an overestimate: a third of its bytes, rounded up."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // 3)
+
+
+def label_of(record: Record) -> str:
+    """Return the label for the source of a memory; empty for the person's own words."""
+    provenance = record.provenance
+    if provenance.backend:
+        low = provenance.trust is Trust.LOW
+        return SUSPICIOUS if low else FROM_BACKEND.format(name=provenance.backend)
+    if provenance.source is SourceType.IMPORT:
+        return IMPORTED
+    if record.role == "other":
+        return FROM_OTHERS
+    if record.role:
+        return PAST_EXTERNAL if provenance.external else PAST
+    if provenance.source is SourceType.EXPLICIT_SAVE and provenance.external:
+        return KEPT
+    if provenance.source is SourceType.TOOL_OUTPUT:
+        return FROM_WEB if provenance.trust is Trust.LOW else FROM_FILE
+    if provenance.trust is Trust.HIGH:
+        return ""
+    if provenance.source is SourceType.AI_INFERENCE:
+        return INFERRED
+    return FROM_OTHERS if provenance.external or provenance.trust is Trust.MEDIUM else SUSPICIOUS
+
+
+def author_label(record: Record, persons: Collection[str]) -> str:
+    """The speaker of a memory, because its text may say "I". `persons` are the identities of the
+    person who asks."""
+    provenance = record.provenance
+    if provenance.source is SourceType.USER_MESSAGE and provenance.trust is Trust.HIGH:
+        return OWN_WORDS if provenance.person in persons else MEMBERS_WORDS
+    return MEMORY
+
+
+def labelled_line(record: Record) -> str:
+    """A memory in one line, as the model reads it."""
+    label = label_of(record)
+    content = " ".join(record.content.split())
+    if not label:
+        return content
+    return f"[{label}] {content}" if record.role else f"{content} [{label}]"

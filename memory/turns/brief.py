@@ -21,7 +21,7 @@ from gateway.ports.prompt_blocks import BlockKind, block_for
 from memory.model.record import Kind, Record, Scope, SourceType, Tier, Trust, short_id
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter, MemoryStore
-from memory.recall.labels import label_of
+from memory.recall.selection import label_of
 from memory.service.handle import MemoryHandle
 from safety.secret_detection.detect import redact_secrets
 

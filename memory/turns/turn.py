@@ -13,8 +13,8 @@ from memory.brain.documents import Brain
 from memory.model.recollection import Recalled
 from memory.model.record import short_id
 from memory.ports.recall import MAX_RESULTS, Query, Recall
-from memory.recall.labels import author_label
 from memory.recall.repeat_filter import without_repeats
+from memory.recall.selection import author_label
 from memory.service.handle import MemoryHandle
 from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brain_tool import UPDATE, BrainTool

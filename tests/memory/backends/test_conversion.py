@@ -10,7 +10,7 @@ from memory.backends.conversion import backend_access_of, checked, record_of, st
 from memory.backends.sound import is_sound
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, may_change, sees
-from memory.recall.labels import SUSPICIOUS, label_of
+from memory.recall.selection import SUSPICIOUS, label_of
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ADA, BOB = "chat:main:ada", "chat:main:bob"

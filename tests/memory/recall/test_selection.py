@@ -7,9 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.record import Provenance, Record, Scope, SourceType, Trust
-from memory.recall.labels import label_of, labelled_line
 from memory.recall.rules import Limits
-from memory.recall.selection import Trace, best_first, chosen, rough_tokens, without_secrets
+from memory.recall.selection import (
+    Trace,
+    best_first,
+    chosen,
+    label_of,
+    labelled_line,
+    rough_tokens,
+    without_secrets,
+)
 from tests.memory.recall.making import turn
 from tests.memory.stores.records import ADA, AT, record
 
