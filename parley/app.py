@@ -155,6 +155,8 @@ class App:
         self.memory = self._memory(connected)
         self._at_end(self.memory.close)
         self.services = self._services(connected, extensions)
+        if self.memory.agents is not None:
+            self.memory.agents.people.attach(self.services)
         add_memory_api(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
         self._calibrations = PersistentCalibrations(
             self.services.calibrations,

@@ -6,7 +6,7 @@ permission, where the pool's scope covers them. Only the owner of a memory share
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
@@ -26,6 +26,7 @@ from memory.agents.model import (
     SharedUpdate,
 )
 from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.events import EventSink, NoEvents
 from memory.agents.ports.pools import PoolStore
 from memory.agents.registry import AgentRegistry, capacity, named
 from memory.agents.shared_updates import SharedUpdates
@@ -70,6 +71,7 @@ class PoolRegistry:
     updates: SharedUpdates
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
+    events: EventSink = field(default_factory=NoEvents)
 
     async def create_pool(self, request: RequestScope, name: str, scope: SharedScope) -> Pool:
         """Create a pool of the caller. A pool of scope PROJECT belongs to the request's project.
@@ -374,7 +376,9 @@ class PoolRegistry:
     async def _note(
         self, action: AuditAction, request: RequestScope, operation: str, **details: str | int
     ) -> None:
-        await self.audit.note(action, request, operation=operation, **details)
+        noted = {"operation": operation, **details}
+        await self.audit.note(action, request, **noted)
+        await self.events.noted(request, action, noted)
 
 
 def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -20,6 +20,7 @@ from memory.agents.model import (
     RegistryCapacityError,
 )
 from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.events import EventSink, NoEvents
 from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
@@ -52,6 +53,7 @@ class AgentRegistry:
     clock: Clock
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
+    events: EventSink = field(default_factory=NoEvents)
 
     async def register_agent(
         self,
@@ -178,6 +180,7 @@ class AgentRegistry:
 
     async def _note(self, action: AuditAction, request: RequestScope, **details: str | int) -> None:
         await self.audit.note(action, request, **details)
+        await self.events.noted(request, action, details)
 
 
 def named(name: str, place: str) -> str:

@@ -10,10 +10,11 @@ from gateway.message import Button, Notice, OutboundFile, Reply
 from gateway.people import Audience
 from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
-from memory.commands import documents, link, link_texts, texts
+from memory.commands import documents, handoffs, link, link_texts, texts
 from memory.commands import memories as browsing
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forget import ForgetCommands
+from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.memories import MemoryLists
 from memory.commands.open_questions import (
@@ -86,6 +87,7 @@ SPECS: Final = (
         True,
         "a code, or: off, cancel, confirm ID",
     ),
+    *handoffs.SPECS,
 )
 
 Command = Callable[[MemoryHandle, Caller, str], Awaitable[Reply]]
@@ -102,6 +104,7 @@ class MemoryCommands:
         people: People,
         questions: Questions,
         link_commands: LinkCommands,
+        handoff_commands: HandoffCommands,
         sync_problem: SyncProblem,
         *,
         episodic_days: int,
@@ -113,6 +116,7 @@ class MemoryCommands:
         self._people = people
         self._questions = questions
         self._linking = link_commands
+        self._handing = handoff_commands
         self._lists = MemoryLists(questions)
         self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem, questions)
@@ -129,6 +133,8 @@ class MemoryCommands:
             "soul": self._documents.soul,
             "bible": self._documents.bible,
             "link": self._link,
+            "handoff": self._handoff,
+            "handoffs": self._handoffs,
         }
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
@@ -155,6 +161,8 @@ class MemoryCommands:
             return await self._lists.press(handle, caller, value)
         if value.startswith(link.PREFIX):
             return await self._linking.press(caller, value)
+        if value.startswith(handoffs.PREFIX):
+            return await self._handing.press(handle.request, caller, value)
         if self._forgetting.owns(value):
             return await self._forgetting.turn(handle, caller, value)
         return await self._answer(handle, caller, value)
@@ -265,6 +273,12 @@ class MemoryCommands:
 
     async def _link(self, _handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         return await self._linking.run(caller, text)
+
+    async def _handoff(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        return await self._handing.run(handle.request, caller, text)
+
+    async def _handoffs(self, handle: MemoryHandle, caller: Caller, _text: str) -> Reply:
+        return await self._handing.listed(handle.request, caller)
 
     async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)

@@ -16,6 +16,7 @@ from gateway.message import Place
 from gateway.people import Audience, Principal
 from gateway.ports import Clock, MembershipCheck, MembershipStatus
 from gateway.ports.memory import Caller
+from memory.agents.direct_places import DirectPlaces
 from memory.model.scope import RequestScope, choice_names, project_of
 from memory.ports.people import PersonChoices, Session, SessionUse, TurnStart
 from memory.stores.people import PeopleStore
@@ -70,11 +71,14 @@ class People:
         clock: Clock,
         check: MembershipCheck,
         rules: ProjectRules | None = None,
+        places: DirectPlaces | None = None,
     ) -> None:
+        """`places`: notes the direct conversations of callers; None: they are not noted."""
         self._store = store
         self._clock = clock
         self._check = check
         self._rules = rules or ProjectRules()
+        self._places = places
 
     async def start_turn(self, caller: Caller) -> tuple[RequestScope, TurnStart]:
         """Return the scope of a request and its initial data. Raises `StoreUnavailable`."""
@@ -86,6 +90,8 @@ class People:
             tenant, person, caller.conversation, caller.at, room, names
         )
         known = arrival.who
+        if self._places is not None and known.remembered:
+            await self._places.note(caller)
         if room is None:
             project, notice = await self._reached(caller, known)
         else:
@@ -109,6 +115,11 @@ class People:
             notice=notice,
         )
         return request, arrival
+
+    def erased(self, tenant: str, person: str) -> None:
+        """Note the place of an erased person again when they write again."""
+        if self._places is not None:
+            self._places.forget(tenant, person)
 
     async def left(self, tenant: str, place: Place, person: str) -> None:
         """Record that a person, or everybody if empty, left the project of a place. The choice of

@@ -220,6 +220,7 @@ class MemoryPrivacy(RequestMemory):
         others, deleted = await self.linked(), 0
         for holder in self.dependencies.holders:
             deleted += await holder.erase(self.access.tenant, (self.access.person,), turn_id)
+        self.dependencies.people.erased(self.access.tenant, self.access.person)
         await self.audit("memory_erase", deleted=deleted)
         await self.dependencies.links.note_unlinked(self.access.tenant, self.access.person, others)
         return deleted, others

@@ -16,6 +16,17 @@ def one_line(text: str, most: int = MAX_LINE) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a whole text as a quotation."""
+    """Return a whole text as a quotation, with the marks escaped that would begin a heading, a list
+    or another quotation in it."""
     lines = text.splitlines()
-    return "\n>\n".join(f"> {one_line(line, MAX_DOCUMENT * 2)}" for line in lines if line.strip())
+    return "\n>\n".join(f"> {_plain(line)}" for line in lines if line.strip())
+
+
+def _plain(line: str) -> str:
+    shown = one_line(line, MAX_DOCUMENT * 2)
+    if shown[0] in "#-+=":
+        return f"\\{shown}"
+    number = len(shown) - len(shown.lstrip("0123456789"))
+    if number and shown[number : number + 1] in (".", ")"):
+        return f"{shown[:number]}\\{shown[number:]}"
+    return shown

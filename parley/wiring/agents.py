@@ -1,9 +1,17 @@
-"""Builds agents and their pools from the stores."""
+"""Builds agents, their pools, handoffs and events from the stores."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from gateway.errors import TenantUnknown
+from gateway.message import Place
+from gateway.people import KnownIds, Principal, identity_of
 from gateway.ports import Clock
+from gateway.turn.admission import known_ids, role_in, served
+from gateway.turn.services import Services
+from memory.agents.direct_places import DirectPlaces
+from memory.agents.events import AgentEvents
+from memory.agents.handoffs import KEEP_ENDED, HandoffManager
 from memory.agents.model import AgentLimits
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
@@ -14,23 +22,60 @@ from parley.config import Settings
 from parley.wiring.storage import MemoryStores
 
 
+class ServedPeople:
+    """Decides if a person may be written to, by the rules for what they write themselves.
+    Implements `memory.agents.ports.handoffs.PersonAccess`; refuses until it is attached."""
+
+    def __init__(self) -> None:
+        self._services: Services | None = None
+
+    def attach(self, services: Services) -> None:
+        """Use these services from now on."""
+        self._services = services
+
+    async def served(self, tenant: str, person: str, place: Place) -> bool:
+        """True if this person belongs to the tenant and may use the assistant in this place.
+        Raises `StoreUnavailable`."""
+        services, identity = self._services, identity_of(person)
+        if services is None or (place.platform, place.account) not in services.connected:
+            return False
+        try:
+            if services.extensions.tenant_of_person(identity) != tenant:
+                return False
+        except TenantUnknown:
+            return False
+        known = await known_ids(identity, services) or KnownIds()
+        role = role_in(tenant, identity, services, aliases=known.current)
+        principal = Principal(tenant, identity, role)
+        return (await served(principal, place, known, services)).allowed
+
+
 @dataclass(frozen=True, slots=True)
 class WiredAgents:
-    """Agents as the rest of the program uses them. `chores` end idle sessions and delete shares
-    that nobody can read."""
+    """Agents as the rest of the program uses them. `chores` end idle sessions and handoffs, and
+    delete old events, places, and shares that nobody can read."""
 
     registry: AgentRegistry
     pools: PoolRegistry
+    handoffs: HandoffManager
+    events: AgentEvents
+    people: ServedPeople
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
 
 
 def wire_agents(
-    stores: MemoryStores, people: People, path: WritePath, clock: Clock, limits: AgentLimits
+    stores: MemoryStores,
+    people: People,
+    path: WritePath,
+    clock: Clock,
+    limits: AgentLimits,
+    places: DirectPlaces | None = None,
 ) -> WiredAgents:
     """The agents over these stores; `people` says who belongs to a project, `path` stores what
     agents write."""
     audit = path.audit
-    registry = AgentRegistry(stores.agents, stores.memories, audit, clock, limits)
+    events, served_people = AgentEvents(stores.agent_events, clock), ServedPeople()
+    registry = AgentRegistry(stores.agents, stores.memories, audit, clock, limits, events=events)
     pools = PoolRegistry(
         stores.pools,
         stores.agents,
@@ -41,9 +86,27 @@ def wire_agents(
         people.reaches,
         SharedUpdates(stores.pools, stores.memories, path, clock),
         limits,
+        events=events,
     )
-    chores = {"agent sessions": registry.prune, "pool shares": pools.prune}
-    return WiredAgents(registry, pools, chores)
+    handoffs = HandoffManager(
+        stores.handoffs,
+        registry,
+        stores.agents,
+        stores.direct_places,
+        served_people,
+        audit,
+        clock,
+        limits,
+    )
+    chores = {
+        "agent sessions": registry.prune,
+        "pool shares": pools.prune,
+        "handoffs": lambda: handoffs.cleanup_terminal_handoffs(KEEP_ENDED),
+        "agent events": events.prune,
+    }
+    if places is not None:
+        chores["direct places"] = places.prune
+    return WiredAgents(registry, pools, handoffs, events, served_people, chores)
 
 
 def agent_limits(settings: Settings) -> AgentLimits:

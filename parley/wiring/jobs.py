@@ -16,6 +16,7 @@ from gateway.outbound.notices import NoticeSender
 from gateway.ports import Clock, Counter
 from gateway.turn.access_notices import AccessNotices
 from gateway.turn.services import Services
+from memory.commands.handoff_notices import HandoffNotices
 from memory.commands.link import expired
 from memory.embeddings.backfill import EmbeddingBackfill
 from memory.service.links import Links
@@ -31,6 +32,8 @@ from parley.wiring.storage import Storage
 
 ACCESS_EVERY: Final = 3.0
 """Seconds until owners and approvals of other processes count, and people are told."""
+HANDOFFS_EVERY: Final = 3.0
+"""Seconds until a task of an agent is offered to a person, or ends."""
 LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
 
@@ -55,6 +58,7 @@ class Jobs:
     button_expiry: Housekeeping
     access: Housekeeping
     link_expiry: Housekeeping | None = None
+    handoffs: Housekeeping | None = None
     heartbeats: Heartbeats | None = None
     consolidation: Background | None = None
     embedding: Background | None = None
@@ -67,6 +71,7 @@ class Jobs:
             self.button_expiry,
             self.access,
             self.link_expiry,
+            self.handoffs,
             self.heartbeats,
             self.consolidation,
             self.embedding,
@@ -112,6 +117,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         button_expiry,
         _access(parts, notices=True),
         _link_expiry(parts),
+        _handoffs(parts),
         heartbeats,
         _consolidation(parts),
         _embedding(parts),
@@ -129,7 +135,7 @@ def _access(parts: JobParts, *, notices: bool) -> Housekeeping:
     return Housekeeping(chores, parts.clock, parts.guard, every=ACCESS_EVERY)
 
 
-def _single(step: Callable[[], Awaitable[None]]) -> Chore:
+def _single(step: Callable[[], Awaitable[object]]) -> Chore:
     """A chore that has done its work after one step. It says nothing about an unavailable store,
     which health and every message report, because it runs every few seconds."""
 
@@ -160,6 +166,26 @@ def _expire_links(links: Links, notices: NoticeSender) -> Chore:
         return len(requests)
 
     return expire
+
+
+def _handoffs(parts: JobParts) -> Housekeeping | None:
+    """Offers tasks of agents to people, and ends those whose time is over."""
+    agents, services = parts.memory.agents, parts.services
+    if agents is None:
+        return None
+    stores = parts.storage.memory
+    offers = HandoffNotices(
+        stores.handoffs,
+        stores.direct_places,
+        agents.people,
+        NoticeSender(services.stores.outbox, services.deliverer, services.connected),
+        parts.clock,
+    )
+    chores = {
+        "handoff_offers": _single(offers.send_due),
+        "handoff_expiry": _single(agents.handoffs.expire),
+    }
+    return Housekeeping(chores, parts.clock, parts.guard, every=HANDOFFS_EVERY)
 
 
 def _consolidation(parts: JobParts) -> Background | None:

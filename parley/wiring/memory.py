@@ -18,6 +18,7 @@ from gateway.ports.history import History
 from gateway.ports.identities import IdentityResolver, NoLinkedIdentities
 from gateway.ports.memory import CommandSet, MemoryPort, NoCommands, NoMemory
 from gateway.ports.work_guard import UNGUARDED, WorkGuard
+from memory.agents.direct_places import DirectPlaces
 from memory.audit import Audit
 from memory.backends.combined import CombinedMemories, Place, TurnsOnly
 from memory.backends.guard import GuardedBackend
@@ -27,6 +28,7 @@ from memory.backends.store import BackendMemories
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
 from memory.commands.command_set import MemoryCommands
+from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
@@ -140,7 +142,8 @@ def wire_memory(
     holders = (*map(BackendPersonalData, backends), *holders)
     key = audit_key(settings)
     audit = Audit(stores.audit_on(key), key, clock)
-    people = _people(settings, stores, check, clock)
+    places = DirectPlaces(stores.direct_places, clock)
+    people = _people(settings, stores, check, clock, places)
     links = Links(stores.links, audit, clock)
     path = replace(_write_path(settings, stores, audit, models, clock, judge), written=written)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
@@ -164,13 +167,21 @@ def wire_memory(
         )
     )
     questions = Questions(states.of("parley", "memory-questions"))
-    agents = wire_agents(stores, people, path, clock, agent_limits(settings))
+    agents = wire_agents(stores, people, path, clock, agent_limits(settings), places)
     return WiredMemory(
         remembering=GatewayMemory(
             *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
             briefs=_backend_briefs(settings, backends),
         ),
-        commands=_commands(settings, memory, people, questions, LinkCommands(links, clock), sync),
+        commands=_commands(
+            settings,
+            memory,
+            people,
+            questions,
+            LinkCommands(links, clock),
+            HandoffCommands(agents.handoffs, clock),
+            sync,
+        ),
         humans=links,
         memory=memory,
         brain=brain,
@@ -184,12 +195,16 @@ def wire_memory(
 
 
 def _people(
-    settings: Settings, stores: MemoryStores, check: MembershipCheck | None, clock: Clock
+    settings: Settings,
+    stores: MemoryStores,
+    check: MembershipCheck | None,
+    clock: Clock,
+    places: DirectPlaces,
 ) -> People:
     section = settings.memory
     seen_for = timedelta(days=section.seen_in_days)
     projects = ProjectRules(seen_for, frozenset(section.shared_rooms))
-    return People(stores.people, clock, check or PlatformMembership({}, clock), projects)
+    return People(stores.people, clock, check or PlatformMembership({}, clock), projects, places)
 
 
 def _chores(
@@ -209,6 +224,7 @@ def _commands(
     people: People,
     questions: Questions,
     links: LinkCommands,
+    handoffs: HandoffCommands,
     sync: SiteSync,
 ) -> MemoryCommands:
     section = settings.memory
@@ -217,6 +233,7 @@ def _commands(
         people,
         questions,
         links,
+        handoffs,
         sync.problem,
         episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
         notes=section.notes,

@@ -41,10 +41,12 @@ from gateway.stores.usage import UsageLedger
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
 from memory.agents.ports.agents import AgentStore
+from memory.agents.ports.events import EventStore
 from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
 from memory.agents.ports.pools import PoolStore
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
+from memory.agents.stores.events import SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
 from memory.ports.audit import AuditTrail
@@ -239,6 +241,7 @@ class MemoryStores:
     pools: PoolStore
     handoffs: HandoffStore
     direct_places: DirectPlaceStore
+    agent_events: EventStore
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -262,6 +265,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         pools=SqlPools(database),
         handoffs=SqlHandoffs(database),
         direct_places=SqlDirectPlaces(database),
+        agent_events=SqlAgentEvents(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

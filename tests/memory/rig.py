@@ -16,10 +16,13 @@ from gateway.stores.history import SqlHistory
 from gateway.stores.quarantine import QuarantineStore
 from gateway.stores.sqlite.hot_state import SqliteAdapterStates
 from gateway.stores.unit_of_work import put_waiting_turn
+from memory.agents.direct_places import DirectPlaces
+from memory.agents.model import AgentLimits
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync
 from memory.commands.command_set import MemoryCommands
+from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding
@@ -37,6 +40,7 @@ from memory.turns.memory_port import GatewayMemory
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.prepare import WriteRules
 from memory.write.write_path import WritePath
+from parley.wiring.agents import wire_agents
 from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -249,9 +253,9 @@ def rig_on(
         await database.run(lambda: put_waiting_turn(turn))
 
     noted, shelf, members = Noted(), Shelf(), Members()
-    people = People(stores.people, clock, members, projects)
-    audit = Audit(noted, key, clock)
-    links = Links(stores.links, audit, clock)
+    audit, places = Audit(noted, key, clock), DirectPlaces(stores.direct_places, clock)
+    people = People(stores.people, clock, members, projects, places)
+        links = Links(stores.links, audit, clock)
     path = WritePath(
         stores.memories,
         stores.reviews,
@@ -261,6 +265,7 @@ def rig_on(
         rules or WriteRules(),
         clock,
     )
+    agents = wire_agents(stores, people, path, clock, AgentLimits(), places)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     memory = Memory(
         MemoryDependencies(
@@ -287,7 +292,13 @@ def rig_on(
         memory,
         remembrance.keep,
         MemoryCommands(
-            memory, people, questions, LinkCommands(links, clock), sync.problem, episodic_days=90
+            memory,
+            people,
+            questions,
+            LinkCommands(links, clock),
+            HandoffCommands(agents.handoffs, clock),
+            sync.problem,
+            episodic_days=90,
         ),
         remembrance,
         brain,

@@ -1,11 +1,14 @@
 """The table of events. Events are added by the transactions of the stores that change something."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 
-from db import Params, Row, Statement, Work, execute
+from db import Database, Params, Row, Statement, Work, among, execute, fetch, lock
+from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
-from memory.agents.model import AgentEvent, EventKind
+from memory.agents.model import AgentEvent, EventKind, EventPage
+from memory.agents.ports.events import Reader
 
 EVENTS_LOCK: Final = "agent events"
 """Work that adds events takes this lock first. So events become visible in the order of their
@@ -44,3 +47,84 @@ def _params(event: AgentEvent) -> Params:
         "person": storable(event.person),
         "other": storable(event.other),
     }
+
+
+WINDOW: Final = 2_000
+"""Events that one call reads, of all readers, so that it takes a bounded time."""
+IN_WINDOW: Final = f"""
+    (SELECT {COLUMNS} FROM agent_events WHERE number > :number ORDER BY number LIMIT {WINDOW}) e
+"""  # noqa: S608 - constants
+OF_PERSON: Final = f"""({among("e.person", "persons")} OR {among("e.other", "persons")}
+    OR (e.pool <> '' AND e.pool IN (
+        SELECT pool FROM pool_members WHERE tenant = :tenant AND {among("person", "persons")}
+        UNION SELECT id FROM pools WHERE tenant = :tenant AND {among("person", "persons")})))"""  # noqa: S608 - constants
+OF_AGENT: Final = """(e.agent = :agent
+    OR (e.pool <> '' AND e.pool IN (SELECT pool FROM pool_members WHERE agent = :agent))
+    OR (e.handoff <> '' AND e.handoff IN (
+        SELECT id FROM agent_handoffs WHERE source = :agent
+        UNION SELECT id FROM agent_handoffs WHERE target = :agent)))"""
+AFTER: Final = Statement(f"""
+    SELECT {COLUMNS} FROM {IN_WINDOW}
+    WHERE e.tenant = :tenant AND ((:agent = '' AND {OF_PERSON}) OR (:agent <> '' AND {OF_AGENT}))
+    ORDER BY number LIMIT :limit
+""")  # noqa: S608 - constants
+END_OF_WINDOW: Final = Statement(
+    f"SELECT COALESCE(max(number), :number), count(*) FROM {IN_WINDOW}"  # noqa: S608 - constants
+)
+OF_TENANT: Final = Statement(f"""
+    SELECT {COLUMNS} FROM agent_events WHERE tenant = :tenant AND number > :number
+    ORDER BY number LIMIT :limit
+""")  # noqa: S608 - constants
+NEWEST: Final = Statement("SELECT COALESCE(max(number), 0) FROM agent_events")
+PRUNE: Final = deleting_some(
+    "agent_events",
+    "number",
+    "(at < :before OR number <= (SELECT max(number) FROM agent_events) - :kept)",
+    "number",
+)
+
+
+class SqlAgentEvents:
+    """Implements `memory.agents.ports.events.EventStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, events: Sequence[AgentEvent]) -> None:
+        def work() -> Work[None]:
+            yield from lock(EVENTS_LOCK)
+            yield from add_events(events)
+
+        await self._database.run(work)
+
+    async def after(self, reader: Reader, number: int, limit: int) -> EventPage:
+        params = {
+            "tenant": storable(reader.tenant),
+            "persons": [storable(person) for person in reader.persons if person],
+            "agent": storable(reader.agent),
+            "number": number,
+            "limit": limit,
+        }
+
+        def work() -> Work[EventPage]:
+            # The end is read first: what is added in between is found by the next call.
+            ((end, read),) = yield from fetch(END_OF_WINDOW, {"number": number})
+            rows = yield from fetch(AFTER, params)
+            found = tuple(event for row in rows if (event := event_of(row)).number <= end)
+            if len(rows) == limit:
+                return EventPage(found, found[-1].number if found else end, more=True)
+            return EventPage(found, int(end), more=read == WINDOW)
+
+        return await self._database.run(work)
+
+    async def of_tenant(self, tenant: str, number: int, limit: int) -> list[AgentEvent]:
+        params = {"tenant": storable(tenant), "number": number, "limit": limit}
+        return [event_of(row) for row in await self._database.fetch(OF_TENANT, params)]
+
+    async def newest(self) -> int:
+        ((number,),) = await self._database.fetch(NEWEST)
+        return int(number)
+
+    async def prune(self, before: datetime, most: int) -> int:
+        params = {"before": micros(before), "kept": most}
+        return await delete_some(self._database, PRUNE, params)

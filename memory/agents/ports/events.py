@@ -1,0 +1,61 @@
+"""Storage of events, and their sources."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from memory.agents.model import AgentEvent, EventPage
+from memory.model.scope import RequestScope
+from memory.ports.audit import AuditAction
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The reader of events: a person by all linked identities, or one agent of theirs."""
+
+    tenant: str
+    persons: tuple[str, ...]
+    agent: str = ""
+
+
+class EventStore(Protocol):
+    """An append-only table. Every method raises `StoreUnavailable`."""
+
+    async def add(self, events: Sequence[AgentEvent]) -> None: ...
+
+    async def after(self, reader: Reader, number: int, limit: int) -> EventPage:
+        """Return the events after a number that this reader may see, oldest first."""
+        ...
+
+    async def of_tenant(self, tenant: str, number: int, limit: int) -> list[AgentEvent]:
+        """Return the events of a tenant after a number, for its operators."""
+        ...
+
+    async def newest(self) -> int:
+        """Return the number of the newest event, 0 for none."""
+        ...
+
+    async def prune(self, before: datetime, most: int) -> int:
+        """Delete a batch of events before that time or beyond the newest `most`; return their
+        number."""
+        ...
+
+
+class EventSink(Protocol):
+    """Receives what a service has done and recorded in the audit log."""
+
+    async def noted(
+        self, request: RequestScope, action: AuditAction, details: Mapping[str, str | int]
+    ) -> None:
+        """Add an event, if this action is one. Raises `StoreUnavailable`."""
+        ...
+
+
+class NoEvents:
+    """Implements `EventSink` without a table."""
+
+    async def noted(
+        self, request: RequestScope, action: AuditAction, details: Mapping[str, str | int]
+    ) -> None:
+        """Do nothing."""
