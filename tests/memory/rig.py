@@ -255,7 +255,7 @@ def rig_on(
     noted, shelf, members = Noted(), Shelf(), Members()
     audit, places = Audit(noted, key, clock), DirectPlaces(stores.direct_places, clock)
     people = People(stores.people, clock, members, projects, places)
-        links = Links(stores.links, audit, clock)
+    links = Links(stores.links, audit, clock)
     path = WritePath(
         stores.memories,
         stores.reviews,

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def events(engine: Engine) -> EventStore:
 
 
 def event(
-    person: str = ADA, kind: EventKind = EventKind.AGENT_REGISTERED, **rest: str
+    person: str = ADA, kind: EventKind = EventKind.AGENT_REGISTERED, **rest: Any
 ) -> AgentEvent:
     return AgentEvent(kind, "t", AT, person=person, **rest)
 
