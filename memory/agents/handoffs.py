@@ -89,11 +89,12 @@ class HandoffManager:
         source_agent_id: str,
         target: str,
         context: HandoffContext | Mapping[str, object],
-        ttl_seconds: int = 3_600,
+        ttl_seconds: int | None = None,
     ) -> Handoff | None:
         """Hand a task to an agent, or to a person by their `str(PersonId)`.
 
-        The memories that the context names do not become readable by that. Raises `BadInput` for
+        `ttl_seconds` is the time of the offer, and then again of the work; without it, the
+        configured one. The memories that the context names do not become readable by that. Raises `BadInput` for
         wrong arguments or a person who cannot be written to, `NotFound` for an unknown target,
         `RegistryCapacityError` at a limit.
         """
@@ -290,7 +291,9 @@ class HandoffManager:
             )
             raise BadInput(f"target: {problem}")
 
-    def _ttl(self, seconds: int) -> int:
+    def _ttl(self, seconds: int | None) -> int:
+        if seconds is None:
+            return self._limits.handoff_seconds
         least, most = self._limits.handoff_seconds_least, self._limits.handoff_seconds_most
         if type(seconds) is not int or not least <= seconds <= most:
             raise BadInput(f"ttl_seconds: must be a whole number from {least} to {most:,}")

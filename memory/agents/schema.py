@@ -85,6 +85,10 @@ EVENTS: Final = (
         agent text NOT NULL, pool text NOT NULL, handoff text NOT NULL, memory text NOT NULL,
         person text NOT NULL, other text NOT NULL
     )""",
+    f"""CREATE TABLE agent_webhooks (
+        name text PRIMARY KEY, number bigint NOT NULL, attempts integer NOT NULL,
+        dead integer NOT NULL, error text NOT NULL, due bigint NOT NULL
+    ) {BY_KEY}""",
     "CREATE INDEX agent_events_at ON agent_events (at)",
     "CREATE INDEX agent_events_person ON agent_events (tenant, person)",
     "CREATE INDEX agent_events_other ON agent_events (tenant, other) WHERE other <> ''",

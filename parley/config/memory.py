@@ -298,27 +298,3 @@ class Grounding(Section):
             if not self.trackers[name].startswith("https:"):
                 raise ValueError(f"trackers.{name} needs https, because it has a token")
         return self
-
-
-class Agents(Section):
-    """Limits of agents, their pools and handoffs, in all tenants together. A limit refuses what
-    would exceed it."""
-
-    agents: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Registered agents."""
-    sessions: int = Field(default=50_000, ge=1, le=1_000_000)
-    """Open sessions; one ends after 30 minutes without use."""
-    pools: int = Field(default=10_000, ge=1, le=1_000_000)
-    """Pools of shared memories."""
-    pool_members: int = Field(default=1_000, ge=1, le=10_000)
-    """Agents in one pool."""
-    pool_memories: int = Field(default=100_000, ge=1, le=1_000_000)
-    """Memories shared in one pool."""
-    handoffs: int = Field(default=50_000, ge=1, le=1_000_000)
-    """Stored handoffs, finished ones included until they are deleted."""
-    pending_per_target: int = Field(default=100, ge=1, le=10_000)
-    """Handoffs that wait for one agent or person."""
-    query_results: int = Field(default=100, ge=1, le=1_000)
-    """Results of one query of a pool, unless the query says how many."""
-    handoff_seconds: int = Field(default=3_600, ge=1, le=2_592_000)
-    """Seconds after which an offered handoff expires, unless the offer says when."""

@@ -8,7 +8,8 @@ from pydantic import Field, SerializeAsAny, create_model
 
 from gateway.ports import AccountSettings, AdapterManifest
 from parley.config import sections
-from parley.config.memory import Agents, Grounding, Heartbeat, Memory, Plans
+from parley.config.agents import Agents
+from parley.config.memory import Grounding, Heartbeat, Memory, Plans
 from parley.config.sections import MAIN, AccountName, Section
 
 

@@ -1,7 +1,10 @@
 """Builds agents, their pools, handoffs and events from the stores."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Final
+from urllib.parse import urlsplit
 
 from gateway.errors import TenantUnknown
 from gateway.message import Place
@@ -16,10 +19,14 @@ from memory.agents.model import AgentLimits
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.agents.shared_updates import SharedUpdates
+from memory.agents.webhook_signature import key_of
+from memory.agents.webhooks import EventWebhook, WebhookDelivery
 from memory.service.people import People
 from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.wiring.storage import MemoryStores
+from safety.http.addresses import HostRule
+from safety.http.client import GuardedClient, OutboundPolicy
 
 
 class ServedPeople:
@@ -111,4 +118,39 @@ def wire_agents(
 
 def agent_limits(settings: Settings) -> AgentLimits:
     """The limits of a configuration."""
-    return AgentLimits(**settings.agents.model_dump())
+    return AgentLimits(**settings.agents.model_dump(exclude={"webhooks"}))
+
+
+WEBHOOK_SECONDS: Final = 10.0
+"""Time limit of a request to a webhook."""
+
+
+def webhook_delivery(
+    settings: Settings, stores: MemoryStores, clock: Clock
+) -> WebhookDelivery | None:
+    """The delivery to the configured webhooks, None without one. Each client reaches the host of
+    its webhook only, and follows no redirect."""
+    sections = settings.agents.webhooks
+    if not (sections and settings.memory.enabled):
+        return None
+    webhooks, clients = [], {}
+    for name, section in sections.items():
+        url = str(section.url)
+        key = key_of(section.secret.get_secret_value())
+        kinds = frozenset(kind.value for kind in section.events)
+        webhooks.append(EventWebhook(name, url, key, section.tenant, kinds))
+        clients[name] = GuardedClient(_only(url, section.networks))
+    return WebhookDelivery(webhooks, clients, stores.webhooks, stores.agent_events, clock)
+
+
+def _only(url: str, networks: Iterable[str]) -> OutboundPolicy:
+    """The policy that allows the host of one address."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return OutboundPolicy(
+        (HostRule.parse(f"{host}:{port}"),),
+        frozenset(ip_network(network) for network in networks),
+        timeout=WEBHOOK_SECONDS,
+        max_redirects=0,
+    )

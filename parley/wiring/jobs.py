@@ -25,6 +25,7 @@ from parley.runtime import Role
 from parley.runtime.background import Background
 from parley.runtime.heartbeats import Heartbeats
 from parley.runtime.housekeeping import Chore, Housekeeping
+from parley.wiring.agents import webhook_delivery
 from parley.wiring.heartbeats import wire_heartbeats
 from parley.wiring.memory import WiredMemory
 from parley.wiring.recall import RecallModels
@@ -34,6 +35,8 @@ ACCESS_EVERY: Final = 3.0
 """Seconds until owners and approvals of other processes count, and people are told."""
 HANDOFFS_EVERY: Final = 3.0
 """Seconds until a task of an agent is offered to a person, or ends."""
+WEBHOOKS_EVERY: Final = 2.0
+"""Seconds between two checks for agent events to send."""
 LINKS_EVERY: Final = 20.0
 """Seconds between two checks for expired links."""
 
@@ -59,6 +62,7 @@ class Jobs:
     access: Housekeeping
     link_expiry: Housekeeping | None = None
     handoffs: Housekeeping | None = None
+    webhooks: Housekeeping | None = None
     heartbeats: Heartbeats | None = None
     consolidation: Background | None = None
     embedding: Background | None = None
@@ -72,6 +76,7 @@ class Jobs:
             self.access,
             self.link_expiry,
             self.handoffs,
+            self.webhooks,
             self.heartbeats,
             self.consolidation,
             self.embedding,
@@ -118,6 +123,7 @@ def build_jobs(parts: JobParts, role: Role, extensions: ExtensionRegistry) -> Jo
         _access(parts, notices=True),
         _link_expiry(parts),
         _handoffs(parts),
+        _webhooks(parts),
         heartbeats,
         _consolidation(parts),
         _embedding(parts),
@@ -186,6 +192,15 @@ def _handoffs(parts: JobParts) -> Housekeeping | None:
         "handoff_expiry": _single(agents.handoffs.expire),
     }
     return Housekeeping(chores, parts.clock, parts.guard, every=HANDOFFS_EVERY)
+
+
+def _webhooks(parts: JobParts) -> Housekeeping | None:
+    """Sends agent events to the configured webhooks."""
+    delivery = webhook_delivery(parts.settings, parts.storage.memory, parts.clock)
+    if delivery is None:
+        return None
+    chores = {"webhooks": delivery.step}
+    return Housekeeping(chores, parts.clock, parts.guard, every=WEBHOOKS_EVERY)
 
 
 def _consolidation(parts: JobParts) -> Background | None:

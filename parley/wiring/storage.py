@@ -44,11 +44,13 @@ from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.events import EventStore
 from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
 from memory.agents.ports.pools import PoolStore
+from memory.agents.ports.webhooks import WebhookStore
 from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.events import SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
+from memory.agents.stores.webhooks import SqlWebhooks
 from memory.ports.audit import AuditTrail
 from memory.ports.memories import MemoryStore
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
@@ -242,6 +244,7 @@ class MemoryStores:
     handoffs: HandoffStore
     direct_places: DirectPlaceStore
     agent_events: EventStore
+    webhooks: WebhookStore
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -266,6 +269,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         handoffs=SqlHandoffs(database),
         direct_places=SqlDirectPlaces(database),
         agent_events=SqlAgentEvents(database),
+        webhooks=SqlWebhooks(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

@@ -25,7 +25,7 @@ from yarl import URL
 
 from safety.http.addresses import Address, HostRule, Network, may_connect, read_host
 
-Method = Literal["GET", "HEAD"]
+Method = Literal["GET", "HEAD", "POST"]
 
 MAX_URL: Final = 2_048
 MAX_ADDRESSES: Final = 16
@@ -165,7 +165,7 @@ class GuardedResolver(AbstractResolver):
 
 
 class GuardedClient:
-    """Sends GET and HEAD requests under a policy. It keeps no connection and needs no closing."""
+    """Sends requests under a policy. It keeps no connection and needs no closing."""
 
     def __init__(self, policy: OutboundPolicy, *, resolver: AbstractResolver | None = None) -> None:
         self._policy = policy
@@ -177,18 +177,19 @@ class GuardedClient:
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
         max_bytes: int | None = None,
         cut: bool = False,
     ) -> Answer:
-        """Send a request and follow redirects.
+        """Send a request and follow redirects; a redirect of a POST is refused.
 
-        With `cut` a body that is too large is cut instead of refused. `headers` are sent to the
-        origin of `url` only, not to redirects. Raises `OutboundError`.
+        With `cut` a response body that is too large is cut instead of refused. `headers` are sent
+        to the origin of `url` only, not to redirects. Raises `OutboundError`.
         """
         most = self._policy.max_bytes if max_bytes is None else max_bytes
         try:
             async with asyncio.timeout(self._policy.timeout), self._session() as session:
-                return await self._follow(session, method, url, headers or {}, most, cut)
+                return await self._follow(session, method, url, headers or {}, body, most, cut)
         except TimeoutError:
             raise TimedOut(f"no answer within {self._policy.timeout:g} seconds") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -202,6 +203,7 @@ class GuardedClient:
         method: Method,
         url: str,
         headers: Mapping[str, str],
+        body: bytes | None,
         most: int,
         cut: bool,
     ) -> Answer:
@@ -209,11 +211,13 @@ class GuardedClient:
         for _ in range(self._policy.max_redirects + 1):
             own = headers if target.origin == first.origin else {}
             async with session.request(
-                method, target.url, headers=own, allow_redirects=False
+                method, target.url, headers=own, data=body, allow_redirects=False
             ) as response:
                 onward = response.headers.get("Location")
                 if response.status not in _REDIRECTS or onward is None:
                     return await _answer(response, most, cut)
+            if method == "POST":
+                raise Forbidden("a redirect of a POST request")
             target = self._redirected(target, onward)
         raise TooManyRedirects(f"more than {self._policy.max_redirects} redirects")
 
