@@ -139,6 +139,9 @@ KINDS: Final[Mapping[str, str]] = {
     "quarantine": "work that stopped the program, without text",
     "admissions": "your permission to write to me",
     "pairing_requests": "your request for permission to write to me",
+    "agent_handoffs": "tasks that agents handed over for you or to you",
+    "agent_events": "events of your agents, without text",
+    "people_direct_places": "your direct conversation with me",
     "approvers": "the direct conversation in which you approve people",
 }
 """Names of the stored kinds of data, by table."""
