@@ -94,9 +94,9 @@ class HandoffManager:
         """Hand a task to an agent, or to a person by their `str(PersonId)`.
 
         `ttl_seconds` is the time of the offer, and then again of the work; without it, the
-        configured one. The memories that the context names do not become readable by that. Raises `BadInput` for
-        wrong arguments or a person who cannot be written to, `NotFound` for an unknown target,
-        `RegistryCapacityError` at a limit.
+        configured one. The memories that the context names do not become readable by that. Raises
+        `BadInput` for wrong arguments or a person who cannot be written to, `NotFound` for an
+        unknown target, `RegistryCapacityError` at a limit.
         """
         source = await self._agents.own(request, source_agent_id)
         if not await self._capable(request, source, Capability.HANDOFF_INITIATE):
