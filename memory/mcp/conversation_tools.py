@@ -5,8 +5,9 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.errors import ToolError
-from memory.mcp.definitions import SESSION, AnyTool, Result, ToolCall, ToolDefinition
+from memory.mcp.definitions import AnyTool, Result, ToolCall, ToolDefinition
 from memory.mcp.memory_tools import remembering
+from memory.mcp.names import SESSION
 from memory.model.record import Record
 from memory.ports.agent_tasks import MAX_TASK_TEXT
 from memory.ports.memories import Filter

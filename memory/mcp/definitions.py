@@ -2,21 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.ports.memory import Caller
 from memory.brain.documents import Brain
+from memory.mcp.names import ServerName
 from memory.ports.agent_tasks import AgentTasks
 from memory.service.handle import Memory, MemoryHandle
 from memory.turns.brief import BriefLimits
 from memory.turns.tools import Arguments
 
-ServerName = Literal["session-memory", "pixeltable-memory"]
-"""The names of the two servers (sources 004): what goes on now, and what is kept."""
-SESSION: Final[ServerName] = "session-memory"
-KNOWLEDGE: Final[ServerName] = "pixeltable-memory"
 CALLER_KEY: Final = "parley.caller"
 """The caller in the scope of an authenticated HTTP request, a `gateway.ports.memory.Caller`."""
 

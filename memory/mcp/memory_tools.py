@@ -13,7 +13,6 @@ from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
 from memory.mcp.definitions import (
-    KNOWLEDGE,
     AnyTool,
     Confirmable,
     Result,
@@ -21,6 +20,7 @@ from memory.mcp.definitions import (
     ToolDefinition,
     WaitingResult,
 )
+from memory.mcp.names import KNOWLEDGE
 from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
 from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments

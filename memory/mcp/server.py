@@ -20,15 +20,9 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound, ToolError
 from gateway.ports.memory import Caller
 from memory.mcp.conversation_tools import conversation_tools
-from memory.mcp.definitions import (
-    CALLER_KEY,
-    KNOWLEDGE,
-    AnyTool,
-    McpServices,
-    ServerName,
-    ToolCall,
-)
+from memory.mcp.definitions import CALLER_KEY, AnyTool, McpServices, ToolCall
 from memory.mcp.memory_tools import memory_tools
+from memory.mcp.names import KNOWLEDGE, ServerName
 from memory.mcp.resources import LISTED, TEMPLATES, Listed, read_resource
 from memory.mcp.sdk_tool import UNAVAILABLE, failed, sdk_tool
 

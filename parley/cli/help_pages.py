@@ -23,7 +23,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Watch": ("status", "why", "logs", "context", "outbox", "quarantine"),
     "Access, people and money": ("access", "token", "usage", "audit"),
-    "Memory": ("memory", "recall", "sync", "models"),
+    "Memory": ("memory", "recall", "sync", "models", "mcp"),
     "Data": ("backup", "restore"),
     "Tools": ("render", "new-adapter"),
 }
@@ -46,6 +46,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "recall": 'parley recall --person telegram:main:42 "When is the release?"',
     "sync": "parley sync slack:main:T0123",
     "token": "parley token telegram:main:42 --days 30",
+    "mcp": "parley mcp config --client claude-code",
     "backup": "parley backup parley-backup.db",
     "restore": "parley restore parley-backup.db",
     "render": "parley render --platform slack answer.md",

@@ -48,6 +48,7 @@ COMMANDS: Final = {
     "page": ("page:page", "Print a link to the web page of a running program."),
     "keys": ("keys:keys", "Create the keys of a deployment before its first start."),
     "token": ("token:token", "Print, list or revoke people's tokens for HTTP."),
+    "mcp": ("mcp:mcp", "Connect an MCP client, such as a coding agent, to the running program."),
     "backup": ("backup:backup", "Copy the database, also while Parley runs."),
     "restore": ("backup:restore_backup", "Restore a copy of the database; Parley must not run."),
     "render": ("render:render_file", "Show how a platform receives a Markdown text."),

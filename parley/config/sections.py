@@ -202,6 +202,14 @@ class Mcp(Section):
     """By a name of your choice; a server's tools are called `name__tool`."""
 
 
+class OwnMcpServer(Section):
+    """Parley as an MCP server, for coding agents and other MCP clients (docs/mcp.md)."""
+
+    enabled: bool = True
+    """Serve MCP on the local listener, for people with a token of `parley token`. It needs
+    `memory.enabled`."""
+
+
 LoadText = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*$", max_length=200),
@@ -276,7 +284,9 @@ class Limits(Section):
     """Questions of one person that are answered although others have used up the limit of the
     channel or the workspace. The total is the limit plus this number for each person who writes."""
     api_per_minute: int = Field(default=120, ge=0, le=100_000)
-    """Requests of one person to the HTTP interface (docs/api.md)."""
+    """Requests of one person to the HTTP interface (docs/api.md), and as many over MCP."""
+    agent_per_minute: int = Field(default=60, ge=0, le=100_000)
+    """Calls of tools by one agent over MCP (docs/mcp.md)."""
 
 
 Prefix = Annotated[str, StringConstraints(min_length=1, max_length=40)]

@@ -49,6 +49,7 @@ class Settings(Section):
     assistant: sections.Assistant = sections.Assistant()
     model: sections.Model = sections.Model()
     mcp: sections.Mcp = sections.Mcp()
+    mcp_server: sections.OwnMcpServer = sections.OwnMcpServer()
     tools: dict[str, sections.ToolRule] = Field(default={})
     """Rules by tool name (`server__tool`) or MCP server name. Without a rule, tools that change
     something are not available in public rooms, and tools that handle secrets are for operators in

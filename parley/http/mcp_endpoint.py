@@ -18,14 +18,14 @@ from starlette.types import Receive, Scope, Send
 
 from db.errors import StoreUnavailable
 from gateway.ports.memory import Caller
-from memory.mcp.definitions import CALLER_KEY, KNOWLEDGE, SESSION, ServerName
+from memory.mcp.definitions import CALLER_KEY
+from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
 from parley.http.access import RequestFacts, is_same_origin
 from parley.http.api.operations import RETRY_SECONDS, Refused
 from parley.http.host_header import read_host
 from parley.security.tokens import TokenClaims
 from safety.http.addresses import is_loopback_name
 
-PREFIX: Final = "/mcp"
 CONVERSATION: Final = "mcp"
 NAMES: Final[Mapping[str, ServerName | None]] = {"": None, SESSION: SESSION, KNOWLEDGE: KNOWLEDGE}
 """The paths below the prefix: all tools, or those of one of the two servers."""

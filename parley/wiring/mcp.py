@@ -8,7 +8,8 @@ from gateway.ports.conversations import ConversationTask
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.turn.services import Services
 from memory.brain.documents import Brain
-from memory.mcp.definitions import McpServices, ServerName
+from memory.mcp.definitions import McpServices
+from memory.mcp.names import ServerName
 from memory.service.handle import Memory
 from memory.stores.api_tokens import TokenStore
 from memory.turns.brief import BriefLimits

@@ -29,6 +29,7 @@ class Servers:
 
     program: Program
     url: str
+    stop: Callable[[], Awaitable[None]]
 
     @asynccontextmanager
     async def client(
@@ -47,7 +48,7 @@ class Servers:
         receives the questions."""
         token = self.program.token(name) if token is None else token
         sent = {"Authorization": f"Bearer {token}", **(headers or {})}
-        ask: Any = None if answers is None else _answering(answers, asked)
+        ask: Any = None if answers is None else answering(answers, asked)
         async with httpx2.AsyncClient(headers=sent, timeout=30, trust_env=False) as http:
             transport = streamable_http_client(self.url + path, http_client=http)
             async with Client(
@@ -79,9 +80,11 @@ class Servers:
         return result.memory_id
 
 
-def _answering(
+def answering(
     answer: str, asked: list[str] | None
 ) -> Callable[..., Awaitable[mcp_types.ElicitResult]]:
+    """The person who answers the questions of a client, which `asked` receives."""
+
     async def ask(
         _context: object, params: mcp_types.ElicitRequestParams
     ) -> mcp_types.ElicitResult:
@@ -114,9 +117,13 @@ async def served(program: Program) -> AsyncIterator[Servers]:
             task = asyncio.create_task(server.serve(sockets=[bound]))
             while not server.started:
                 await asyncio.sleep(0.01)
-            yield Servers(program, f"http://127.0.0.1:{bound.getsockname()[1]}/mcp")
-            server.should_exit = True
-            await task
+
+            async def stop() -> None:
+                server.should_exit = True
+                await task
+
+            yield Servers(program, f"http://127.0.0.1:{bound.getsockname()[1]}/mcp", stop)
+            await stop()
 
 
 def message_of(response: httpx2.Response) -> Any:

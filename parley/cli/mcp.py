@@ -1,0 +1,80 @@
+"""`parley mcp`: connects an MCP client on this machine to a running program, and prints the
+configuration of clients."""
+
+import asyncio
+import os
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from gateway.errors import BadInput, StartError
+from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION
+from parley.cli.mcp_bridge import Bridge, standard_streams
+from parley.cli.mcp_clients import CLIENTS, TOKEN_VARIABLE, configuration_of
+from parley.cli.options import Config, config_path
+from safety.http.addresses import is_loopback_name
+
+ALL: Final = "parley"
+SERVERS: Final = (ALL, SESSION, KNOWLEDGE)
+NO_TOKEN: Final = (
+    f"{TOKEN_VARIABLE} is empty. Print a token with `parley token PLATFORM:ACCOUNT:ID` and put it "
+    "into the environment of this program, in the configuration of your MCP client."
+)
+PLAIN_HTTP: Final = "A token travels only over https, or to this machine. Use an https address."
+
+
+def mcp(
+    action: Annotated[
+        str, typer.Argument(help="`config` prints the configuration of a client.")
+    ] = "",
+    client: Annotated[str, typer.Option(help=f"One of: {', '.join(CLIENTS)}.")] = "plain",
+    server: Annotated[str, typer.Option(help=f"One of: {', '.join(SERVERS)}.")] = ALL,
+    url: Annotated[
+        str, typer.Option(help="The address of a Parley on another machine, without the path.")
+    ] = "",
+    config: Config = None,
+) -> int:
+    """Serve MCP on standard input and output, through the running program."""
+    if action not in ("", "config"):
+        raise typer.BadParameter("write `config` or nothing", param_hint="ACTION")
+    if server not in SERVERS:
+        raise typer.BadParameter(f"one of {', '.join(SERVERS)}", param_hint="--server")
+    endpoint = f"{_address(url, config)}{PREFIX}" + ("" if server == ALL else f"/{server}")
+    if action == "config":
+        if client not in CLIENTS:
+            raise typer.BadParameter(f"one of {', '.join(CLIENTS)}", param_hint="--client")
+        file = None if url else config_path(config)
+        options = ("--url", url) if url else ()
+        sys.stdout.write(configuration_of(client, server, endpoint, file, options))
+        return 0
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if not token:
+        raise BadInput(NO_TOKEN)
+    asyncio.run(_serve(endpoint, token))
+    return 0
+
+
+async def _serve(endpoint: str, token: str) -> None:
+    async with Bridge(endpoint, token) as bridge:
+        await bridge.check()
+        read, write = await standard_streams()
+        await bridge.run(read, write)
+
+
+def _address(url: str, config: Config) -> str:
+    """The address of the program. Raises `BadInput` for one that would reveal the token."""
+    if not url:
+        from parley.cli.running_program import address_of  # noqa: PLC0415 - not needed with --url
+        from parley.config import load  # noqa: PLC0415 - not needed with --url
+
+        settings = load(config_path(config), os.environ)
+        if settings.server.port == 0:
+            raise StartError("server.port is 0, a free port at each start.", "Set a fixed port.")
+        return address_of(settings)
+    import httpx  # noqa: PLC0415 - the help of a command loads no library
+
+    parsed = httpx.URL(url)
+    if parsed.scheme == "https" or (parsed.scheme == "http" and is_loopback_name(parsed.host)):
+        return url.rstrip("/").removesuffix(PREFIX)
+    raise BadInput(PLAIN_HTTP)

@@ -1,0 +1,222 @@
+"""Carries MCP messages between standard input and output and a running program.
+
+The program holds the lock of its database, so a second process cannot serve from it. Each message
+of the client becomes one HTTP request, with the headers of its revision; the SDK is not loaded.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+import httpx
+
+from gateway.errors import StartError
+
+MAX_LINE: Final = 1024 * 1024
+MAX_CALLS: Final = 32
+"""Requests at once; further messages wait."""
+SECONDS: Final = 60.0
+CONNECT_SECONDS: Final = 5.0
+VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The parameter that a request of 2026-07-28 repeats in the header `Mcp-Name`."""
+INTERNAL_ERROR: Final = -32603
+PARSE_ERROR: Final = -32700
+NOT_RUNNING: Final = "No Parley answers on {address}."
+START: Final = (
+    "Start it with `parley run`, with the same configuration, then connect your MCP client again."
+)
+OFF: Final = "The program on {address} serves no MCP."
+TURN_ON: Final = "Set mcp_server.enabled and memory.enabled, and restart it."
+
+Read = Callable[[], Awaitable[bytes]]
+Write = Callable[[bytes], Awaitable[None]]
+
+
+class Bridge:
+    """Connects one client to the servers at `endpoint`, for the person of `token`."""
+
+    def __init__(self, endpoint: str, token: str) -> None:
+        self._http = httpx.AsyncClient(
+            headers={
+                "Authorization": f"Bearer {token}",
+                "Accept": "application/json, text/event-stream",
+                "Content-Type": "application/json",
+            },
+            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
+            trust_env=False,
+        )
+        self._endpoint = endpoint
+        self._address = str(httpx.URL(endpoint).copy_with(path="/")).rstrip("/")
+        self._handshake = ""
+        self._calls: dict[str, asyncio.Task[None]] = {}
+        self._free = asyncio.Semaphore(MAX_CALLS)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def check(self) -> None:
+        """Raise `StartError` unless the program runs, serves MCP and knows the token."""
+        try:
+            told = await self._http.get(self._endpoint)
+        except httpx.HTTPError as error:
+            raise StartError(NOT_RUNNING.format(address=self._address), START) from error
+        if told.status_code == 404:
+            raise StartError(OFF.format(address=self._address), TURN_ON)
+        if told.status_code == 401:
+            raise StartError(_problem(told))
+
+    async def run(self, read: Read, write: Write) -> None:
+        """Carry messages until the input ends, and wait for the answers to the last ones."""
+        while line := await read():
+            if not line.strip():
+                continue
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                await write(_line(_error(None, PARSE_ERROR, "This line is no JSON.")))
+                continue
+            if not isinstance(message, dict):
+                await write(_line(_error(None, PARSE_ERROR, "Send one object in each line.")))
+                continue
+            await self._take(message, line, write)
+        await asyncio.gather(*self._calls.values(), return_exceptions=True)
+
+    async def _take(self, message: dict[str, Any], line: bytes, write: Write) -> None:
+        if message.get("method") == "notifications/cancelled":
+            self._cancel(message)
+        if message.get("method") == "initialize" or "id" not in message:
+            await self._carry(message, line, write)
+            return
+        await self._free.acquire()
+        key = json.dumps(message["id"])
+        task = asyncio.create_task(self._carry(message, line, write))
+        self._calls[key] = task
+
+        def ended(_: object) -> None:
+            self._free.release()
+            if self._calls.get(key) is task:
+                del self._calls[key]
+
+        task.add_done_callback(ended)
+
+    def _cancel(self, message: Mapping[str, Any]) -> None:
+        params = message.get("params")
+        named = params.get("requestId") if isinstance(params, dict) else None
+        task = self._calls.get(json.dumps(named))
+        if task is not None:
+            task.cancel()
+
+    async def _carry(self, message: dict[str, Any], line: bytes, write: Write) -> None:
+        number = message.get("id")
+        try:
+            told = await self._http.post(
+                self._endpoint, content=line, headers=self._headers(message)
+            )
+        except httpx.HTTPError:
+            problem = f"{NOT_RUNNING.format(address=self._address)} {START}"
+            if "id" in message:
+                await write(_line(_error(number, INTERNAL_ERROR, problem)))
+            return
+        if "id" not in message:
+            return
+        answers = _answers(told)
+        if not answers:
+            await write(_line(_error(number, INTERNAL_ERROR, _problem(told))))
+        for answer in answers:
+            result = answer.get("result")
+            if message.get("method") == "initialize" and isinstance(result, dict):
+                self._handshake = str(result.get("protocolVersion", ""))
+            await write(_line(answer))
+
+    def _headers(self, message: Mapping[str, Any]) -> dict[str, str]:
+        """The headers of a message in its revision."""
+        params = message.get("params")
+        params = params if isinstance(params, dict) else {}
+        meta = params.get("_meta")
+        version = meta.get(VERSION) if isinstance(meta, dict) else None
+        if not isinstance(version, str):
+            return {"MCP-Protocol-Version": _token(self._handshake)} if self._handshake else {}
+        method = str(message.get("method", ""))
+        headers = {"MCP-Protocol-Version": _token(version), "Mcp-Method": _token(method)}
+        named = params.get(NAMED.get(method, ""))
+        if isinstance(named, str):
+            headers["Mcp-Name"] = _token(named)
+        return headers
+
+
+def _token(text: str) -> str:
+    """A header's value: printable ASCII, so that a message cannot add headers."""
+    return "".join(char for char in text[:1_000] if " " <= char <= "~").strip()
+
+
+def _answers(told: httpx.Response) -> list[dict[str, Any]]:
+    """The JSON-RPC messages of a response, one or a stream of events; none in any other one."""
+    kind = told.headers.get("content-type", "")
+    if kind.startswith("text/event-stream"):
+        lines = told.text.splitlines()
+        texts = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
+    else:
+        texts = [told.text] if kind.startswith("application/json") else []
+    return [answer for text in texts if (answer := _message(text)) is not None]
+
+
+def _message(text: str) -> dict[str, Any] | None:
+    try:
+        message = json.loads(text)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else None
+
+
+def _problem(told: httpx.Response) -> str:
+    """The reason of a refusal, with the next step."""
+    try:
+        error = told.json()["error"]
+        return f"{error['message']} (HTTP {told.status_code})"
+    except (ValueError, KeyError, TypeError):
+        return f"The program answered HTTP {told.status_code} without an explanation."
+
+
+def _error(number: object, code: int, text: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+async def standard_streams() -> tuple[Read, Write]:
+    """Standard input line by line, empty at its end, and standard output."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(MAX_LINE)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    lock = asyncio.Lock()
+
+    async def read() -> bytes:
+        try:
+            return await reader.readline()
+        except ValueError as error:
+            raise StartError(f"A line has more than {MAX_LINE:,} bytes.") from error
+
+    async def write(line: bytes) -> None:
+        async with lock:
+            await asyncio.to_thread(_write_out, line)
+
+    return read, write
+
+
+def _write_out(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
