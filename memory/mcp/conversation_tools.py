@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from gateway.errors import ToolError
+from memory.mcp.acting import AsAgent
 from memory.mcp.definitions import AnyTool, Result, ToolCall, ToolDefinition
 from memory.mcp.memory_tools import remembering
 from memory.mcp.names import SESSION
@@ -30,7 +31,11 @@ class NoArguments(Arguments):
     """No arguments."""
 
 
-class SetTaskArguments(Arguments):
+class TaskArguments(AsAgent):
+    """The arguments of `get_task_context`."""
+
+
+class SetTaskArguments(AsAgent):
     """The arguments of `set_task_context`."""
 
     task: Annotated[
@@ -86,7 +91,8 @@ class GoalsResult(Result):
 
 
 async def set_task(call: ToolCall, given: SetTaskArguments) -> TaskResult:
-    """Set the task of the person's agents. Raises `ToolError` for a text that is not allowed."""
+    """Set the task of the agent, or of all agents of the person. Raises `ToolError` for a text
+    that is not allowed."""
     text = _task_text(given)
     if detect_injection(text):
         raise ToolError(
@@ -97,15 +103,15 @@ async def set_task(call: ToolCall, given: SetTaskArguments) -> TaskResult:
             f"The task was not set: with its details it has {len(text):,} characters, and "
             f"{MAX_TASK_TEXT:,} are the most. Shorten it."
         )
-    tenant = call.caller.principal.tenant
-    await call.services.tasks.set_task(tenant, call.person, "", text, call.caller.at)
+    tenant, agent = call.caller.principal.tenant, call.handle.request.agent
+    await call.services.tasks.set_task(tenant, call.person, agent, text, call.caller.at)
     return _task_result(text)
 
 
-async def get_task(call: ToolCall, _given: NoArguments) -> TaskResult:
-    """Return the task of the person's agents."""
-    tenant = call.caller.principal.tenant
-    text = await call.services.tasks.task(tenant, call.person, "")
+async def get_task(call: ToolCall, _given: TaskArguments) -> TaskResult:
+    """Return the task of the agent, or of all agents of the person."""
+    tenant, agent = call.caller.principal.tenant, call.handle.request.agent
+    text = await call.services.tasks.task(tenant, call.person, agent)
     return _task_result(redact_secrets(text).text)
 
 
@@ -167,22 +173,25 @@ def conversation_tools() -> tuple[AnyTool, ...]:
         ToolDefinition(
             "get_task_context",
             "Task",
-            "Return the task that this person's agents work on, as the last session left it.",
+            "Return the task as the last session left it: yours with your agent_id, or without it "
+            "the one that all agents of this person share.",
             SESSION,
-            NoArguments,
+            TaskArguments,
             TaskResult,
             get_task,
+            agent="agent_id",
             reads_only=True,
             idempotent=True,
         ),
         ToolDefinition(
             "set_task_context",
             "Set the task",
-            "Replace the task and its state, for the next session of this person's agents.",
+            "Replace the task and its state, for the next session.",
             SESSION,
             SetTaskArguments,
             TaskResult,
             set_task,
+            agent="agent_id",
             idempotent=True,
         ),
         ToolDefinition(

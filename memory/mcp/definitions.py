@@ -7,6 +7,10 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.ports.memory import Caller
+from memory.agents.handoffs import HandoffManager
+from memory.agents.model import Capability
+from memory.agents.pools import PoolRegistry
+from memory.agents.registry import AgentRegistry
 from memory.brain.documents import Brain
 from memory.mcp.names import ServerName
 from memory.ports.agent_tasks import AgentTasks
@@ -52,12 +56,17 @@ class Confirmable(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class McpServices:
-    """Everything that the tools use. `key` returns the secret of confirmation codes."""
+    """Everything that the tools use. `key` returns the secret of confirmation codes; `count_call`
+    counts a call of an agent (tenant, id) and raises `ToolError` after too many."""
 
     memory: Memory
     brain: Brain
     tasks: AgentTasks
+    agents: AgentRegistry
+    pools: PoolRegistry
+    handoffs: HandoffManager
     key: Callable[[], bytes] = field(repr=False)
+    count_call: Callable[[str, str], Awaitable[None]]
     brief: BriefLimits = field(default_factory=BriefLimits)
 
 
@@ -80,7 +89,9 @@ A = TypeVar("A", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition(Generic[A]):
-    """A tool. `question` returns the text that the person confirms before `run`.
+    """A tool. `question` returns the text that the person confirms before `run`. `agent` is the
+    argument with the id of the agent that calls it, and `needed` the capability that it needs; a
+    tool without `agent` is called by the person.
 
     Both raise `BadInput` or `ToolError` with the next step. `reads_only`, `destructive` and
     `idempotent` are hints for the client; no tool reaches beyond this program.
@@ -94,6 +105,8 @@ class ToolDefinition(Generic[A]):
     result: type[Result]
     run: Callable[[ToolCall, A], Awaitable[Result]]
     question: Callable[[ToolCall, A], Awaitable[str]] | None = None
+    agent: str = ""
+    needed: Capability | None = None
     reads_only: bool = False
     destructive: bool = False
     idempotent: bool = False

@@ -12,6 +12,9 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from gateway.errors import NotFound, ToolError
+from memory.agents.defences import MemoryPoisoningDefense, judge_query
+from memory.agents.model import Capability
+from memory.mcp.acting import AsAgent
 from memory.mcp.definitions import (
     AnyTool,
     Confirmable,
@@ -27,12 +30,14 @@ from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
 from memory.turns.brief import brief_of
 from memory.turns.short_ids import ShownIds
 from memory.turns.tools import (
+    MAX_RESULTS,
     Arguments,
     BriefArguments,
     DeleteArguments,
     MemoryTools,
     SearchArguments,
     StoreArguments,
+    found_answer,
 )
 from memory.write.external_text import ExternalText
 
@@ -43,7 +48,13 @@ REVIEW: Final = (
     "Tell the person: `/memories review` in their chat with the assistant, or `parley memory "
     "review`, shows it, and they decide."
 )
+EXTRACTION: Final = (
+    "This query was not answered: it asks for everything, for secrets or for the memories of "
+    "others. Ask about one topic."
+)
 MAX_SHOWN: Final = 300
+"""Characters of a memory in a question."""
+DEFENSE: Final = MemoryPoisoningDefense(MAX_RESULTS)
 
 
 class Found(Result):
@@ -97,7 +108,23 @@ class DeleteResult(WaitingResult):
     id: str | None = None
 
 
-class DeleteOverMcp(Confirmable, DeleteArguments):
+class SearchOverMcp(AsAgent, SearchArguments):
+    """The arguments of `memory_search`."""
+
+
+class BriefOverMcp(AsAgent, BriefArguments):
+    """The arguments of `memory_brief`."""
+
+
+class StoreOverMcp(AsAgent, StoreArguments):
+    """The arguments of `memory_store`."""
+
+
+class UpdateOverMcp(AsAgent, UpdateArguments):
+    """The arguments of `update_customer_brain`."""
+
+
+class DeleteOverMcp(Confirmable, AsAgent, DeleteArguments):
     """The arguments of `memory_delete`."""
 
 
@@ -121,9 +148,9 @@ def _tools(call: ToolCall, *, confirmed: bool = False) -> MemoryTools:
     )
 
 
-async def _answer(call: ToolCall, name: str, given: Arguments | UpdateArguments) -> dict[str, Any]:
+async def _answer(call: ToolCall, name: str, given: Arguments) -> dict[str, Any]:
     """Run a tool of a chat and return its answer. Raises `ToolError` if it refused."""
-    fields: Mapping[str, object] = given.model_dump(exclude_unset=True)
+    fields: Mapping[str, object] = given.model_dump(exclude_unset=True, exclude={"agent_id"})
     answer: dict[str, Any] = json.loads(await _tools(call).call(name, fields))
     if answer.get("success") is False and "status" not in answer and "current" not in answer:
         raise ToolError(str(answer.get("error", "it was refused")))
@@ -132,17 +159,32 @@ async def _answer(call: ToolCall, name: str, given: Arguments | UpdateArguments)
     return answer
 
 
-async def store(call: ToolCall, given: StoreArguments) -> StoreResult:
+async def store(call: ToolCall, given: StoreOverMcp) -> StoreResult:
     """Store a memory."""
     return StoreResult.model_validate(await _answer(call, "memory_store", given))
 
 
-async def search(call: ToolCall, given: SearchArguments) -> SearchResult:
-    """Search memories."""
-    return SearchResult.model_validate(await _answer(call, "memory_search", given))
+async def search(call: ToolCall, given: SearchOverMcp) -> SearchResult:
+    """Search memories. Raises `ToolError` for a query that asks for everything."""
+    judged = judge_query(given.query)
+    if judged.for_review:
+        reasons = " ".join(judged.reasons)
+        audit = remembering(call).handle.read.audit
+        await audit("poisoning_attempt_blocked", operation="query", findings=reasons)
+        raise ToolError(EXTRACTION)
+    asked = SearchArguments.model_validate(given.model_dump(exclude={"agent_id"}))
+    found = await _tools(call).find(asked)
+    scores = {record.id: score for record, score in found}
+    shown = DEFENSE.filter_output(record for record, _ in found)
+    return SearchResult(results=[found_out(one, scores[one.id]) for one in shown.records])
 
 
-async def brief(call: ToolCall, given: BriefArguments) -> BriefResult:
+def found_out(record: Record, score: float) -> Found:
+    """Return a memory as a result."""
+    return Found.model_validate(found_answer(record, score))
+
+
+async def brief(call: ToolCall, given: BriefOverMcp) -> BriefResult:
     """Return the brief of now."""
     remembering(call)
     made = await brief_of(call.handle, call.services.brief)
@@ -151,30 +193,34 @@ async def brief(call: ToolCall, given: BriefArguments) -> BriefResult:
     )
 
 
-async def update(call: ToolCall, given: UpdateArguments) -> UpdateResult:
+async def update(call: ToolCall, given: UpdateOverMcp) -> UpdateResult:
     """Write a document, or store a memory."""
     return UpdateResult.model_validate(await _answer(call, UPDATE.name, given))
 
 
-async def deletable(call: ToolCall, given: DeleteOverMcp) -> Record:
-    """Return the memory that would be deleted. Raises `NotFound`."""
-    whole = ShownIds().named(given.id)
+async def known_memory(call: ToolCall, memory_id: str) -> Record:
+    """Return a memory of the caller. Raises `NotFound`."""
+    whole = ShownIds().named(memory_id)
     record = None if whole is None else await remembering(call).handle.read.get(whole)
     if record is None:
         raise NotFound(NO_MEMORY)
     return record
 
 
+def excerpt(record: Record) -> str:
+    """Return the beginning of a memory in one line, for a question to the person."""
+    return " ".join(record.content.split())[:MAX_SHOWN]
+
+
 async def deletion_question(call: ToolCall, given: DeleteOverMcp) -> str:
     """Return the question that the person confirms."""
-    record = await deletable(call, given)
-    text = " ".join(record.content.split())[:MAX_SHOWN]
-    return f"Delete this {record.kind} from your memory? “{text}” ({record.id})"
+    record = await known_memory(call, given.id)
+    return f"Delete this {record.kind} from your memory? “{excerpt(record)}” ({record.id})"
 
 
 async def delete(call: ToolCall, given: DeleteOverMcp) -> DeleteResult:
     """Delete a memory that the person agreed to delete."""
-    record = await deletable(call, given)
+    record = await known_memory(call, given.id)
     tools = _tools(call, confirmed=True)
     answer = json.loads(await tools.call("memory_delete", {"id": record.id}))
     if not answer["success"]:
@@ -191,9 +237,11 @@ def memory_tools() -> tuple[AnyTool, ...]:
             "Search the person's memories by a question, or list the latest ones. Use it before "
             "you ask for something that the person may have said.",
             KNOWLEDGE,
-            SearchArguments,
+            SearchOverMcp,
             SearchResult,
             search,
+            agent="agent_id",
+            needed=Capability.MEMORY_READ,
             reads_only=True,
             idempotent=True,
         ),
@@ -203,9 +251,11 @@ def memory_tools() -> tuple[AnyTool, ...]:
             "Return what is known about the person: preferences and instructions first, then "
             "facts. Read it at the start of a session.",
             KNOWLEDGE,
-            BriefArguments,
+            BriefOverMcp,
             BriefResult,
             brief,
+            agent="agent_id",
+            needed=Capability.MEMORY_READ,
             reads_only=True,
             idempotent=True,
         ),
@@ -214,9 +264,11 @@ def memory_tools() -> tuple[AnyTool, ...]:
             "Store a memory",
             "Store one lasting fact, decision or preference. It may wait for the person's review.",
             KNOWLEDGE,
-            StoreArguments,
+            StoreOverMcp,
             StoreResult,
             store,
+            agent="agent_id",
+            needed=Capability.MEMORY_WRITE,
         ),
         ToolDefinition(
             "update_customer_brain",
@@ -224,9 +276,11 @@ def memory_tools() -> tuple[AnyTool, ...]:
             "Propose a new text of the person's document (soul) or the project's (bible), or "
             "store a memory. A document is replaced as a whole: read its resource first.",
             KNOWLEDGE,
-            UpdateArguments,
+            UpdateOverMcp,
             UpdateResult,
             update,
+            agent="agent_id",
+            needed=Capability.MEMORY_WRITE,
         ),
         ToolDefinition(
             "memory_delete",
@@ -237,6 +291,8 @@ def memory_tools() -> tuple[AnyTool, ...]:
             DeleteResult,
             delete,
             question=deletion_question,
+            agent="agent_id",
+            needed=Capability.MEMORY_DELETE,
             destructive=True,
             idempotent=True,
         ),

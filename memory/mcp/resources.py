@@ -6,10 +6,9 @@ from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
 from memory.mcp.definitions import ToolCall
-from memory.mcp.memory_tools import NO_MEMORY, remembering
+from memory.mcp.memory_tools import DEFENSE, known_memory, remembering
 from memory.ports.brain import Document
 from memory.turns.brief import brief_of
-from memory.turns.short_ids import ShownIds
 from memory.turns.tools import found_answer
 from safety.secret_detection.detect import redact_secrets
 
@@ -78,10 +77,8 @@ async def _document(call: ToolCall, document: Document) -> Content:
 
 
 async def _memory(call: ToolCall, memory_id: str) -> Content:
-    whole = ShownIds().named(memory_id)
-    record = None if whole is None else await remembering(call).handle.read.get(whole)
-    if record is None:
-        raise NotFound(NO_MEMORY)
+    record = await known_memory(call, memory_id)
+    (record,) = DEFENSE.filter_output((record,)).records
     fields = found_answer(record, 0.0)
     del fields["relevance_score"]
     fields["scope"] = record.scope.value

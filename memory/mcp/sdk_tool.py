@@ -26,6 +26,7 @@ from pydantic import BaseModel, Field, create_model
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ToolError
+from memory.mcp.acting import acting
 from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
 from memory.mcp.definitions import AnyTool, Result, ToolCall, without_titles
 
@@ -140,11 +141,22 @@ def _runner(
                         )
                     )
             given = definition.arguments.model_validate(arguments)
-            return succeeded(await definition.run(await open_call(ctx), given))
+            call = await _opened(definition, open_call, ctx, given)
+            return succeeded(await definition.run(call, given))
 
         return await answered(definition.name, work)
 
     return run
+
+
+async def _opened(
+    definition: AnyTool, open_call: OpenCall, ctx: Context[Any, Any], given: Any
+) -> ToolCall:
+    """Return the call of the person, or of the agent that the arguments name."""
+    call = await open_call(ctx)
+    if not definition.agent:
+        return call
+    return await acting(call, getattr(given, definition.agent), definition.needed)
 
 
 def _needed_code(decision: object) -> CodeRequired | None:
@@ -166,8 +178,8 @@ def _resolver(definition: AnyTool, open_call: OpenCall) -> Callable[..., Awaitab
     async def confirm(ctx: Context[Any, Any], **arguments: Any) -> object:
         assert definition.question is not None  # noqa: S101 - only such tools have a resolver
         try:
-            call = await open_call(ctx)
             given = definition.arguments.model_validate(arguments)
+            call = await _opened(definition, open_call, ctx, given)
             async with asyncio.timeout(CALL_SECONDS):
                 question = await definition.question(call, given)
         except (BadInput, ToolError, StoreUnavailable, TimeoutError) as error:

@@ -19,10 +19,13 @@ from pydantic.networks import AnyUrl
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound, ToolError
 from gateway.ports.memory import Caller
+from memory.mcp.agent_tools import agent_tools
 from memory.mcp.conversation_tools import conversation_tools
 from memory.mcp.definitions import CALLER_KEY, AnyTool, McpServices, ToolCall
+from memory.mcp.handoff_tools import handoff_tools
 from memory.mcp.memory_tools import memory_tools
 from memory.mcp.names import KNOWLEDGE, ServerName
+from memory.mcp.pool_tools import pool_tools
 from memory.mcp.resources import LISTED, TEMPLATES, Listed, read_resource
 from memory.mcp.sdk_tool import UNAVAILABLE, failed, sdk_tool
 
@@ -43,7 +46,13 @@ log = structlog.get_logger(__name__)
 
 def all_tools() -> tuple[AnyTool, ...]:
     """Return the tools of both servers, in the order in which they are listed."""
-    return (*conversation_tools(), *memory_tools())
+    return (
+        *conversation_tools(),
+        *memory_tools(),
+        *agent_tools(),
+        *handoff_tools(),
+        *pool_tools(),
+    )
 
 
 class ParleyServer(MCPServer[Any]):

@@ -245,6 +245,12 @@ class MemoryTools:
         return as_json(answer)
 
     async def _search(self, args: SearchArguments) -> str:
+        found = await self.find(args)
+        return as_json({"results": [found_answer(record, score) for record, score in found]})
+
+    async def find(self, args: SearchArguments) -> list[tuple[Record, float]]:
+        """Return the memories of a search with their scores, best first, and note that the model
+        reads them."""
         now = self._handle.request.at
         narrowed = Filter(
             tags=tuple(args.tags),
@@ -265,7 +271,7 @@ class MemoryTools:
         for record, _ in matches:
             for piece in shown_before(record, self._handle.access.persons):
                 self._external.add(piece)
-        return as_json({"results": [found_answer(record, score) for record, score in matches]})
+        return matches
 
     async def _brief(self, args: BriefArguments) -> str:
         brief = await self._brief_of()

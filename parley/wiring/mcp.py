@@ -1,16 +1,17 @@
 """Builds the MCP servers on memory."""
 
+import math
 from datetime import datetime
 from importlib.metadata import version
 
 from gateway.conversation import ConversationKey
+from gateway.errors import ToolError
+from gateway.policy.rate_limits import BucketRule
 from gateway.ports.conversations import ConversationTask
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.turn.services import Services
-from memory.brain.documents import Brain
 from memory.mcp.definitions import McpServices
 from memory.mcp.names import ServerName
-from memory.service.handle import Memory
 from memory.stores.api_tokens import TokenStore
 from memory.turns.brief import BriefLimits
 from parley.config import Settings
@@ -18,6 +19,7 @@ from parley.http.api.authentication import Authenticator
 from parley.http.mcp_endpoint import CONVERSATION, MAX_BODY, McpEndpoint, McpServers, RequestHandler
 from parley.installation import DISTRIBUTION
 from parley.security.keys import TokenKey, token_key
+from parley.wiring.memory import WiredMemory
 
 
 class AgentTaskNotes:
@@ -39,21 +41,49 @@ class AgentTaskNotes:
         await self._notes.set_task(_key(tenant, person, agent), task, at)
 
 
+class AgentRate:
+    """Limits the calls of one agent."""
+
+    def __init__(self, services: Services, per_minute: int) -> None:
+        self._services = services
+        self._per_minute = per_minute
+
+    async def count(self, tenant: str, agent: str) -> None:
+        """Count a call. Raises `ToolError` after too many in a minute."""
+        if not self._per_minute:
+            return
+        rule = BucketRule("user", f"agent:{tenant}:{agent}", self._per_minute)
+        now = self._services.clock.now().timestamp()
+        taken = await self._services.stores.buckets.take((rule,), now)
+        if not taken.allowed:
+            wait = max(1, math.ceil(taken.retry_after))
+            raise ToolError(
+                f"An agent makes at most {self._per_minute} calls a minute. Wait {wait} s."
+            )
+
+
 def _key(tenant: str, person: str, agent: str) -> ConversationKey:
     return ConversationKey(tenant, CONVERSATION, "main", "", person, agent)
 
 
 def mcp_endpoint(
-    settings: Settings, memory: Memory, brain: Brain, tokens: TokenStore, services: Services
+    settings: Settings, wired: WiredMemory, tokens: TokenStore, services: Services
 ) -> tuple[McpEndpoint, McpServers]:
-    """Return the application of the MCP servers, and the servers to close."""
+    """Return the application of the MCP servers, and the servers to close. Raises `ValueError`
+    where memory is off."""
+    if wired.memory is None or wired.brain is None or wired.agents is None:
+        raise ValueError("the MCP servers need memory")
     key = token_key(settings)
     section = settings.memory
     mcp = McpServices(
-        memory,
-        brain,
+        wired.memory,
+        wired.brain,
         AgentTaskNotes(services.stores.conversations, services.stores.notes),
+        wired.agents.registry,
+        wired.agents.pools,
+        wired.agents.handoffs,
         key.current,
+        AgentRate(services, settings.limits.agent_per_minute).count,
         BriefLimits(section.max_brief_entries, section.max_brief_chars),
     )
     servers = McpServers(lambda name: request_handler(mcp, name))

@@ -47,11 +47,9 @@ async def listening(app: ASGIApp) -> AsyncIterator[str]:
 async def target(program: Program, *, fixtures: bool, sessions: bool) -> AsyncIterator[str]:
     """The address of the program's own servers, or of the fixtures behind the same authentication
     and the same checks. `sessions`: the fixtures keep sessions and stream."""
-    app, memory = program.app, program.app.memory
-    assert memory.memory is not None
-    assert memory.brain is not None
+    app = program.app
     endpoint, servers = mcp_endpoint(
-        program.settings, memory.memory, memory.brain, app.storage.memory.tokens, app.services
+        program.settings, app.memory, app.storage.memory.tokens, app.services
     )
     if fixtures:
         servers = McpServers(lambda _: _fixture_handler(sessions=sessions))

@@ -111,7 +111,7 @@ def settings_in(folder: Path, **sections: Mapping[str, object]) -> Settings:
         "database": {"url": f"sqlite:///{folder}/parley.db"},
         "server": {"port": 0},
         "webhooks": {"port": 0},
-        "limits": {"api_per_minute": 0},
+        "limits": {"api_per_minute": 0, "agent_per_minute": 0},
         "access": {"operators": ["web:olga"]},
     }
     return from_mapping({**document, **sections})

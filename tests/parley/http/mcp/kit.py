@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -69,13 +69,24 @@ class Servers:
         async with httpx2.AsyncClient(timeout=30, trust_env=False) as http:
             return await http.post(self.url, json=body, headers=sent)
 
+    @asynccontextmanager
+    async def with_limits(self, **limits: int) -> AsyncIterator["Servers"]:
+        """The servers of the same program with other limits."""
+        settings = self.program.settings
+        changed = settings.model_copy(update={"limits": settings.limits.model_copy(update=limits)})
+        async with served(replace(self.program, settings=changed)) as running:
+            yield running
+
     async def memory_of(self, name: str) -> MemoryHandle:
         """The memory of a person in private."""
         return await self.program.api_client(name).in_private()
 
     async def remember(self, name: str, content: str, kind: Kind = Kind.FACT) -> str:
-        """Store a memory of a person; returns its id."""
-        result = await (await self.memory_of(name)).write.remember(Draft(content, kind))
+        """Store a memory of a person, who approves it if it waits; returns its id."""
+        handle = await self.memory_of(name)
+        result = await handle.write.remember(Draft(content, kind))
+        if result.review_id:
+            result = await handle.review.approve(result.review_id)
         assert result.memory_id, result.reason
         return result.memory_id
 
@@ -100,11 +111,9 @@ def answering(
 @asynccontextmanager
 async def served(program: Program) -> AsyncIterator[Servers]:
     """The MCP servers of a running program, on a port of their own."""
-    app, memory = program.app, program.app.memory
-    assert memory.memory is not None
-    assert memory.brain is not None
+    app = program.app
     endpoint, servers = mcp_endpoint(
-        program.settings, memory.memory, memory.brain, app.storage.memory.tokens, app.services
+        program.settings, app.memory, app.storage.memory.tokens, app.services
     )
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
