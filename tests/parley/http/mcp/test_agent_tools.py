@@ -28,8 +28,9 @@ async def told(client: Client, name: str, /, **given: Any) -> dict[str, Any]:
     """The result of a tool that succeeds."""
     result = await client.call_tool(name, given)
     assert not result.is_error, text_of(result)
-    assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] | None = result.structured_content
+    assert content is not None
+    return content
 
 
 async def refused(client: Client, name: str, /, **given: Any) -> str:
