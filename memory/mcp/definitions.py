@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway.ports.memory import Caller
+from memory.agents.events import AgentEvents
 from memory.agents.handoffs import HandoffManager
 from memory.agents.model import Capability
 from memory.agents.pools import PoolRegistry
@@ -20,6 +21,9 @@ from memory.turns.tools import Arguments
 
 CALLER_KEY: Final = "parley.caller"
 """The caller in the scope of an authenticated HTTP request, a `gateway.ports.memory.Caller`."""
+RECHECK_KEY: Final = "parley.recheck"
+"""A function in the same scope that returns True while the token is valid: `Recheck`."""
+Recheck = Callable[[], Awaitable[bool]]
 
 
 class Result(BaseModel):
@@ -65,8 +69,11 @@ class McpServices:
     agents: AgentRegistry
     pools: PoolRegistry
     handoffs: HandoffManager
+    events: AgentEvents
     key: Callable[[], bytes] = field(repr=False)
     count_call: Callable[[str, str], Awaitable[None]]
+    poll_seconds: float = 2.0
+    """Seconds between two looks for events of an open stream."""
     brief: BriefLimits = field(default_factory=BriefLimits)
 
 

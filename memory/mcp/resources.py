@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
+from memory.agents.model import AgentEvent
 from memory.mcp.definitions import ToolCall
 from memory.mcp.memory_tools import DEFENSE, known_memory, remembering
+from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
 from memory.ports.brain import Document
 from memory.turns.brief import brief_of
 from memory.turns.tools import found_answer
@@ -14,6 +16,10 @@ from safety.secret_detection.detect import redact_secrets
 
 MAX_URI: Final = 200
 BRIEF: Final = "memory://brief"
+EVENTS: Final = "memory://events"
+RECENT: Final = 500
+"""The numbers of events that the resource without a number goes back."""
+MAX_EVENTS: Final = 100
 DOCUMENTS: Final = "memory://documents/"
 MEMORIES: Final = "memory://memories/"
 MARKDOWN: Final = "text/markdown"
@@ -30,9 +36,13 @@ class Listed:
     title: str
     description: str
     mime: str = MARKDOWN
+    server: ServerName = KNOWLEDGE
 
 
 LISTED: Final = (
+    Listed(
+        EVENTS, "events", "Events", "New events of your agents, pools and handoffs.", JSON, SESSION
+    ),
     Listed(BRIEF, "brief", "Memory brief", "What is known about the person."),
     Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document."),
     Listed(f"{DOCUMENTS}bible", "bible", "BIBLE", "The document of the chosen project."),
@@ -40,6 +50,9 @@ LISTED: Final = (
 )
 TEMPLATES: Final = (
     Listed(f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat."),
+    Listed(
+        f"{EVENTS}/{{after}}", "events_after", "Events", "The events after a number.", JSON, SESSION
+    ),
     Listed(f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", JSON),
 )
 
@@ -60,9 +73,11 @@ async def read_resource(call: ToolCall, uri: str) -> Content:
         return Content(brief.text(with_provenance=True))
     if uri.startswith(DOCUMENTS) and uri.removeprefix(DOCUMENTS) in NAMES:
         return await _document(call, NAMES[uri.removeprefix(DOCUMENTS)])
+    if uri == EVENTS or uri.startswith(f"{EVENTS}/"):
+        return await _events(call, uri.removeprefix(EVENTS).removeprefix("/"))
     if uri.startswith(MEMORIES) and len(uri) <= MAX_URI:
         return await _memory(call, uri.removeprefix(MEMORIES))
-    known = ", ".join(one.uri for one in (*LISTED[:1], *TEMPLATES))
+    known = ", ".join(one.uri for one in (*LISTED[:2], *TEMPLATES))
     raise NotFound(f"There is no such resource. The resources are {known}.")
 
 
@@ -74,6 +89,30 @@ async def _document(call: ToolCall, document: Document) -> Content:
     if version is None:
         raise NotFound(f"The {document.upper()} is empty: nobody has written it yet.")
     return Content(redact_secrets(version.content).text)
+
+
+async def _events(call: ToolCall, after: str) -> Content:
+    """Return the events after a number, or the latest ones."""
+    if after and not (after.isascii() and after.isdigit() and len(after) < 16):
+        raise NotFound(f"Write a number after {EVENTS}/, or nothing.")
+    events = call.services.events
+    number = int(after) if after else max(0, await events.newest() - RECENT)
+    page = await events.after(call.handle.request, number, MAX_EVENTS)
+    shown = [event_out(event) for event in page.events]
+    return Content(json.dumps({"events": shown, "next": page.last, "more": page.more}), JSON)
+
+
+def event_out(event: AgentEvent) -> dict[str, object]:
+    """Return an event: its number, kind and time, and the ids that apply."""
+    ids = {
+        "agent": event.agent,
+        "pool": event.pool,
+        "handoff": event.handoff,
+        "memory": event.memory,
+    }
+    named = {name: value for name, value in ids.items() if value}
+    at = event.at.isoformat(timespec="seconds")
+    return {"number": event.number, "kind": event.kind.value, "at": at, **named}
 
 
 async def _memory(call: ToolCall, memory_id: str) -> Content:

@@ -21,10 +21,11 @@ from gateway.errors import BadInput, NotFound, ToolError
 from gateway.ports.memory import Caller
 from memory.mcp.agent_tools import agent_tools
 from memory.mcp.conversation_tools import conversation_tools
-from memory.mcp.definitions import CALLER_KEY, AnyTool, McpServices, ToolCall
+from memory.mcp.definitions import CALLER_KEY, RECHECK_KEY, AnyTool, McpServices, Recheck, ToolCall
+from memory.mcp.event_stream import EventStreams
 from memory.mcp.handoff_tools import handoff_tools
 from memory.mcp.memory_tools import memory_tools
-from memory.mcp.names import KNOWLEDGE, ServerName
+from memory.mcp.names import SESSION, ServerName
 from memory.mcp.pool_tools import pool_tools
 from memory.mcp.resources import LISTED, TEMPLATES, Listed, read_resource
 from memory.mcp.sdk_tool import UNAVAILABLE, failed, sdk_tool
@@ -61,16 +62,16 @@ class ParleyServer(MCPServer[Any]):
     def __init__(
         self,
         services: McpServices,
-        definitions: Iterable[AnyTool],
-        *,
-        name: str,
+        server: ServerName | None,
         version: str,
-        resources: bool,
     ) -> None:
+        """`server` is one of the two servers, or None for the one with everything."""
         self._services = services
-        self._has_resources = resources
+        self._listed = [one for one in LISTED if server in (None, one.server)]
+        self._templates = [one for one in TEMPLATES if server in (None, one.server)]
+        definitions = [each for each in all_tools() if server in (None, each.server)]
         super().__init__(
-            name,
+            server or "parley",
             title="Parley",
             instructions=INSTRUCTIONS,
             version=version,
@@ -89,6 +90,12 @@ class ParleyServer(MCPServer[Any]):
             subscriptions=False,
             log_level="WARNING",
         )
+        if server in (None, SESSION):
+            self._lowlevel_server.add_request_handler(
+                "subscriptions/listen",
+                mcp_types.SubscriptionsListenRequestParams,
+                EventStreams(self._call_of, _still_allowed, services.poll_seconds).listen,
+            )
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -106,8 +113,6 @@ class ParleyServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[mcp_types.Resource]:
         """Return the brief and the documents."""
-        if not self._has_resources:
-            return []
         return [
             mcp_types.Resource(
                 uri=one.uri,
@@ -116,20 +121,18 @@ class ParleyServer(MCPServer[Any]):
                 description=one.description,
                 mime_type=one.mime,
             )
-            for one in LISTED
+            for one in self._listed
         ]
 
     async def list_resource_templates(self) -> list[mcp_types.ResourceTemplate]:
         """Return the addresses with a name or an id."""
-        if not self._has_resources:
-            return []
-        return [_template(one) for one in TEMPLATES]
+        return [_template(one) for one in self._templates]
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents]:
         """Return a resource of the caller."""
-        if context is None or not self._has_resources:
+        if context is None:
             raise ResourceNotFoundError("There is no such resource.")
         try:
             content = await read_resource(await self._open_call(context), str(uri))
@@ -152,20 +155,12 @@ class ParleyServer(MCPServer[Any]):
         raise MCPError(mcp_types.INVALID_PARAMS, "These servers have no prompts, only tools.")
 
     async def _open_call(self, context: Context[Any, Any]) -> ToolCall:
-        caller = _caller_of(context.request_context)
+        return await self._call_of(context.request_context)
+
+    async def _call_of(self, request_context: ServerRequestContext[Any, Any]) -> ToolCall:
+        caller = _caller_of(request_context)
         handle = await self._services.memory.for_principal(caller)
         return ToolCall(self._services, caller, handle)
-
-
-def server_named(
-    services: McpServices, version: str, server: ServerName | None = None
-) -> ParleyServer:
-    """Return one of the two servers, or without a name the one with all tools."""
-    chosen = [each for each in all_tools() if server in (None, each.server)]
-    resources = server in (None, KNOWLEDGE)
-    return ParleyServer(
-        services, chosen, name=server or "parley", version=version, resources=resources
-    )
 
 
 class SharedCodec:
@@ -206,6 +201,12 @@ def _caller_of(request_context: ServerRequestContext[Any, Any]) -> Caller:
     if not isinstance(caller, Caller):
         raise ToolError("This request has no person. Send a personal token of `parley token`.")
     return caller
+
+
+async def _still_allowed(request_context: ServerRequestContext[Any, Any]) -> bool:
+    request = request_context.request
+    recheck: Recheck | None = None if request is None else request.scope.get(RECHECK_KEY)
+    return recheck is not None and await recheck()
 
 
 def _principal_of(request_context: ServerRequestContext[Any, Any]) -> str | None:

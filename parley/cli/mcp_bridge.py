@@ -7,7 +7,7 @@ of the client becomes one HTTP request, with the headers of its revision; the SD
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -20,6 +20,8 @@ MAX_CALLS: Final = 32
 """Requests at once; further messages wait."""
 SECONDS: Final = 60.0
 CONNECT_SECONDS: Final = 5.0
+LAST_SECONDS: Final = 10.0
+"""Seconds for the answers that are open when the client closes its side."""
 VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that a request of 2026-07-28 repeats in the header `Mcp-Name`."""
@@ -91,7 +93,16 @@ class Bridge:
                 await write(_line(_error(None, PARSE_ERROR, "Send one object in each line.")))
                 continue
             await self._take(message, line, write)
-        await asyncio.gather(*self._calls.values(), return_exceptions=True)
+        await self._end_calls()
+
+    async def _end_calls(self) -> None:
+        """Wait for the last answers; a stream of events does not end by itself."""
+        calls = set(self._calls.values())
+        if calls:
+            _, pending = await asyncio.wait(calls, timeout=LAST_SECONDS)
+            for call in pending:
+                call.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
 
     async def _take(self, message: dict[str, Any], line: bytes, write: Write) -> None:
         if message.get("method") == "notifications/cancelled":
@@ -119,26 +130,27 @@ class Bridge:
             task.cancel()
 
     async def _carry(self, message: dict[str, Any], line: bytes, write: Write) -> None:
-        number = message.get("id")
+        """Send one message, and write what comes back, a stream of messages as it arrives."""
+        answered = False
         try:
-            told = await self._http.post(
-                self._endpoint, content=line, headers=self._headers(message)
-            )
+            async with self._http.stream(
+                "POST", self._endpoint, content=line, headers=self._headers(message)
+            ) as told:
+                async for answer in _messages(told):
+                    answered = True
+                    self._note(message, answer)
+                    await write(_line(answer))
+                problem = "" if answered else _problem(told)
         except httpx.HTTPError:
             problem = f"{NOT_RUNNING.format(address=self._address)} {START}"
-            if "id" in message:
-                await write(_line(_error(number, INTERNAL_ERROR, problem)))
-            return
-        if "id" not in message:
-            return
-        answers = _answers(told)
-        if not answers:
-            await write(_line(_error(number, INTERNAL_ERROR, _problem(told))))
-        for answer in answers:
-            result = answer.get("result")
-            if message.get("method") == "initialize" and isinstance(result, dict):
-                self._handshake = str(result.get("protocolVersion", ""))
-            await write(_line(answer))
+        if problem and "id" in message:
+            await write(_line(_error(message["id"], INTERNAL_ERROR, problem)))
+
+    def _note(self, message: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """Note the revision that `initialize` agreed on."""
+        result = answer.get("result")
+        if message.get("method") == "initialize" and isinstance(result, dict):
+            self._handshake = str(result.get("protocolVersion", ""))
 
     def _headers(self, message: Mapping[str, Any]) -> dict[str, str]:
         """The headers of a message in its revision."""
@@ -161,15 +173,18 @@ def _token(text: str) -> str:
     return "".join(char for char in text[:1_000] if " " <= char <= "~").strip()
 
 
-def _answers(told: httpx.Response) -> list[dict[str, Any]]:
+async def _messages(told: httpx.Response) -> AsyncIterator[dict[str, Any]]:
     """The JSON-RPC messages of a response, one or a stream of events; none in any other one."""
-    kind = told.headers.get("content-type", "")
-    if kind.startswith("text/event-stream"):
-        lines = told.text.splitlines()
-        texts = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
-    else:
-        texts = [told.text] if kind.startswith("application/json") else []
-    return [answer for text in texts if (answer := _message(text)) is not None]
+    if told.headers.get("content-type", "").startswith("text/event-stream"):
+        async for line in told.aiter_lines():
+            event = _message(line.removeprefix("data:")) if line.startswith("data:") else None
+            if event is not None:
+                yield event
+        return
+    await told.aread()
+    answer = _message(told.text)
+    if answer is not None:
+        yield answer
 
 
 def _message(text: str) -> dict[str, Any] | None:
@@ -185,7 +200,7 @@ def _problem(told: httpx.Response) -> str:
     try:
         error = told.json()["error"]
         return f"{error['message']} (HTTP {told.status_code})"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, httpx.ResponseNotRead):
         return f"The program answered HTTP {told.status_code} without an explanation."
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Protocol
 
 import structlog
@@ -17,8 +18,9 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from db.errors import StoreUnavailable
+from gateway.people import Principal
 from gateway.ports.memory import Caller
-from memory.mcp.definitions import CALLER_KEY
+from memory.mcp.definitions import CALLER_KEY, RECHECK_KEY
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
 from parley.http.access import RequestFacts, is_same_origin
 from parley.http.api.operations import RETRY_SECONDS, Refused
@@ -53,6 +55,8 @@ class Entrance(Protocol):
     def holder(self, authorization: str) -> TokenClaims: ...
 
     async def caller_of(self, holder: TokenClaims) -> Caller: ...
+
+    async def admitted(self, holder: TokenClaims) -> Principal: ...
 
 
 Denied = Callable[[Scope, Refused, TokenClaims | None], None]
@@ -134,7 +138,16 @@ class McpEndpoint:
             await _refuse(UNAVAILABLE, send)
         else:
             scope[CALLER_KEY] = _in_own_conversation(caller)
+            scope[RECHECK_KEY] = partial(self._recheck, headers.get("authorization", ""))
             await server.handle_request(scope, receive, send)
+
+    async def _recheck(self, authorization: str) -> bool:
+        """True while the token of an open stream is valid."""
+        try:
+            await self.entrance.admitted(self.entrance.holder(authorization))
+        except Refused:
+            return False
+        return True
 
 
 def check_origin(method: str, headers: Mapping[str, str]) -> None:

@@ -67,7 +67,11 @@ def _key(tenant: str, person: str, agent: str) -> ConversationKey:
 
 
 def mcp_endpoint(
-    settings: Settings, wired: WiredMemory, tokens: TokenStore, services: Services
+    settings: Settings,
+    wired: WiredMemory,
+    tokens: TokenStore,
+    services: Services,
+    poll_seconds: float = 2.0,
 ) -> tuple[McpEndpoint, McpServers]:
     """Return the application of the MCP servers, and the servers to close. Raises `ValueError`
     where memory is off."""
@@ -82,9 +86,11 @@ def mcp_endpoint(
         wired.agents.registry,
         wired.agents.pools,
         wired.agents.handoffs,
+        wired.agents.events,
         key.current,
         AgentRate(services, settings.limits.agent_per_minute).count,
-        BriefLimits(section.max_brief_entries, section.max_brief_chars),
+        brief=BriefLimits(section.max_brief_entries, section.max_brief_chars),
+        poll_seconds=poll_seconds,
     )
     servers = McpServers(lambda name: request_handler(mcp, name))
     entrance = _entrance(settings, key, tokens, services)
@@ -102,9 +108,9 @@ def request_handler(services: McpServices, name: ServerName | None) -> RequestHa
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415
     from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
 
-    from memory.mcp.server import server_named  # noqa: PLC0415 - imports the SDK
+    from memory.mcp.server import ParleyServer  # noqa: PLC0415 - imports the SDK
 
-    server = server_named(services, version(DISTRIBUTION), name)
+    server = ParleyServer(services, name, version(DISTRIBUTION))
     # Host and origin are checked before: `parley/http/mcp_endpoint.py` and the local listener.
     server.streamable_http_app(
         stateless_http=True,

@@ -67,9 +67,7 @@ class Authenticator:
         """Return the caller for these claims, and count the request. Raises `Refused` (401, 403,
         429) and `StoreUnavailable`."""
         clock = self._services.clock
-        self._check_tenant(holder)
-        await self._check_good(holder)
-        principal = await self._admitted(holder)
+        principal = await self.admitted(holder)
         await self._check_rate(principal)
         place = _place(PLATFORM, holder.person, str(holder.person))
         return Caller(
@@ -80,6 +78,13 @@ class Authenticator:
             conversation=f"{PLATFORM}/{holder.person}",
             at=clock.now(),
         )
+
+    async def admitted(self, holder: TokenClaims) -> Principal:
+        """Return the person of these claims with their present role, without counting a request.
+        Raises `Refused` (401, 403) and `StoreUnavailable`."""
+        self._check_tenant(holder)
+        await self._check_good(holder)
+        return await self._admitted(holder)
 
     def _check_tenant(self, holder: TokenClaims) -> None:
         """Refuse a token whose tenant is not the present tenant of its person."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.subscriptions import ResourceUpdated
 
 from parley.cli.mcp_clients import configuration_of
 from tests.parley.http.api.conftest import members, program  # noqa: F401 - fixtures
@@ -66,6 +67,16 @@ async def test_a_question_reaches_the_person_over_stdio(servers: Servers) -> Non
     async with stdio(servers, "auto", answers="accept") as client:
         result = await client.call_tool("memory_delete", {"id": known})
     assert result.structured_content == {"success": True, "id": known}
+
+
+async def test_events_reach_the_client_over_stdio(servers: Servers) -> None:
+    async with (
+        stdio(servers, "auto") as client,
+        client.listen(resource_subscriptions=["memory://events"]) as stream,
+    ):
+        await client.call_tool("register_agent", {"agent_type": "claude_code"})
+        async with asyncio.timeout(20):
+            assert await anext(aiter(stream)) == ResourceUpdated("memory://events")
 
 
 async def run(

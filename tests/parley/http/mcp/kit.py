@@ -19,6 +19,8 @@ from memory.service.handle import MemoryHandle
 from parley.wiring.mcp import mcp_endpoint
 from tests.parley.http.api.kit import Program
 
+POLL_SECONDS = 0.05
+"""Seconds between two looks for events, which are 2 in the program."""
 ERAS = ("2026-07-28", "legacy")
 """The revision without a session, and the handshake of older clients."""
 
@@ -113,7 +115,7 @@ async def served(program: Program) -> AsyncIterator[Servers]:
     """The MCP servers of a running program, on a port of their own."""
     app = program.app
     endpoint, servers = mcp_endpoint(
-        program.settings, app.memory, app.storage.memory.tokens, app.services
+        program.settings, app.memory, app.storage.memory.tokens, app.services, POLL_SECONDS
     )
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))

@@ -13,9 +13,10 @@ async def test_the_list_has_the_brief_and_the_documents(servers: Servers, era: s
         listed = [str(one.uri) for one in (await client.list_resources()).resources]
         templates = (await client.list_resource_templates()).resource_templates
     documents = [f"memory://documents/{name}" for name in ("soul", "bible", "heartbeat")]
-    assert listed == ["memory://brief", *documents]
+    assert listed == ["memory://events", "memory://brief", *documents]
     assert [one.uri_template for one in templates] == [
         "memory://documents/{name}",
+        "memory://events/{after}",
         "memory://memories/{id}",
     ]
 
