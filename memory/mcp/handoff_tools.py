@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from memory.agents.model import Handoff, HandoffContext, HandoffStep
 from memory.mcp.acting import NO_CAPABILITY, AgentId
@@ -23,7 +23,7 @@ STEPS: Final = {
 }
 
 HandoffId = Annotated[str, Field(min_length=1, max_length=100, description="The id of a handoff.")]
-_State = Annotated[dict[str, JsonValue], Field(max_length=MAX_FIELDS)]
+_State = Annotated[dict[str, Any], Field(max_length=MAX_FIELDS)]
 
 
 class Context(Arguments):
