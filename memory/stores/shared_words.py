@@ -1,16 +1,16 @@
 """Word search among the memories that pools share with an agent.
 
 They belong to other people, whose indexes are not searched: the words of what is shared are read
-and compared, the `SHARED_READ` latest shares of the agent's pools.
+and compared, `SHARED_READ` shares at most.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-from db import Database
+from db import Database, either
 from db.statements import within
 from db.values import storable
-from memory.model.scope import SHARES, AccessScope
+from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
 from memory.stores.word_ranking import Candidate, Statistics, bm25, ranked, whole
@@ -18,10 +18,22 @@ from memory.text.terms import Term, query_terms
 
 SHARED_READ: Final = 2_000
 """Shares, the latest of an agent's pools, that its searches read."""
+POOLS_READ: Final = 20
+"""Pools that they are in: those that the agent joined last."""
+JOINED: Final = f"""
+    SELECT pool FROM pool_members WHERE agent = :for_agent ORDER BY seq DESC LIMIT {POOLS_READ}
+"""  # noqa: S608 - constants
+LATEST: Final = f"""
+    SELECT x.seq FROM pool_memories x WHERE x.pool = r.pool ORDER BY x.seq DESC LIMIT {SHARED_READ}
+"""  # noqa: S608 - constants
+SOME: Final = either(
+    sqlite=f"({JOINED}) AS r JOIN pool_memories l ON l.seq IN ({LATEST})",
+    postgres=f"({JOINED}) AS r CROSS JOIN LATERAL ({LATEST}) AS l",
+)
 IN_POOLS: Final = within(
     "m.seq",
-    f"SELECT number FROM (SELECT s.seq, s.number FROM {SHARES} WHERE r.agent = :for_agent"  # noqa: S608 - constants
-    f" ORDER BY s.seq DESC LIMIT {SHARED_READ}) AS latest",
+    f"SELECT s.number FROM pool_memories s WHERE s.seq IN (SELECT l.seq FROM {SOME}"  # noqa: S608 - constants
+    f" ORDER BY l.seq DESC LIMIT {SHARED_READ})",
 )
 """A memory `m` that may be shared with the asking agent; the rule decides."""
 WORDS: Final = f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {IN_POOLS} AND "  # noqa: S608 - constants
