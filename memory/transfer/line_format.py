@@ -248,6 +248,7 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
         channel=str(values["channel"]),
         audience=Audience.DIRECT,
         external=bool(values["external"]),
+        agent=str(values.get("agent", "")),
     )
     until = values.get("valid_until")
     evidence = Evidence(
@@ -259,7 +260,10 @@ def proven_of(values: Mapping[str, object]) -> ProvenHistory:
     )
     origins = values["derived_from"]
     derived = tuple(map(str, origins)) if isinstance(origins, list) else ()
-    return ProvenHistory(provenance, evidence, bool(values["confirmed"]), derived)
+    return ProvenHistory(
+        *(provenance, evidence, bool(values["confirmed"]), derived),
+        agent_private=bool(values.get("agent_private")),
+    )
 
 
 def _signed(values: Mapping[str, object]) -> str:

@@ -23,6 +23,7 @@ class ProvenHistory:
     evidence: Evidence
     confirmed: bool = False
     derived_from: tuple[str, ...] = ()
+    agent_private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Recor
         channel=proven_provenance.channel,
         tool=proven_provenance.tool,
         external=proven_provenance.external,
+        agent=proven_provenance.agent,
     )
     return replace(
         record,
@@ -108,6 +110,7 @@ def _proven(record: Record, proven: ProvenHistory, *, suspicious: bool) -> Recor
         evidence=replace(proven.evidence, claim=record.content),
         confirmed=proven.confirmed and not suspicious,
         derived_from=proven.derived_from,
+        agent_private=proven.agent_private,
     )
 
 

@@ -1,7 +1,10 @@
 """The agents, pools and shares of a person are exported and erased with the person."""
 
 from memory.agents.model import SharedMemory, SharedScope
-from memory.model.record import Scope
+from memory.model.record import Draft, Kind, Scope
+from memory.ports.memories import Filter
+from memory.transfer.exporter import personal_file
+from memory.transfer.importer import LineOutcome, bring_in
 from tests.memory.agents.conftest import Agents
 
 TEAM = SharedScope.TEAM
@@ -60,3 +63,23 @@ async def test_a_shared_project_memory_of_an_erased_person_leaves_the_pool(
     assert len(await agents.entries("ben", pool, ben)) == 1
     await handle.privacy.erase_all()
     assert await agents.entries("ben", pool, ben) == []
+
+
+async def test_what_an_agent_keeps_for_itself_stays_so_through_an_export_and_an_import(
+    agents: Agents,
+) -> None:
+    keeper, sibling = await agents.agent("ada"), await agents.agent("ada")
+    by_keeper = await agents.handle(agent=keeper.id)
+    draft = Draft("The cupboard is called Rosa", Kind.FACT, agent_private=True)
+    waits = await by_keeper.write.remember(draft)
+    person = await agents.handle()
+    kept = (await person.review.approve(waits.review_id)).memory_id
+    file, _ = await personal_file(person)
+    assert await person.privacy.delete([kept]) == [kept]
+    outcomes = [one.fate async for one in bring_in(person, file) if one.id == kept]
+    assert outcomes == [LineOutcome.STORED]
+    record = await by_keeper.read.get(kept)
+    assert record is not None
+    assert (record.agent_private, record.provenance.agent) == (True, keeper.id)
+    assert await (await agents.handle(agent=sibling.id)).read.get(kept) is None
+    assert await person.read.search(Filter()) == []
