@@ -386,6 +386,10 @@ class Sharing(Deciding):
         meant = self.shared.words(agent, turns=True)
         stored = self.found(handle, Filter(superseded=True, limit=1_000))
         assert stored == meant, f"{agent}: shown {stored - meant}, not found {meant - stored}"
+        words = {held.id: held.word for held in self.world.held if held.id.startswith("mem")}
+        there = self.do(self.rig.stores.memories.visible(handle.access, list(words)))
+        by_id = {words[id_] for id_ in there}
+        assert by_id <= meant, f"{agent} reads {by_id - meant} by id"
         latest = self.world.everything[-3:]
         for word in latest:
             sought = self.found(handle, Filter(text=word, superseded=True, limit=100))
