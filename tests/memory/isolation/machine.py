@@ -12,14 +12,13 @@ import sys
 from hypothesis.stateful import invariant, rule
 
 from memory.ports.memories import Filter
-from tests.memory.isolation.memberships import Memberships
 from tests.memory.isolation.model import SCENES, Scene
 from tests.memory.isolation.sharing import Sharing
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Sharing, Memberships):
+class Isolation(Writing, Sharing):
     """All steps, and a look at what people are shown after each."""
 
     @rule()

@@ -28,9 +28,10 @@ from memory.recall.retriever import Retriever
 from memory.service.handle import MemoryHandle
 from memory.turns.turn import MemoryTurn
 from parley.wiring.agents import wire_agents
-from tests.memory.isolation.base import CITED, picks
+from tests.memory.isolation.base import CITED, names, picks
 from tests.memory.isolation.deciding import Deciding
-from tests.memory.isolation.model import SCENES, Held, Scene
+from tests.memory.isolation.memberships import Memberships
+from tests.memory.isolation.model import DISCORD, GENERAL, OPERATORS, SCENES, Held, Scene
 from tests.memory.isolation.pool_model import (
     GLOBAL,
     PRIVATE,
@@ -51,7 +52,7 @@ MOST: Final = 2
 """Agents of one person, and pools of one owner."""
 
 
-class Sharing(Deciding):
+class Sharing(Deciding, Memberships):
     """Agents share."""
 
     def __init__(self) -> None:
@@ -190,31 +191,70 @@ class Sharing(Deciding):
             *(pool.id, word, agent.id, agent.who, scope.value, project, serial, word, serial)
         )
 
-    @rule(scene=homes, other=homes, scope=st.sampled_from((USER, PROJECT, TEAM)), width=widths)
+    @rule(scene=homes, other=homes, scope=st.sampled_from((USER, TEAM)), width=widths)
     def collaborate(self, scene: Scene, other: Scene, scope: int, width: SharedScope) -> None:
-        """The agents of two people work in one pool, and one of them shares a new memory."""
+        """The owner of a pool adds the agents of two people, and one of them shares a memory."""
+        self.work_together(scene, other, SharedScope(scope), width, added=True)
+
+    @rule(name=names, other=names, width=widths)
+    def meet(self, name: str, other: str, width: SharedScope) -> None:
+        """Two people of one server choose its project, and their agents join its pool."""
+        scene, reader = Scene(name, DISCORD), Scene(other, DISCORD)
+        for home in (scene, reader):
+            self.handle_of(Scene(home.name, GENERAL))
+            self.choose(home, 1)
+        self.work_together(scene, reader, SharedScope.PROJECT, width, added=False)
+
+    @rule(name=st.sampled_from(OPERATORS), other=homes, width=widths)
+    def announce(self, name: str, other: Scene, width: SharedScope) -> None:
+        """An operator shares something in a pool that everybody may join."""
+        scene = Scene(name, DISCORD)
+        self.work_together(scene, other, SharedScope.GLOBAL, width, added=False)
+
+    @rule(name=names)
+    def leave_the_choice(self, name: str) -> None:
+        """Somebody chooses no project any more."""
+        scene = Scene(name, DISCORD)
+        self.run(scene, "project", "none")
+        for one in self.world.same(scene.who):
+            self.world.chosen[one] = ""
+
+    def work_together(
+        self, scene: Scene, other: Scene, scope: SharedScope, width: SharedScope, *, added: bool
+    ) -> None:
         if len(self.shared.agents) > 6 or len(self.shared.pools) > 6:
             return
-        before = set(self.shared.pools), set(self.shared.agents)
+        before = set(self.shared.pools)
         for home in dict.fromkeys((scene, other)):
             self.register(home)
-        self.open_pool(scene, SharedScope(scope))
-        pools = [one for id_, one in self.shared.pools.items() if id_ not in before[0]]
+        self.open_pool(scene, scope)
+        pools = [one for id_, one in self.shared.pools.items() if id_ not in before]
         some = {one.who: one for one in self.shared.agents.values()}
         if not pools or scene.who not in some or other.who not in some:
             return
-        sharer, pool = some[scene.who], pools[0]
-        for agent in {sharer.id: sharer, some[other.who].id: some[other.who]}.values():
-            self.joined(scene, agent, pool, Permission.WRITE)
+        sharer, reader, pool = some[scene.who], some[other.who], pools[0]
+        self.joined(scene, sharer, pool, Permission.WRITE)
+        self.joined(scene if added else other, reader, pool, Permission.READ)
         word, caller = self.word(), self.caller(scene)
         result = self.do(self.remembered(caller, Draft(f"{word} hangs on the wall", Kind.FACT)))
         self.note(scene, caller, word, result, Scope.USER, confirmed=False)
-        places = [place for place, held in enumerate(self.world.held) if held.word == word]
-        if places:
+        mine = [held.word for held in self.own_memories(sharer)]
+        if word in mine:
             order = list(self.shared.agents).index(sharer.id)
-            among = list(self.shared.pools).index(pool.id)
-            mine = [h.word for h in self.own_memories(sharer)].index(word)
-            self.share(order, among, mine, width, True)
+            place = list(self.shared.pools).index(pool.id)
+            width = width if scope.includes(width) else scope
+            self.share(order, place, mine.index(word), width, True)
+            self.overstep(reader, pool, word, place, width)
+
+    def overstep(
+        self, reader: HeldAgent, pool: HeldPool, word: str, place: int, width: SharedScope
+    ) -> None:
+        """A member that may only read tries to share, and to update what it reads."""
+        order = list(self.shared.agents).index(reader.id)
+        self.share(order, place, 0, width, True)
+        shares = [(one.pool, one.word) for one in self.shared.alive()]
+        if (pool.id, word) in shares:
+            self.update(order, shares.index((pool.id, word)), False)
 
     def own_memories(self, agent: HeldAgent) -> list[Held]:
         return [
