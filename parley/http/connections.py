@@ -1,22 +1,20 @@
 """Limits the open connections of a listener: their number, their number per address, and the time
 of an unfinished request.
 
-The code is between aiohttp's protocol and its socket. A connection is in one of four phases: `HEAD`
-(a request's head has begun, or no data has come yet), `BODY` (the head is complete and the body is
-not), `WORK` (the request is complete and is being answered) and `IDLE` (answered, kept alive). Only
-a connection in `WORK` is never closed here. TLS ends at the proxy.
+The code is between a server's protocol (aiohttp's or uvicorn's) and its socket. A connection is in
+one of four phases: `HEAD` (a request's head has begun, or no data has come yet), `BODY` (the head
+is complete and the body is not), `WORK` (the request is complete and is being answered) and `IDLE`
+(answered, kept alive). Only a connection in `WORK` is never closed here. TLS ends at the proxy.
 """
 
 import asyncio
 import resource
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
-
-from aiohttp import StreamReader, web
+from typing import Final, TypeAlias
 
 from parley.http.client_address import Network, forwarded_for, is_one_of, rate_limit_key
 
@@ -28,6 +26,8 @@ of them to other uses."""
 MANY_FILES: Final = 1_000_000
 BACKLOG: Final = 256
 """Connections that the operating system accepts before the loop does."""
+
+MakeProtocol: TypeAlias = Callable[[], asyncio.Protocol]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,28 +99,29 @@ class Connections:
             return len(self._waiting[phase])
         return len(self._open) - sum(map(len, self._waiting.values()))
 
-    async def listen(self, runner: web.BaseRunner, host: str, port: int) -> asyncio.Server:
-        """Accept connections for a runner that is set up. Raises `OSError`."""
-        server = runner.server
-        if server is None:
-            raise RuntimeError("the runner is not set up")
+    async def listen(self, make: MakeProtocol, host: str, port: int) -> asyncio.Server:
+        """Accept connections, each with a protocol of its own. Raises `OSError`."""
         return await asyncio.get_running_loop().create_server(
-            lambda: _Guarded(self, server), host, port, backlog=BACKLOG
+            lambda: _Guarded(self, make), host, port, backlog=BACKLOG
         )
 
     @contextmanager
-    def answering(self, request: web.BaseRequest) -> Iterator[bool]:
+    def answering(
+        self,
+        transport: asyncio.BaseTransport | None,
+        body_is_complete: Callable[[], bool],
+        hops: Sequence[str],
+    ) -> Iterator[bool]:
         """Count the answer to a request within the block; False if its sender has too many of them
-        at once."""
-        connection = self._open.get(request.transport) if request.transport is not None else None
+        at once. `hops` are the request's values of `X-Forwarded-For`."""
+        connection = self._open.get(transport) if transport is not None else None
         if connection is None:
             yield True
             return
-        connection.content = request.content
-        self._enter(connection, Phase.WORK if request.content.is_eof() else Phase.BODY)
+        connection.body_is_complete = body_is_complete
+        self._enter(connection, Phase.WORK if body_is_complete() else Phase.BODY)
         behind = not connection.address
         if behind:
-            hops = request.headers.getall("X-Forwarded-For", ())
             connection.address = forwarded_for(hops, self._trusted)
         try:
             yield not behind or self._counted(connection)
@@ -128,15 +129,15 @@ class Connections:
             if behind:
                 self._uncount(connection)
                 connection.address = ""
-            connection.content = None
+            connection.body_is_complete = _unknown
             if connection.transport in self._open:
                 self._forget_bytes(connection)
                 self._enter(connection, Phase.HEAD if connection.more else Phase.IDLE)
 
-    def sender(self, request: web.BaseRequest) -> str:
-        """Return the sender of a request that is being answered, as a unit of limits; empty for
-        this machine and for a proxy that names nobody."""
-        connection = self._open.get(request.transport) if request.transport is not None else None
+    def sender(self, transport: asyncio.BaseTransport | None) -> str:
+        """Return the sender of the request that is being answered on a connection, as a unit of
+        limits; empty for this machine and for a proxy that names nobody."""
+        connection = self._open.get(transport) if transport is not None else None
         return "" if connection is None else connection.address
 
     def close(self) -> None:
@@ -210,8 +211,7 @@ class Connections:
 
     def _is_unfinished(self, connection: "_Guarded") -> bool:
         """Return False while the request is being answered. A complete body starts the answer."""
-        content = connection.content
-        if connection.phase is Phase.BODY and content is not None and content.is_eof():
+        if connection.phase is Phase.BODY and connection.body_is_complete():
             self._enter(connection, Phase.WORK)
         return connection.phase is not Phase.WORK
 
@@ -301,15 +301,20 @@ def _since(connection: "_Guarded") -> float:
     return connection.since
 
 
+def _unknown() -> bool:
+    """Return that no body is known to be complete."""
+    return False
+
+
 class _Guarded(asyncio.Protocol):
-    """Passes everything on to aiohttp's protocol, and reports it to `Connections` first."""
+    """Passes everything on to the server's protocol, and reports it to `Connections` first."""
 
     __slots__ = (
         "_guard",
         "_inner",
         "_make",
         "address",
-        "content",
+        "body_is_complete",
         "held",
         "more",
         "phase",
@@ -320,7 +325,7 @@ class _Guarded(asyncio.Protocol):
 
     transport: asyncio.Transport
 
-    def __init__(self, guard: Connections, make: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(self, guard: Connections, make: MakeProtocol) -> None:
         self._guard = guard
         self._make = make
         self._inner: asyncio.Protocol | None = None
@@ -330,7 +335,7 @@ class _Guarded(asyncio.Protocol):
         self.more = False
         self.address = ""
         self.unsent: int | None = None
-        self.content: StreamReader | None = None
+        self.body_is_complete: Callable[[], bool] = _unknown
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if not isinstance(transport, asyncio.Transport):

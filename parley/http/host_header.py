@@ -9,10 +9,7 @@ refused rather than interpreted, because the result decides if a request address
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from aiohttp import web
+from typing import Final
 
 MAX_NAME: Final = 253
 """Characters of a host name (RFC 1035 section 2.3.4, without the dot at the end)."""
@@ -57,12 +54,6 @@ def is_valid_host_request(target: str, hosts: Sequence[str], *, required: bool) 
     if not hosts:
         return not required
     return len(hosts) == 1 and read_host(hosts[0]) is not None
-
-
-def has_valid_host(request: "web.BaseRequest") -> bool:
-    """Return the same for a request of aiohttp."""
-    hosts = request.headers.getall("Host", [])
-    return is_valid_host_request(request.raw_path, hosts, required=request.version >= (1, 1))
 
 
 def _split(text: str) -> tuple[str | None, str | None]:

@@ -4,13 +4,14 @@ import asyncio
 import errno
 import os
 import socket
-from collections.abc import Iterable
-
-from aiohttp import web
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeAlias
 
 from gateway.errors import StartError
 from parley.http.client_address import Network
-from parley.http.connections import ConnectionBounds, Connections
+from parley.http.connections import ConnectionBounds, Connections, MakeProtocol
+
+Finish: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Listener:
@@ -29,33 +30,33 @@ class Listener:
         self._names = title, section
         self._host = host
         self._wanted_port = port
-        self._runner: web.BaseRunner | None = None
         self._server: asyncio.Server | None = None
+        self._finish: Finish | None = None
         self.connections = Connections(bounds, proxies)
 
-    async def _listen(self, runner: web.BaseRunner) -> None:
-        """Serve `runner` on the port. Raises `StartError`."""
-        await runner.setup()
+    async def _listen(self, make: MakeProtocol, finish: Finish) -> None:
+        """Open the port, with a protocol for each connection. `finish` lets the requests in work
+        end; it is called once, also if there is no port. Raises `StartError`."""
         try:
-            self._server = await self.connections.listen(runner, self._host, self._wanted_port)
+            self._server = await self.connections.listen(make, self._host, self._wanted_port)
         except OSError as error:
-            await runner.cleanup()
+            await finish()
             raise unusable(*self._names, self._host, self._wanted_port, error) from error
-        self._runner = runner
+        self._finish = finish
 
     @property
     def listening(self) -> bool:
         """True while the port is open."""
-        return self._runner is not None
+        return self._server is not None
 
     async def stop(self) -> None:
         """Close the port and its connections. Safe to call twice, and before `start`."""
-        runner, self._runner = self._runner, None
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        if runner is not None:
-            await runner.cleanup()
+        server, self._server = self._server, None
+        finish, self._finish = self._finish, None
+        if server is not None:
+            server.close()
+        if finish is not None:
+            await finish()
         self.connections.close()
 
     @property

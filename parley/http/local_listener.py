@@ -1,70 +1,49 @@
 """The local listener: the page, health, metrics and console, for people who run the program.
 
 It refuses to open beyond this machine without a token, and applies `parley.http.access` to every
-request. Other packages add their routes before it starts.
+request. Other packages add their routes and parts before it starts. Starlette routes the requests,
+uvicorn reads them.
 """
 
-import secrets
-import time
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-import structlog
-from aiohttp import web
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import ASGIApp
 
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
-from gateway.ports.http_routes import LocalRoute
-from parley.http.access import (
-    AccessDecision,
-    RequestFacts,
-    authorize,
-    is_same_origin,
-    same_secret,
-    session_value,
-)
+from gateway.ports.http_routes import LocalRoute, json_response
+from parley.http.asgi import exchange_of
+from parley.http.asgi_server import AsgiServer
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
-from parley.http.denied_requests import AUDITED, DENIED, Denied, note_denial
-from parley.http.host_header import has_valid_host
+from parley.http.entrance import LoginLinks, PagesEntrance, PartEntrance
+from parley.http.guarded_parts import GuardedPart, MakeLife, PartLives, PartMount
 from parley.http.listener import Listener
-from parley.http.local_routes import aiohttp_route
+from parley.http.local_routes import as_http, starlette_routes
+from parley.http.middlewares import (
+    Bounds,
+    DeniedAudit,
+    HostRule,
+    PlainBodies,
+    SecurityHeaders,
+    UnexpectedErrors,
+)
+from parley.http.refusals import refusal
 from safety.http.addresses import is_loopback_name
 
-COOKIE: Final = "parley_session"
-COOKIE_DAYS: Final = 30
-LINK_SECONDS: Final = 600.0
-"""Seconds for which a login link works, once."""
-MAX_LINKS: Final = 16
-"""Maximum unused login links; the oldest is dropped first."""
 MIN_TOKEN: Final = 16
 """Minimum characters of a token that protects a port beyond this machine."""
-
-SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-        "font-src 'self'; connect-src 'self'; media-src 'self' blob:; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-
-OPEN_PATHS: Final = ("/healthz", "/readyz")
-"""Paths that are served to everybody who reaches the port; without access they name no details."""
-
-ENTRY: Final = web.RequestKey("parley.entry", AccessDecision)
-"""The decision of the listener's own rule, for parts with their own tokens."""
 BOUNDS: Final = ConnectionBounds(connections=256, body_seconds=30.0, idle_seconds=60.0)
 """Seconds; long enough for a file that a person sends from the page, up to `max_body`."""
-
-log = structlog.get_logger(__name__)
+_HTTP_ERRORS: Final[Mapping[int, str]] = {404: "not_found", 405: "method_not_allowed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +66,6 @@ class Health:
 
 HealthCheck: TypeAlias = Callable[[], Health]
 ReadyCheck: TypeAlias = Callable[[], Readiness]
-MakeApp: TypeAlias = Callable[[], web.Application]
-_Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class LocalListener(Listener):
@@ -115,142 +92,93 @@ class LocalListener(Listener):
         self._ready: ReadyCheck = ready or (lambda: Readiness(True))
         self._health: HealthCheck = health or Health
         self._max_body = max_body
-        self._routes: list[web.RouteDef] = []
-        self._parts: list[tuple[str, MakeApp]] = []
-        self._guarded: frozenset[web.Application] = frozenset()
-        self._links: OrderedDict[str, float] = OrderedDict()
+        self._stalled_seconds = bounds.idle_seconds
+        self._routes: list[LocalRoute] = []
+        self._parts: list[GuardedPart] = []
+        self._links = LoginLinks()
         self._security = security or SecurityLog()
 
     def add_routes(self, routes: Iterable[LocalRoute]) -> None:
         """Add routes. Raises `RuntimeError` after the start."""
-        if self._runner is not None:
+        if self.listening:
             raise RuntimeError("routes are added before the listener starts")
-        self._routes.extend(map(aiohttp_route, routes))
+        self._routes.extend(routes)
 
-    def add_guarded(self, prefix: str, make: MakeApp) -> None:
+    def add_guarded(
+        self, prefix: str, make: Callable[[], ASGIApp], life: MakeLife | None = None
+    ) -> None:
         """Serve a part with its own tokens under `prefix`, which refuses requests without one.
 
-        Raises `RuntimeError` after the start.
+        `make` returns an ASGI application for HTTP. It sees paths as they were sent (still
+        percent-encoded), with `prefix` as its `root_path`; `prefix` itself is the path `/`. `life`
+        is entered after `make`, before the port opens, and left after its requests have ended. Both
+        are called at each start. Bounds, Host header, origin and audit are the listener's. Raises
+        `RuntimeError` after the start.
         """
-        if self._runner is not None:
+        if self.listening:
             raise RuntimeError("parts are added before the listener starts")
-        self._parts.append((prefix, make))
+        self._parts.append(GuardedPart(prefix, make, life))
 
     async def start(self) -> None:
         """Listen. Raises `ConfigurationError` for an open port without a token, `StartError` if the
         port is not available. Safe to call twice."""
-        if self._runner is not None:
+        if self.listening:
             return
         check_exposure(self._host, self._token)
-        app = web.Application(
-            middlewares=[self._bounded, self._guard], client_max_size=self._max_body
-        )
-        app.on_response_prepare.append(_protect)
-        app.router.add_get("/healthz", self._healthz)
-        app.router.add_get("/readyz", self._readyz)
-        app.add_routes(self._routes)
-        parts = [(prefix, make()) for prefix, make in self._parts]
-        self._guarded = frozenset(part for _, part in parts)
-        for prefix, part in parts:
-            app.add_subapp(prefix, part)
-        runner = web.AppRunner(
-            app,
-            access_log=None,
-            handle_signals=False,
-            shutdown_timeout=5.0,
-            max_line_size=8190,
-            max_field_size=8190,
-            max_headers=64,
-            auto_decompress=False,
-            lingering_time=2.0,
-        )
-        await self._listen(runner)
+        server = AsgiServer(self._app())
+        lives = PartLives(part.life for part in self._parts if part.life is not None)
+
+        async def finish() -> None:
+            await server.stop()
+            await lives.stop()
+
+        await lives.start()
+        await self._listen(server.protocol, finish)
 
     def login_link(self, path: str = "/") -> str:
         """Return a link that gives one browser access within ten minutes; without a token the plain
         page."""
         if not self._token:
             return self.base_url + path
-        code = secrets.token_urlsafe(24)
-        self._links[code] = time.monotonic() + LINK_SECONDS
-        while len(self._links) > MAX_LINKS:
-            self._links.popitem(last=False)
-        return f"{self.base_url}{path}?token={code}"
+        return f"{self.base_url}{path}?token={self._links.new()}"
 
-    # --- every request --------------------------------------------------------------------------
-
-    @web.middleware
-    async def _bounded(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        with self.connections.answering(request) as has_room:
-            if not has_room:
-                return _refused(AccessDecision(False, "too_many_requests", 503))
-            if "Content-Encoding" in request.headers:
-                return _refused(AccessDecision(False, "compressed", 415))
-            response = await handler(request)
-            if response.status in AUDITED:
-                guarded = not self._guarded.isdisjoint(request.match_info.apps)
-                what = "api_denied" if guarded else "local_denied"
-                sender = self.connections.sender(request)
-                note_denial(self._security, what, request, response, sender)
-            return response
-
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        if not has_valid_host(request):
-            return _refused(AccessDecision(False, "bad_host", 400))
-        facts = _facts(request)
-        entry = request[ENTRY] = authorize(facts, self._token)
-        if not self._guarded.isdisjoint(request.match_info.apps):
-            if not is_same_origin(facts):
-                return _refused(AccessDecision(False, "strange_origin", 403))
-            return await handler(request)
-        if request.method == "GET" and "token" in request.query and self._token:
-            return self._log_in(request)
-        if not entry.allowed and request.path not in OPEN_PATHS:
-            return _refused(entry)
-        return await handler(request)
-
-    def _log_in(self, request: web.Request) -> web.StreamResponse:
-        given = request.query["token"]
-        now = time.monotonic()
-        used = ""
-        for code, until in list(self._links.items()):
-            if until < now:
-                del self._links[code]
-            elif same_secret(given, code):
-                used = code
-        if not used:
-            return _refused(AccessDecision(False, "token_wrong", 401))
-        del self._links[used]
-        # Only the path: where to go next is never taken from the link itself.
-        answer = web.Response(
-            status=303, headers={"Location": "/" + request.rel_url.raw_path.lstrip("/")}
+    def _app(self) -> ASGIApp:
+        routes = [
+            Route("/healthz", self._healthz),
+            Route("/readyz", self._readyz),
+            *starlette_routes(self._routes),
+        ]
+        pages = PagesEntrance(Router(routes, redirect_slashes=False), self._token, self._links)
+        mounts: list[BaseRoute] = [
+            PartMount(part.prefix, PartEntrance(part.make(), self._token)) for part in self._parts
+        ]
+        return Starlette(
+            routes=[*mounts, Mount("", pages)],
+            middleware=[
+                Middleware(SecurityHeaders),
+                Middleware(UnexpectedErrors),
+                Middleware(DeniedAudit, security=self._security),
+                Middleware(Bounds, connections=self.connections, seconds=self._stalled_seconds),
+                Middleware(PlainBodies, most=self._max_body),
+                Middleware(HostRule),
+            ],
+            exception_handlers={HTTPException: _http_error},
         )
-        answer.set_cookie(
-            COOKIE,
-            session_value(self._token),
-            max_age=COOKIE_DAYS * 86_400,
-            path="/",
-            httponly=True,
-            samesite="Strict",
-            secure=request.secure or request.headers.get("X-Forwarded-Proto") == "https",
-        )
-        return answer
 
-    async def _healthz(self, _request: web.Request) -> web.Response:
+    async def _healthz(self, _request: Request) -> Response:
         health = self._health()
         state = "ok" if health.well else "stalled"
         body = {"status": state, "loop_lag": round(health.loop_lag, 3)}
-        return web.json_response(body, status=200 if health.well else 503)
+        return as_http(json_response(body, 200 if health.well else 503))
 
-    async def _readyz(self, request: web.Request) -> web.Response:
+    async def _readyz(self, request: Request) -> Response:
         state = self._ready()
         body: dict[str, object] = {"ready": state.ready}
-        if request[ENTRY].allowed:
+        if exchange_of(request.scope).entry.allowed:
             body["parts"] = dict(state.parts)
             if state.problems:
                 body["problems"] = dict(state.problems)
-        return web.json_response(body, status=200 if state.ready else 503)
+        return as_http(json_response(body, 200 if state.ready else 503))
 
 
 def check_exposure(host: str, token: str) -> None:
@@ -270,36 +198,9 @@ def check_exposure(host: str, token: str) -> None:
         )
 
 
-def _facts(request: web.Request) -> RequestFacts:
-    return RequestFacts(
-        method=request.method,
-        headers={name.lower(): value for name, value in request.headers.items()},
-        cookie=request.cookies.get(COOKIE, ""),
-    )
-
-
-def _refused(entry: AccessDecision) -> web.Response:
-    advice = {
-        "token_missing": "Open the login link that `parley run` prints, or send server.token as "
-        "Authorization: Bearer.",
-        "token_wrong": "The token or login link is wrong, used or too old.",
-        "forwarded_without_token": "Requests through a proxy need server.token.",
-        "bad_host": "Send a path, and this host in one Host header.",
-        "strange_host": "Use the host name localhost, or set server.token.",
-        "too_many_requests": "Too many requests from this address at once; try again.",
-        "compressed": "Send the body without Content-Encoding.",
-        "strange_origin": "Requests from pages of other sites are refused. A proxy must pass the "
-        "Host header on.",
-    }.get(entry.reason, "")
-    headers = {"WWW-Authenticate": "Bearer"} if entry.status == 401 else None
-    answer = web.json_response(
-        {"error": entry.reason, "advice": advice}, status=entry.status, headers=headers
-    )
-    answer[DENIED] = Denied(entry.reason)
-    return answer
-
-
-async def _protect(_request: web.Request, response: web.StreamResponse) -> None:
-    for name, value in SECURITY_HEADERS.items():
-        response.headers.setdefault(name, value)
-    response.headers.pop("Server", None)
+async def _http_error(request: Request, error: Exception) -> Response:
+    """Return the refusal of a path or method that is not served."""
+    if not isinstance(error, HTTPException):
+        raise error
+    reason = _HTTP_ERRORS.get(error.status_code, f"http_{error.status_code}")
+    return refusal(request.scope, error.status_code, reason, error.headers)

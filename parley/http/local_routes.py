@@ -1,20 +1,29 @@
-"""Routes of the local listener's port, served by aiohttp."""
+"""Routes of the local listener's port, served by Starlette."""
 
 import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote
 
-from aiohttp import web
+from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.errors import BadInput
 from gateway.ports.http_routes import (
     EventStream,
+    LocalHandler,
     LocalRequest,
     LocalResponse,
     LocalRoute,
     ServerEvent,
 )
+from parley.http.asgi import BodyTooLarge, cookies_of, headers_of, is_encrypted, read_body
 
-CHUNK: Final = 65_536
 PING_SECONDS: Final = 15.0
 """Seconds without an event after which a comment keeps the connection of a stream open."""
 PING: Final = b": still here\n\n"
@@ -25,64 +34,100 @@ STREAM_HEADERS: Final = {
 }
 
 
-def aiohttp_route(route: LocalRoute) -> web.RouteDef:
-    """A route of the port as one of aiohttp's."""
+def starlette_routes(routes: Iterable[LocalRoute]) -> list[Route]:
+    """Return routes of the port as Starlette's, one for each path."""
+    served: dict[str, dict[str, ASGIApp]] = {}
+    for route in routes:
+        methods = served.setdefault(route.path, {})
+        methods[route.method] = _Handler(route.handler)
+        if route.method == "GET":
+            methods["HEAD"] = methods["GET"]
+    return [Route(path, Methods(methods)) for path, methods in served.items()]
 
-    async def handle(request: web.Request) -> web.StreamResponse:
-        answer = await route.handler(_as_port_request(request))
-        if isinstance(answer, EventStream):
-            return await _stream(request, answer)
-        return _as_http(answer)
 
-    return web.route(route.method, route.path, handle)
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """The applications of one path by their methods."""
+
+    apps: Mapping[str, ASGIApp]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self.apps.get(scope["method"])
+        if app is None:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(self.apps))})
+        await app(scope, receive, send)
 
 
-def _as_port_request(request: web.Request) -> LocalRequest:
+def params_of(scope: Scope) -> dict[str, str]:
+    """Return the values of a path's placeholders."""
+    return {name: unquote(value) for name, value in scope["path_params"].items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Handler:
+    handler: LocalHandler
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await self.handler(_as_port_request(scope, receive))
+        response = _Events(answer) if isinstance(answer, EventStream) else as_http(answer)
+        await response(scope, receive, send)
+
+
+def _as_port_request(scope: Scope, receive: Receive) -> LocalRequest:
     async def read(limit: int) -> bytes:
-        data = bytearray()
-        async for chunk in request.content.iter_chunked(CHUNK):
-            data += chunk
-            if len(data) > limit:
-                raise BadInput(f"too large: at most {limit:,} bytes")
-        return bytes(data)
+        try:
+            return await read_body(scope, receive, limit)
+        except BodyTooLarge:
+            raise BadInput(f"too large: at most {limit:,} bytes") from None
 
+    query = QueryParams(scope["query_string"])
     return LocalRequest(
-        method=request.method,
-        path=request.path,
+        method=scope["method"],
+        path=unquote(scope["path"]),
         read=read,
-        query=dict(request.query),
-        headers={name.lower(): value for name, value in request.headers.items()},
-        cookies=request.cookies,
-        params=request.match_info,
-        encrypted=request.secure or request.headers.get("X-Forwarded-Proto") == "https",
+        query={name: query.getlist(name)[0] for name in query},
+        headers=headers_of(scope),
+        cookies=cookies_of(scope),
+        params=params_of(scope),
+        encrypted=is_encrypted(scope),
     )
 
 
-def _as_http(answer: LocalResponse) -> web.Response:
+def as_http(answer: LocalResponse) -> Response:
+    """Return an answer of the port as Starlette's."""
     headers = {"Content-Type": answer.content_type, **answer.headers}
-    return web.Response(body=answer.body, status=answer.status, headers=headers)
+    return Response(answer.body, answer.status, headers)
 
 
-async def _stream(request: web.Request, stream: EventStream) -> web.StreamResponse:
-    response = web.StreamResponse(headers=STREAM_HEADERS)
+class _Events(StreamingResponse):
+    """Sends the events of a stream until they end or the client disconnects."""
+
+    def __init__(self, stream: EventStream) -> None:
+        self._chunks = _encoded(stream.events)
+        super().__init__(self._chunks, headers=STREAM_HEADERS)
+        self._stream = stream
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with aclosing(self._chunks):
+                if scope["method"] == "HEAD":
+                    await Response(headers=STREAM_HEADERS)(scope, receive, send)
+                else:
+                    await super().__call__(scope, receive, send)
+        finally:
+            self._stream.close()
+
+
+async def _encoded(events: AsyncIterator[ServerEvent | None]) -> AsyncGenerator[bytes, None]:
     clock = asyncio.get_running_loop().time
-    try:
-        await response.prepare(request)
-        written = clock()
-        async for event in stream.events:
-            if request.transport is None or request.transport.is_closing():
-                break
-            if event is not None or clock() - written >= PING_SECONDS:
-                await response.write(PING if event is None else _encoded(event))
-                written = clock()
-    except ConnectionError:
-        pass  # the page was closed
-    finally:
-        stream.close()
-    return response
+    written = clock()
+    async for event in events:
+        if event is not None or clock() - written >= PING_SECONDS:
+            yield PING if event is None else _event(event)
+            written = clock()
 
 
-def _encoded(event: ServerEvent) -> bytes:
+def _event(event: ServerEvent) -> bytes:
     name = f"event: {event.name}\n" if event.name else ""
     number = f"id: {event.id}\n" if event.id else ""
     return f"{name}{number}data: {event.data}\n\n".encode()

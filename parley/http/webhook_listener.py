@@ -24,7 +24,7 @@ from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
 from parley.http.denied_requests import note_denial
-from parley.http.host_header import has_valid_host
+from parley.http.host_header import is_valid_host_request
 from parley.http.listener import Listener
 
 MAX_QUERY: Final = 32
@@ -105,7 +105,11 @@ class WebhookListener(Listener):
         """Listen. Safe to call twice, also at once. Raises `StartError` when there is no port."""
         async with self._starting:
             if not self.listening:
-                await self._listen(self._make_runner())
+                runner = self._make_runner()
+                await runner.setup()
+                if runner.server is None:
+                    raise RuntimeError("the runner is not set up")
+                await self._listen(runner.server, runner.cleanup)
 
     def _make_runner(self) -> web.ServerRunner:
         server = _QuietServer(
@@ -128,18 +132,19 @@ class WebhookListener(Listener):
     # --- one request ----------------------------------------------------------------------------
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
-        with self.connections.answering(request) as has_room:
+        transport, hops = request.transport, request.headers.getall("X-Forwarded-For", ())
+        with self.connections.answering(transport, request.content.is_eof, hops) as has_room:
             busy = _refusal(503, {"Retry-After": "1", "Connection": "close"})
             response = await self._decide(request) if has_room else busy
             if response.status in (401, 403):
-                sender = self.connections.sender(request)
-                note_denial(self._security, "webhook_denied", request, response, sender)
+                sender, reason = self.connections.sender(transport), f"http_{response.status}"
+                note_denial(self._security, "webhook_denied", reason, sender)
         if response.status >= 400:
             self.refused[response.status] += 1
         return response
 
     async def _decide(self, request: web.BaseRequest) -> web.Response:
-        if not has_valid_host(request):
+        if not _has_valid_host(request):
             return _refusal(400, {"Connection": "close"})
         route = self._routes.get(request.path)
         if route is None:
@@ -194,6 +199,11 @@ class _Route:
     handler: WebhookHandler
     max_body: int
     proof: str
+
+
+def _has_valid_host(request: web.BaseRequest) -> bool:
+    hosts = request.headers.getall("Host", [])
+    return is_valid_host_request(request.raw_path, hosts, required=request.version >= HttpVersion11)
 
 
 async def _ask_for_body(request: web.BaseRequest) -> None:

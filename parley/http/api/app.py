@@ -3,29 +3,34 @@
 from dataclasses import dataclass
 from typing import Final
 
-from aiohttp import web
-from aiohttp.typedefs import Handler
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.ports.memory import Caller
+from gateway.ports.http_routes import json_response
 from gateway.stores.usage import SpendingReader
 from memory.brain.documents import Brain
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator
 from parley.http.api.documents import document_operations
 from parley.http.api.memories import memory_operations
-from parley.http.api.models import MAX_ID, Nothing
-from parley.http.api.openapi import PATH, describe
+from parley.http.api.models import MAX_ID, Nothing, Plain
+from parley.http.api.openapi import PATH, PREFIX, describe
 from parley.http.api.operations import (
+    Answer,
     AnyOperation,
     Call,
     Refused,
-    error_middleware,
-    read_body,
+    UniformErrors,
+    has_body,
+    read_json,
     read_query,
 )
 from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations
-from parley.http.local_listener import ENTRY
+from parley.http.asgi import exchange_of, headers_of
+from parley.http.local_routes import Methods, as_http, params_of
+from parley.http.refusals import JSON
 
 OPERATIONS: Final = (
     *document_operations(),
@@ -34,7 +39,8 @@ OPERATIONS: Final = (
     *transfer_operations(),
     *usage_operations(),
 )
-_ASKER: Final = web.RequestKey("parley.asker", Caller)
+CALLER: Final = "parley.caller"
+"""The key of the caller in a scope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,46 +53,67 @@ class MemoryApi:
     spending: SpendingReader
     turns: bool = True
 
-    def app(self) -> web.Application:
+    def app(self) -> ASGIApp:
         """Return the application for the path `openapi.PREFIX`."""
-        app = web.Application(middlewares=[error_middleware, self._known])
-        app.router.add_route("GET", PATH, _description)
+        served: dict[str, dict[str, ASGIApp]] = {PATH: {"GET": _description}}
         for operation in OPERATIONS:
-            app.router.add_route(operation.method, operation.path, self._handler(operation))
-        return app
-
-    @web.middleware
-    async def _known(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Authenticate first: an unknown caller does not learn which paths exist."""
-        local = request.match_info.handler is _description and request[ENTRY].allowed
-        if not local:
-            request[_ASKER] = await self.entrance.caller(request)
-        return await handler(request)
-
-    def _handler(self, operation: AnyOperation) -> Handler:
-        async def handle(request: web.Request) -> web.StreamResponse:
-            query = read_query(request, operation.query)
-            body = Nothing()
-            if operation.takes_body and (operation.body_required or request.body_exists):
-                body = await read_body(request, operation.body, operation.most)
-            elif operation.takes_body:
-                body = operation.body()
-            item = request.match_info.get("id", "")
-            if len(item) > MAX_ID:
-                raise Refused(
-                    404, "not_found", "This entry does not exist, or is not yours.", "path.id"
-                )
-            handle = await self.memory.for_principal(request[_ASKER])
-            if query.project is not None:
-                handle = await handle.in_project(query.project)
-            call = Call(handle, self.brain, self.spending, item, self.turns)
-            answer = await operation.run(call, query, body)
-            if answer.body is None:
-                return web.Response(status=answer.status)
-            return web.json_response(text=answer.body.model_dump_json(), status=answer.status)
-
-        return handle
+            methods = served.setdefault(operation.path, {})
+            methods[operation.method] = _Operation(self, operation)
+        routes = [Route(path, Methods(methods)) for path, methods in served.items()]
+        known = _Known(Router(routes, redirect_slashes=False), self.entrance)
+        return UniformErrors(known)
 
 
-async def _description(_request: web.Request) -> web.StreamResponse:
-    return web.json_response(describe(OPERATIONS))
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Authenticates first: an unknown caller does not learn which paths exist."""
+
+    app: ASGIApp
+    entrance: Authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = exchange_of(scope)
+        description = (scope["method"], scope["path"]) == ("GET", PREFIX + PATH)
+        if not (description and exchange.entry.allowed):
+            exchange.holder = self.entrance.holder(headers_of(scope).get("authorization", ""))
+            scope[CALLER] = await self.entrance.caller_of(exchange.holder)
+        await self.app(scope, receive, send)
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """Serves one operation."""
+
+    api: MemoryApi
+    operation: AnyOperation
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation = self.operation
+        query = read_query(scope, operation.query)
+        body = Nothing()
+        if operation.takes_body and (operation.body_required or has_body(scope)):
+            body = await read_json(scope, receive, operation.body, operation.most)
+        elif operation.takes_body:
+            body = operation.body()
+        answer = await operation.run(await self._call(scope, query), query, body)
+        await _as_http(answer)(scope, receive, send)
+
+    async def _call(self, scope: Scope, query: Plain) -> Call:
+        api, item = self.api, params_of(scope).get("id", "")
+        if len(item) > MAX_ID:
+            message = "This entry does not exist, or is not yours."
+            raise Refused(404, "not_found", message, "path.id")
+        handle = await api.memory.for_principal(scope[CALLER])
+        if query.project is not None:
+            handle = await handle.in_project(query.project)
+        return Call(handle, api.brain, api.spending, item, api.turns)
+
+
+def _as_http(answer: Answer) -> Response:
+    if answer.body is None:
+        return Response(status_code=answer.status)
+    return Response(answer.body.model_dump_json(), answer.status, {"Content-Type": JSON})
+
+
+async def _description(scope: Scope, receive: Receive, send: Send) -> None:
+    await as_http(json_response(describe(OPERATIONS)))(scope, receive, send)

@@ -6,7 +6,6 @@ import uuid
 from typing import Final
 
 import structlog
-from aiohttp import web
 
 from gateway.errors import TenantUnknown
 from gateway.message import Place
@@ -17,7 +16,6 @@ from gateway.turn.admission import known_ids, role_in, served
 from gateway.turn.services import Services
 from memory.stores.api_tokens import TokenStore
 from parley.http.api.operations import Refused
-from parley.http.denied_requests import HOLDER
 from parley.security.keys import TokenKey
 from parley.security.tokens import BadToken, TokenClaims, read
 
@@ -50,11 +48,6 @@ class Authenticator:
         self._tokens = tokens
         self._services = services
         self._per_minute = per_minute
-
-    async def caller(self, request: web.Request) -> Caller:
-        """Return the caller. Raises `Refused` (401, 403, 429) and `StoreUnavailable`."""
-        holder = request[HOLDER] = self.holder(request.headers.get("Authorization", ""))
-        return await self.caller_of(holder)
 
     def holder(self, authorization: str) -> TokenClaims:
         """Return the claims of the token in an Authorization header. Raises `Refused` (401)."""

@@ -6,17 +6,29 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 import structlog
-from aiohttp import web
-from aiohttp.typedefs import Handler
 from pydantic import BaseModel, ValidationError
+from starlette.datastructures import QueryParams
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound
+from gateway.ports.http_routes import json_response
 from gateway.stores.usage import SpendingReader
 from memory.brain.documents import Brain
 from memory.service.handle import MemoryHandle
 from parley.http.api.models import Nothing, Plain, RequestModel
-from parley.http.denied_requests import DENIED, Denied
+from parley.http.asgi import (
+    BodyTooLarge,
+    ClientGone,
+    content_length,
+    exchange_of,
+    headers_of,
+    read_body,
+    values_of,
+)
+from parley.http.local_routes import as_http
 
 RETRY_SECONDS: Final = 5
 """`Retry-After` while the database is unavailable."""
@@ -35,64 +47,51 @@ class Refused(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def refusal(refused: Refused) -> web.Response:
+def refusal(refused: Refused) -> Response:
     """Return the response of a refusal."""
     error = {"code": refused.code, "message": refused.message, "where": refused.where}
-    answer = web.json_response(
-        {"error": error}, status=refused.status, headers=dict(refused.headers) or None
-    )
-    answer[DENIED] = Denied(refused.code)
-    return answer
+    return as_http(json_response({"error": error}, refused.status, refused.headers))
 
 
-@web.middleware
-async def error_middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Return every error in the one form."""
-    try:
-        return await handler(request)
-    except Refused as refused:
-        return refusal(refused)
-    except NotFound as error:
-        return refusal(Refused(404, "not_found", str(error)))
-    except BadInput as error:
-        return refusal(Refused(422, "refused", str(error)))
-    except StoreUnavailable as error:
-        log.warning("api_without_store", error=str(error))
-        return refusal(
-            Refused(
-                503,
-                "unavailable",
-                "The database does not answer. Please try again.",
-                headers={"Retry-After": str(RETRY_SECONDS)},
-            )
-        )
-    except web.HTTPException as error:
-        return refusal(_from_http(error))
-    except Exception:
-        log.exception("api_failed", method=request.method)
-        return refusal(
-            Refused(500, "failed", "An internal error occurred; the log has the details.")
-        )
+@dataclass(frozen=True, slots=True)
+class UniformErrors:
+    """Answers every error in the one form."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.app(scope, receive, send)
+        except (ClientGone, BodyTooLarge):
+            raise  # nobody reads an answer; the bound of the listener itself
+        except Exception as error:
+            refused = _as_refused(error)
+            if refused.status == 500:
+                log.exception("api_failed", method=scope["method"])
+            exchange_of(scope).reason = refused.code
+            await refusal(refused)(scope, receive, send)
 
 
-def _from_http(error: web.HTTPException) -> Refused:
-    """Return the refusal for an error of aiohttp."""
-    headers = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
-    match error.status:
-        case 404:
+def _as_refused(error: Exception) -> Refused:
+    match error:
+        case Refused():
+            return error
+        case NotFound():
+            return Refused(404, "not_found", str(error))
+        case BadInput():
+            return Refused(422, "refused", str(error))
+        case StoreUnavailable():
+            log.warning("api_without_store", error=str(error))
+            text = "The database does not answer. Please try again."
+            return Refused(503, "unavailable", text, headers={"Retry-After": str(RETRY_SECONDS)})
+        case HTTPException(status_code=404):
             return Refused(404, "not_found", "This path does not exist.", "path")
-        case 405:
-            return Refused(
-                405,
-                "method_not_allowed",
-                "This path does not accept this method.",
-                "method",
-                headers,
-            )
-        case 413:
-            return Refused(413, "too_large", "The body is too large.", "body")
+        case HTTPException(status_code=405):
+            text = "This path does not accept this method."
+            return Refused(405, "method_not_allowed", text, "method", error.headers or {})
         case _:
-            return Refused(error.status, "bad_request", error.reason, "", headers)
+            text = "An internal error occurred; the log has the details."
+            return Refused(500, "failed", text)
 
 
 MAX_PARAMETERS: Final = 50
@@ -102,16 +101,16 @@ JSON: Final = "application/json"
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_query(request: web.Request, model: type[Model]) -> Model:
+def read_query(scope: Scope, model: type[Model]) -> Model:
     """Return the query as `model`. Raises `Refused` (400)."""
-    query = request.query
-    if len(query) > MAX_PARAMETERS:
+    query = QueryParams(scope["query_string"])
+    if len(query.multi_items()) > MAX_PARAMETERS:
         raise Refused(
             400, "bad_query", f"A request has at most {MAX_PARAMETERS} parameters.", "query"
         )
     given: dict[str, object] = {}
-    for name in set(query):
-        values = query.getall(name)
+    for name in query:
+        values = query.getlist(name)
         field = model.model_fields.get(name)
         if field is not None and isinstance(field.default, tuple):
             given[name] = tuple(values)
@@ -127,40 +126,36 @@ def read_query(request: web.Request, model: type[Model]) -> Model:
         raise _unfit(error, 400, "bad_query", "query") from None
 
 
-async def read_body(request: web.Request, model: type[Model], most: int) -> Model:
+def has_body(scope: Scope) -> bool:
+    """Return True if the request announces a body."""
+    return content_length(scope) > 0 or bool(values_of(scope, "transfer-encoding"))
+
+
+async def read_json(scope: Scope, receive: Receive, model: type[Model], most: int) -> Model:
     """Return the JSON body, of at most `most` bytes, as `model`. Raises `Refused` (400, 408, 413,
     415)."""
-    if request.content_type != JSON or (request.charset or "utf-8").lower() not in (
-        "utf-8",
-        "utf8",
-    ):
+    if not _is_json(headers_of(scope).get("content-type", "")):
         raise Refused(415, "not_json", f"Send {JSON}, in UTF-8.", "header.Content-Type")
-    raw = await _bounded(request, most)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            raw = await read_body(scope, receive, most)
+    except TimeoutError:
+        raise Refused(408, "too_slow", "The body did not arrive in time.", "body") from None
+    except BodyTooLarge:
+        message = f"A body has at most {most // 1024} kB."
+        raise Refused(413, "too_large", message, "body") from None
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
         raise _unfit(error, 400, "bad_body", "body") from None
 
 
-async def _bounded(request: web.Request, most: int) -> bytes:
-    if (request.content_length or 0) > most:
-        raise _too_large(most)
-    raw = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in request.content.iter_any():
-                raw += chunk
-                if len(raw) > most:
-                    raise _too_large(most)
-    except TimeoutError:
-        raise Refused(408, "too_slow", "The body did not arrive in time.", "body") from None
-    return bytes(raw)
-
-
-def _too_large(most: int) -> Refused:
-    # The rest of the body is not read, so the connection cannot be reused.
-    message = f"A body has at most {most // 1024} kB."
-    return Refused(413, "too_large", message, "body", {"Connection": "close"})
+def _is_json(content_type: str) -> bool:
+    kind, *parameters = (part.strip() for part in content_type.lower().split(";"))
+    charsets = [
+        text.removeprefix("charset=").strip('"') for text in parameters if text[:8] == "charset="
+    ]
+    return kind == JSON and (charsets or ["utf-8"])[0] in ("utf-8", "utf8")
 
 
 def _unfit(error: ValidationError, status: int, code: str, where: str) -> Refused:

@@ -5,18 +5,23 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp
 from yarl import URL
 
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
-from parley.http.local_listener import MAX_LINKS, SECURITY_HEADERS, LocalListener, Readiness
+from parley.http.entrance import MAX_LINKS
+from parley.http.local_listener import LocalListener, Readiness
+from parley.http.middlewares import SECURITY_HEADERS
 
 TOKEN = "a-token-of-decent-length"
 
 
-async def hello(_request: web.Request) -> web.Response:
-    return web.Response(text="hello")
+async def hello(_request: Request) -> Response:
+    return Response("hello")
 
 
 async def greet(_request: LocalRequest) -> LocalResponse:
@@ -219,11 +224,8 @@ async def test_an_authorization_header_that_is_not_text_is_refused(
 async def test_a_part_with_its_own_tokens_does_not_require_the_listener_token(
     http: aiohttp.ClientSession,
 ) -> None:
-    def part() -> web.Application:
-        app = web.Application()
-        app.router.add_get("/own", hello)
-        app.router.add_post("/own", hello)
-        return app
+    def part() -> ASGIApp:
+        return Router([Route("/own", hello, methods=["GET", "POST"])])
 
     made = listener(TOKEN)
     made.add_guarded("/part", part)

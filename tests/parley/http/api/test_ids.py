@@ -4,7 +4,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
 
 from gateway.people import KnownIds, PersonId
 from gateway.ports import keep_ids
@@ -63,13 +62,13 @@ async def test_a_person_whose_other_ids_are_unknown_must_write_first(tmp_path: P
     await app.storage.start()
     try:
         entrance = Authenticator(token_key(settings), app.storage.memory.tokens, app.services, 0)
-        request = make_mocked_request("GET", "/", {"Authorization": f"Bearer {held(settings)}"})
+        holder = entrance.holder(f"Bearer {held(settings)}")
         with pytest.raises(Refused) as refused:
-            await entrance.caller(request)
+            await entrance.caller(holder)
         assert (refused.value.status, refused.value.code) == (403, "not_served")
         state = app.storage.stores.states.of("whatsapp", "main")
         await keep_ids(state, "DE.eve", KnownIds(("DE.eve", "")))
-        assert (await entrance.caller(request)).principal.person.id == "DE.eve"
+        assert (await entrance.caller(holder)).principal.person.id == "DE.eve"
     finally:
         await app.storage.stop()
 

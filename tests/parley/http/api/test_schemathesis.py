@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from starlette.responses import JSONResponse
 
 from memory.model.record import Draft, Kind
 from parley.http.api.openapi import PREFIX
@@ -88,9 +89,7 @@ async def test_a_violation_of_the_description_is_detected(
 
 
 def _with_another_form(refused: object) -> object:
-    from aiohttp import web  # noqa: PLC0415 - loaded only where it is needed
-
-    return web.json_response({"wrong": True}, status=refused.status)  # type: ignore[attr-defined]
+    return JSONResponse({"wrong": True}, refused.status)  # type: ignore[attr-defined]
 
 
 async def test_the_description_contains_every_endpoint(program: Program) -> None:

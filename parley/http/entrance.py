@@ -1,0 +1,102 @@
+"""The access rule as layers: one around the local pages, one around parts with their own tokens."""
+
+import secrets
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.datastructures import QueryParams
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from parley.http.access import authorize, is_same_origin, same_secret, session_value
+from parley.http.asgi import exchange_of, facts_of, is_encrypted
+from parley.http.refusals import refusal
+
+COOKIE: Final = "parley_session"
+COOKIE_DAYS: Final = 30
+LINK_SECONDS: Final = 600.0
+"""Seconds for which a login link works, once."""
+MAX_LINKS: Final = 16
+"""Maximum unused login links; the oldest is dropped first."""
+OPEN_PATHS: Final = ("/healthz", "/readyz")
+"""Paths that are served to everybody who reaches the port; without access they name no details."""
+
+
+class LoginLinks:
+    """The codes of login links that are not used yet."""
+
+    def __init__(self) -> None:
+        self._until: OrderedDict[str, float] = OrderedDict()
+
+    def new(self) -> str:
+        """Return a code that works once."""
+        code = secrets.token_urlsafe(24)
+        self._until[code] = time.monotonic() + LINK_SECONDS
+        while len(self._until) > MAX_LINKS:
+            self._until.popitem(last=False)
+        return code
+
+    def use(self, given: str) -> bool:
+        """Return True for a code that works; it does not work again."""
+        now = time.monotonic()
+        used = ""
+        for code, until in list(self._until.items()):
+            if until < now:
+                del self._until[code]
+            elif same_secret(given, code):
+                used = code
+        self._until.pop(used, None)
+        return bool(used)
+
+
+@dataclass(frozen=True, slots=True)
+class PagesEntrance:
+    """Applies the access rule to the local pages, and takes login links."""
+
+    app: ASGIApp
+    token: str
+    links: LoginLinks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        entry = exchange_of(scope).entry = authorize(facts_of(scope, COOKIE), self.token)
+        code = _link_code(scope) if self.token else None
+        if code is not None:
+            await self._log_in(scope, code)(scope, receive, send)
+        elif not entry.allowed and scope["path"] not in OPEN_PATHS:
+            await refusal(scope, entry.status, entry.reason)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _log_in(self, scope: Scope, code: str) -> Response:
+        if not self.links.use(code):
+            return refusal(scope, 401, "token_wrong")
+        # Only the path: where to go next is never taken from the link itself.
+        where = "/" + scope["path"].lstrip("/")
+        cookie = f"{COOKIE}={session_value(self.token)}; Max-Age={COOKIE_DAYS * 86_400}; Path=/"
+        secure = "; Secure" * is_encrypted(scope)
+        headers = {"Location": where, "Set-Cookie": f"{cookie}; HttpOnly; SameSite=Strict{secure}"}
+        return Response(status_code=303, headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class PartEntrance:
+    """Refuses requests from pages of other sites to a part with its own tokens."""
+
+    app: ASGIApp
+    token: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange, facts = exchange_of(scope), facts_of(scope, COOKIE)
+        exchange.part, exchange.entry = "api_denied", authorize(facts, self.token)
+        if is_same_origin(facts):
+            await self.app(scope, receive, send)
+        else:
+            await refusal(scope, 403, "strange_origin")(scope, receive, send)
+
+
+def _link_code(scope: Scope) -> str | None:
+    """Return the code of a login link, None for any other request."""
+    codes = QueryParams(scope["query_string"]).getlist("token")
+    return codes[0] if scope["method"] == "GET" and codes else None
