@@ -8,6 +8,7 @@ from tests.attacks.rows.availability import AVAILABILITY
 from tests.attacks.rows.http import HTTP
 from tests.attacks.rows.identity import IDENTITY
 from tests.attacks.rows.isolation import ISOLATION
+from tests.attacks.rows.local_port import LOCAL_PORT
 from tests.attacks.rows.outbound import OUTBOUND
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
@@ -21,6 +22,7 @@ ATTACKS: Final[Sequence[Attack]] = (
     *WORDS,
     *OUTBOUND,
     *HTTP,
+    *LOCAL_PORT,
     *SECRETS,
     *TENANTS,
     *AVAILABILITY,
