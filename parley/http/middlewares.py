@@ -192,4 +192,5 @@ class HostRule:
         if is_valid_host_request(target_of(scope), hosts, required=required):
             await self.app(scope, receive, send)
         else:
-            await refusal(scope, 400, "bad_host")(scope, receive, send)
+            answer = refusal(scope, 400, "bad_host", {"Connection": "close"})
+            await answer(scope, receive, send)

@@ -60,7 +60,6 @@ NEVER_OUTSIDE: Final = {
     "requests": "of huggingface_hub",
     "rich": "prints the operator's commands",
     "sse_starlette": "of mcp's server side, which is not used",
-    "starlette": "of mcp's server side, which is not used",
     "typer": _OPERATOR,
     "urllib3": "of requests",
     "yaml": _OPERATOR,

@@ -98,7 +98,7 @@ async def _odd_requests(scene: Scene) -> None:
         b"GET /healthz HTTP/1.1\r\n" + HOST + b"X: 1\r\n" * 5_000,
         b"GET /healthz?" + b"a" * 60_000 + b" HTTP/1.1\r\n" + HOST,
     ):
-        answer = await _asked(scene, head + b"\r\n")
+        answer = await _asked(scene, head + b"Connection: close\r\n\r\n")
         hold(answer[:10] == b"HTTP/1.1 4", f"{head[:80]!r} is answered with {answer[:40]!r}")
         hold(b"loop_lag" not in answer, f"{head[:80]!r} reached a page")
     for wanted in (b"websocket", b"h2c"):
@@ -166,6 +166,8 @@ async def _costly_requests(scene: Scene) -> None:
     for sent in (
         chunks + b"1\r\na\r\n" * 60_000 + b"0\r\n\r\n",
         chunks + b"1;" + b"x" * 200_000,
+        chunks + b"0;" + b" " * 60_000 + b"\n\r\n",
+        chunks + b"0\r\na:" + b" " * 60_000 + b"\x0b\r\n\r\n",
         b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b" " * 8_000 + b"\x01\r\n\r\n",
         b"GET / HTTP/1.1\r\n" + HOST + b"Cookie: " + b"a=b;" * 2_000 + b"\r\n\r\n",
         b"GET / HTTP/1.1\r\n" + HOST + b"X-Forwarded-For: " + b"1," * 4_000 + b"\r\n\r\n",

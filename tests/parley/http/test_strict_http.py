@@ -1,5 +1,7 @@
 """Reading of HTTP/1.1: one form of a head, one length of a body."""
 
+import time
+
 import h11
 import pytest
 
@@ -125,10 +127,20 @@ def test_the_size_of_a_head_is_bounded() -> None:
 
 
 def test_a_head_without_end_is_refused_at_its_bound() -> None:
-    for sent in (GET + b"X: " + b"a" * MAX_HEAD, CHUNKED + b"5;" + b"a" * MAX_HEAD):
-        with pytest.raises(h11.RemoteProtocolError) as refused:
-            read(sent)
-        assert refused.value.error_status_hint == 431
+    with pytest.raises(h11.RemoteProtocolError) as refused:
+        read(GET + b"X: " + b"a" * MAX_HEAD)
+    assert refused.value.error_status_hint == 431
+
+
+@pytest.mark.parametrize(
+    "line", [b"0;" + b" " * 60_000 + b"\n\r\n", b"0\r\na:" + b" " * 60_000 + b"\x0b\r\n\r\n"]
+)
+def test_lines_that_h11_reads_in_quadratic_time_are_refused(line: bytes) -> None:
+    for pieces in ([line], [line[:9], line[9:]]):
+        began = time.process_time()
+        with pytest.raises(h11.RemoteProtocolError):
+            read(CHUNKED, *pieces)
+        assert time.process_time() - began < 0.1
 
 
 def test_a_body_of_tiny_chunks_is_refused() -> None:
