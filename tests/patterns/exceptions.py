@@ -31,6 +31,7 @@ EXEMPT: Final = (
     Exempt("aiohttp/web_request.py", "reads the header Forwarded, which nothing here asks for"),
     Exempt("discord/app_commands/commands.py", "reads docstrings of this program's commands"),
     Exempt("discord/utils.py", "escapes Markdown, which gateway/render does instead"),
+    Exempt("h11/_readers.py", "matches whole lines, which parley/http/strict_http.py checks first"),
     Exempt("httpx/_urlparse.py", "of python-telegram-bot's transport, which is not used"),
     Exempt("httpx2/_urlparse.py", "reads addresses of models that the operator configures"),
     Exempt("markdown_it/common/html_re.py", _HTML),
