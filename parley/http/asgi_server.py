@@ -22,7 +22,8 @@ from uvicorn.server import ServerState
 from parley.http.asgi import EXCHANGE, Exchange
 from parley.http.lingering import LingeringTransport
 from parley.http.middlewares import SECURITY_HEADERS
-from parley.http.refusals import JSON, refusal_body
+from parley.http.refusal import refusal_body
+from parley.http.refused_requests import ADVICE
 from parley.http.strict_http import StrictConnection
 
 GRACE_SECONDS: Final = 3.0
@@ -168,10 +169,11 @@ def _is_event_stream(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 def _malformed(status: int) -> bytes:
     """Return the whole answer to a request that could not be read."""
-    body = refusal_body("head_too_large" if status == 431 else "malformed")
+    reason = "head_too_large" if status == 431 else "malformed"
+    body = refusal_body(reason, ADVICE[reason], accept="").text.encode()
     phrase = {431: "Request Header Fields Too Large", 501: "Not Implemented"}
     headers = {
-        "Content-Type": JSON,
+        "Content-Type": "application/json",
         "Content-Length": str(len(body)),
         "Connection": "close",
         **SECURITY_HEADERS,

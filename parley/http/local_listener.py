@@ -36,7 +36,7 @@ from parley.http.middlewares import (
     SecurityHeaders,
     UnexpectedErrors,
 )
-from parley.http.refusals import refusal
+from parley.http.refused_requests import refusal
 from safety.http.addresses import is_loopback_name
 
 MIN_TOKEN: Final = 16

@@ -28,7 +28,7 @@ from parley.http.asgi import (
 from parley.http.connections import Connections
 from parley.http.denied_requests import AUDITED, note_denial
 from parley.http.host_header import is_valid_host_request
-from parley.http.refusals import refusal
+from parley.http.refused_requests import refusal
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (

@@ -30,7 +30,6 @@ from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations
 from parley.http.asgi import exchange_of, headers_of
 from parley.http.local_routes import Methods, as_http, params_of
-from parley.http.refusals import JSON
 
 OPERATIONS: Final = (
     *document_operations(),
@@ -112,7 +111,11 @@ class _Operation:
 def _as_http(answer: Answer) -> Response:
     if answer.body is None:
         return Response(status_code=answer.status)
-    return Response(answer.body.model_dump_json(), answer.status, {"Content-Type": JSON})
+    return Response(
+        answer.body.model_dump_json(),
+        answer.status,
+        {"Content-Type": "application/json; charset=utf-8"},
+    )
 
 
 async def _description(scope: Scope, receive: Receive, send: Send) -> None:

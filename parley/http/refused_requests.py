@@ -1,15 +1,14 @@
-"""The refusals of the local listener as JSON, each with its reason and advice."""
+"""The responses of the local listener to refused requests, each with its reason and advice."""
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from starlette.responses import Response
 from starlette.types import Scope
 
-from parley.http.asgi import exchange_of
+from parley.http.asgi import exchange_of, headers_of
+from parley.http.refusal import refusal_body
 
-JSON: Final = "application/json; charset=utf-8"
 ADVICE: Final[Mapping[str, str]] = {
     "token_missing": "Open the login link that `parley run` prints, or send server.token as "
     "Authorization: Bearer.",
@@ -30,17 +29,14 @@ ADVICE: Final[Mapping[str, str]] = {
 }
 
 
-def refusal_body(reason: str) -> bytes:
-    """Return the body of a refusal."""
-    return json.dumps({"error": reason, "advice": ADVICE.get(reason, "")}).encode()
-
-
 def refusal(
     scope: Scope, status: int, reason: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return the response of a refusal, whose reason is audited where its status is."""
     exchange_of(scope).reason = reason
-    challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    return Response(
-        refusal_body(reason), status, {"Content-Type": JSON, **challenge, **(headers or {})}
-    )
+    accept = headers_of(scope).get("accept", "")
+    body = refusal_body(reason, ADVICE.get(reason, ""), accept)
+    fields = {"Content-Type": f"{body.content_type}; charset=utf-8"}
+    if status == 401:
+        fields["WWW-Authenticate"] = "Bearer"
+    return Response(body.text, status, {**fields, **(headers or {})})
