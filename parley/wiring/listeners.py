@@ -10,6 +10,7 @@ from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.http.api.app import MemoryApi
 from parley.http.api.authentication import Authenticator
+from parley.http.api.events import EventRoutes
 from parley.http.api.openapi import PREFIX
 from parley.http.client_address import networks
 from parley.http.local_listener import LocalListener, Readiness
@@ -68,3 +69,6 @@ def add_memory_api(
     spending = SpendingReader(services.stores.usage, services.humans, budgets, services.clock)
     api = MemoryApi(wired.memory, wired.brain, entrance, spending, settings.memory.episodic)
     listener.add_guarded(PREFIX, api.app)
+    if wired.agents is not None:
+        events = EventRoutes(entrance, wired.memory, wired.agents.events, services.clock)
+        listener.add_routes(events.routes())

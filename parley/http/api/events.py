@@ -1,0 +1,153 @@
+"""`GET /api/events`: the agent events of the person who has the token, as a page of JSON or as a
+stream of server-sent events."""
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from db.errors import StoreUnavailable
+from gateway.errors import BadInput
+from gateway.ports import Clock
+from gateway.ports.http_routes import (
+    EventStream,
+    LocalRequest,
+    LocalResponse,
+    LocalRoute,
+    ServerEvent,
+    json_response,
+)
+from memory.agents.events import MAX_PAGE, AgentEvents
+from memory.agents.model import AgentEvent
+from memory.model.scope import RequestScope
+from memory.service.handle import Memory
+from parley.http.api.authentication import Authenticator
+from parley.http.api.operations import Refused
+from parley.security.tokens import TokenClaims
+
+PATH: Final = "/api/events"
+STREAM_TYPE: Final = "text/event-stream"
+POLL_SECONDS: Final = 2.0
+"""Seconds between two looks for new events of one stream."""
+CHECK_SECONDS: Final = 60.0
+"""Seconds until a stream of a revoked token, or of a person without access, ends."""
+LONGEST_SECONDS: Final = 3_600.0
+"""Seconds after which a stream ends; the client continues with `Last-Event-ID`."""
+MAX_STREAMS: Final = 200
+MAX_OF_PERSON: Final = 5
+MAX_NUMBER: Final = 2**62
+_NO_STORE: Final = {"Cache-Control": "no-store"}
+
+
+@dataclass(slots=True)
+class OpenStreams:
+    """Counts the streams of this process by person."""
+
+    by_person: Counter[str] = field(default_factory=Counter)
+
+    def open(self, person: str) -> Callable[[], None]:
+        """Count another stream; return the function that ends it. Raises `Refused` (429)."""
+        if self.by_person[person] >= MAX_OF_PERSON or self.by_person.total() >= MAX_STREAMS:
+            text = f"At most {MAX_OF_PERSON} streams of a person are open at once."
+            raise Refused(429, "too_many", text, headers={"Retry-After": "10"})
+        self.by_person[person] += 1
+        closed = False
+
+        def close() -> None:
+            nonlocal closed
+            if not closed:
+                closed = True
+                self.by_person[person] -= 1
+
+        return close
+
+
+class EventRoutes:
+    """Serves agent events. A stream ends when its token is no longer valid."""
+
+    def __init__(
+        self, entrance: Authenticator, memory: Memory, events: AgentEvents, clock: Clock
+    ) -> None:
+        self._entrance = entrance
+        self._memory = memory
+        self._events = events
+        self._clock = clock
+        self._open = OpenStreams()
+
+    def routes(self) -> tuple[LocalRoute, ...]:
+        """Return the routes for the local listener."""
+        return (LocalRoute("GET", PATH, self.events),)
+
+    async def events(self, request: LocalRequest) -> LocalResponse | EventStream:
+        """Return a page of events, or a stream where the client accepts one."""
+        try:
+            holder = self._entrance.holder(request.headers.get("authorization", ""))
+            scope = await self._scope(holder)
+            given = request.headers.get("last-event-id") or request.query.get("after", "")
+            if STREAM_TYPE in request.headers.get("accept", ""):
+                after = _number(given, "after") if given else await self._events.newest()
+                close = self._open.open(str(holder.person))
+                return EventStream(self._stream(holder, scope, after), close)
+            limit = _number(request.query.get("limit", "100"), "limit")
+            page = await self._events.after(scope, _number(given or "0", "after"), limit)
+        except Refused as refused:
+            return _error(refused)
+        except BadInput as error:
+            return _error(Refused(400, "bad_query", str(error), "query"))
+        except StoreUnavailable:
+            text = "The database does not answer. Please try again."
+            return _error(Refused(503, "unavailable", text, headers={"Retry-After": "5"}))
+        shown = [_as_json(event) for event in page.events]
+        found = {"events": shown, "last": page.last, "more": page.more}
+        return json_response(found, headers=_NO_STORE)
+
+    async def _scope(self, holder: TokenClaims) -> RequestScope:
+        caller = await self._entrance.caller_of(holder)
+        return (await self._memory.for_principal(caller)).request
+
+    async def _stream(
+        self, holder: TokenClaims, scope: RequestScope, after: int
+    ) -> AsyncIterator[ServerEvent | None]:
+        began = checked = self._clock.monotonic()
+        while (now := self._clock.monotonic()) - began < LONGEST_SECONDS:
+            try:
+                if now - checked >= CHECK_SECONDS:
+                    scope, checked = await self._scope(holder), now
+                page = await self._events.after(scope, after, MAX_PAGE)
+            except Refused:
+                return
+            except StoreUnavailable:
+                yield None
+                await self._clock.sleep(POLL_SECONDS)
+                continue
+            for event in page.events:
+                yield ServerEvent(json.dumps(_as_json(event)), event.kind.value, str(event.number))
+            after = page.last
+            if not page.more:
+                yield None
+                await self._clock.sleep(POLL_SECONDS)
+
+
+def _as_json(event: AgentEvent) -> dict[str, object]:
+    """Return an event without people."""
+    return {
+        "number": event.number,
+        "type": event.kind.value,
+        "at": event.at.isoformat(),
+        "agent": event.agent,
+        "pool": event.pool,
+        "handoff": event.handoff,
+        "memory": event.memory,
+    }
+
+
+def _number(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= MAX_NUMBER):
+        raise Refused(400, "bad_query", f"{name} is a whole number.", f"query.{name}")
+    return int(text)
+
+
+def _error(refused: Refused) -> LocalResponse:
+    error = {"code": refused.code, "message": refused.message, "where": refused.where}
+    return json_response({"error": error}, refused.status, refused.headers)
