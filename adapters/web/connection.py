@@ -222,7 +222,7 @@ class WebAdapter:
         owner, _, file_id = attachment.ref.partition("/")
         stored = self.files.get(file_id, owner)
         if stored is None:
-            raise Permanent(f"{attachment.name or 'the file'} is no longer kept")
+            raise Permanent(f"{attachment.name or 'the file'} is no longer stored")
         if len(stored.data) > limit:
             raise BadInput(f"{stored.name}: {len(stored.data)} bytes, at most {limit} are read")
         return stored.data
@@ -260,7 +260,7 @@ class WebAdapter:
         quoted = quote_of(conversation, payload.get("reply_to"), person)
         events = parse({**payload, **known}, envelope, quoted)
         if not events:
-            raise BadInput("not a message, edit, deletion or button that can be used")
+            raise BadInput("this is no valid message, edit, deletion or button press")
         return events
 
     async def _pass_on(self, conversation: Conversation, event: InboundEvent) -> None:

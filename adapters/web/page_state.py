@@ -295,7 +295,7 @@ class FileStore:
     def add(self, owner: str, name: str, mime: str, data: bytes) -> StoredFile:
         """Keep a file under a new, unguessable id. Raises `BadInput` when it can never fit."""
         if len(data) > self._max_bytes:
-            raise BadInput(f"{name}: {len(data)} bytes, at most {self._max_bytes} can be kept")
+            raise BadInput(f"{name}: {len(data)} bytes, at most {self._max_bytes} can be stored")
         stored = StoredFile(secrets.token_urlsafe(16), owner, name, mime, data)
         self._files[stored.id] = stored
         self._bytes += len(data)

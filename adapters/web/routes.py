@@ -222,7 +222,7 @@ class _Pages:
         except BadInput as problem:
             return error_response(413, str(problem))
         if not isinstance(payload, dict):
-            return error_response(400, "the body is to be a JSON object")
+            return error_response(400, "the body must be a JSON object")
         chat = payload.pop("chat", "")
         if not isinstance(chat, str) or not is_chat(chat):
             return _NO_CHAT

@@ -19,18 +19,20 @@ MAX_CHOICES: Final = 5
 """People with a button below the list."""
 
 NOT_YOURS: Final = "Only owners and operators decide who may write to me."
-NOT_HERE: Final = "Write `/approve` in a direct message with me: others can read this."
-NOBODY: Final = "Nobody waits for your approval."
+NOT_HERE: Final = "Write `/approve` to me in a direct message: others can read this conversation."
+NOBODY: Final = "Nobody waits for an approval."
 DECIDED: Final = "Somebody else decided first, or the request has ended. Nothing was changed."
 APPROVED: Final = "{who} may write to me now."
 REJECTED: Final = (
-    "{who} was rejected, is not told, and gets no new code for a day. `access.blocked_users` in "
-    "the configuration blocks a person for good."
+    "{who} was rejected. I do not notify them, and they get no new code for a day. To block a "
+    "person permanently, add them to `access.blocked_users` in the configuration."
 )
-HEAD: Final = "**These people ask to write to me.** Approve only people whom you know."
+HEAD: Final = (
+    "**These people ask for permission to write to me.** Approve only people whom you know."
+)
 FOOT: Final = (
-    "`/approve CODE` with the code that the person tells you, or `/approve ID`; `/approve reject "
-    "ID` rejects. `/approve list` shows who is approved."
+    "Write `/approve CODE` with the code that the person gives you, or `/approve ID`. `/approve "
+    "reject ID` rejects a request. `/approve list` shows the approved people."
 )
 
 

@@ -41,7 +41,7 @@ UNLISTED = (CommandSpec(START, "Begin"),)
 COMMANDS = REGISTERED + UNLISTED
 APPROVE = CommandSpec(
     "approve",
-    "Decide who may write to me",
+    "Decide who may write to you",
     takes_arguments=True,
     argument_name="code",
     argument_optional=True,

@@ -1,5 +1,5 @@
-"""The owner code: who has access to the machine makes it, and who sends it in a direct message
-becomes owner."""
+"""Owner codes: a person with access to the machine makes one, and the person who sends it in a
+direct message becomes owner."""
 
 import secrets
 from typing import Final

@@ -45,8 +45,8 @@ TRIES_PER_MINUTE: Final = 5
 """Codes that one approver may enter."""
 
 WRONG_CODE: Final = (
-    "Nobody waits with this code. It may be mistyped, used already, or older than an hour. A newer "
-    "code replaces an older one. `/approve` lists who waits."
+    "No request has this code. It may be mistyped, used already, or older than an hour. A newer "
+    "code replaces an older one. `/approve` lists everybody who waits."
 )
 NOT_APPROVED: Final = "Nobody with this ID is approved. `/approve list` shows who is."
 SEVERAL: Final = "Several people have this ID. Write the one that you mean: {names}."
@@ -105,7 +105,7 @@ class Pairing:
         return decision, code
 
     async def hints(self, tenant: str, person: str, place: Place) -> bool:
-        """Return True if a person in a room is to be told, to them alone, how to ask."""
+        """Return True if the hint for a person in a room is due. Only this person sees it."""
         account = f"{tenant}:{place.platform}:{place.account}"
         rule = BucketRule("workspace", f"pairing-hint:{account}", HINTS_PER_MINUTE)
         if not await self._buckets.once(f"pairing-hint:{tenant}:{person}", HINT_AGAIN):
@@ -189,14 +189,14 @@ class Pairing:
 
 
 def match(waiting: Sequence[PairingRequest], typed: str) -> PairingRequest | None:
-    """Return the request that a typed code or id means. Every stored code is compared, so that the
-    time tells nothing."""
-    code, wanted = pairing_code_in(typed), typed.strip().lower()
+    """Return the request that a typed code or id names. Every stored code is compared, so that the
+    time does not depend on the code."""
+    code, typed_id = pairing_code_in(typed), typed.strip().lower()
     found = None
     for request in waiting:
         by_code = opens(code, request.seal) and code != ""
         if by_code or hmac.compare_digest(
-            request.id.encode(), wanted[:64].encode("utf-8", "replace")
+            request.id.encode(), typed_id[:64].encode("utf-8", "replace")
         ):
             found = request
     return found

@@ -11,27 +11,29 @@ MAX_ID: Final = 100
 UNNAMED: Final = "no name"
 
 CODE: Final = """\
-I answer only people whom my owner has approved. Your code is `{code}`.
+I answer only people who are approved. Your code is `{code}`.
 
-Give it to the owner of this assistant, who can approve you within {minutes} minutes. I have not \
-kept your message: please send it again after I tell you that you are approved."""
+Give this code to the owner of this assistant, who can approve you with it. The code is valid for \
+{minutes} minutes. I have not stored your message: please send it again after I tell you that you \
+are approved."""
 ROOM_HINT: Final = (
-    "I answer only people whom my owner has approved. Write me a direct message to ask for that."
+    "I answer only people who are approved. To ask for an approval, write me a direct message."
 )
 APPROVED: Final = "You are approved: you can write to me now. `/help` shows what I can do."
-NOTE: Final = """\
-**Somebody asks to write to me.**
+REQUEST_NOTICE: Final = """\
+**A person asks for permission to write to me.**
 
 {who}
 
-Approve only if you know this person: compare the code that they tell you, and write `/approve \
-CODE`. `/approve` lists everybody who waits. The request ends at {until:%H:%M} UTC."""
+Approve only a person whom you know. Ask them for their code and write `/approve CODE`: the code \
+shows that this request is theirs. The buttons decide without the code. `/approve` lists everybody \
+who waits. The request ends at {until:%H:%M} UTC."""
 OWNER: Final = """\
 Hello, you are the owner of **{assistant}** now.
 
 {next}`/help` shows what I can do."""
 OWNER_NEXT: Final = (
-    "Somebody new who writes to me gets a code. I tell you about it, and `/approve` shows who "
+    "A new person who writes to me gets a code. I notify you, and `/approve` lists everybody who "
     "waits.\n\n"
 )
 WRONG_OWNER_CODE: Final = (

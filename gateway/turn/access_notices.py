@@ -1,5 +1,5 @@
-"""Tells a stranger how to ask for access, approvers that somebody waits, and people that they are
-approved.
+"""Tells strangers how to ask for access, notifies approvers of people who wait, and people of their
+approval.
 
 The notices are read from the store, so that it does not matter which process made the request or
 the approval. The keys of the sends make a repetition harmless.
@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.message import Button, MessageAuthor, Notice, Place
 from gateway.outbound.notices import NoticeSender
-from gateway.pairing.texts import APPROVED, NOTE, ROOM_HINT, code_text, described
+from gateway.pairing.texts import APPROVED, REQUEST_NOTICE, ROOM_HINT, code_text, described
 from gateway.people import Audience, KnownIds, PersonId, Role, identity_of
 from gateway.policy.decision import Decision
 from gateway.policy.pairing import STAGE
@@ -20,7 +20,7 @@ from gateway.turn.services import Services
 
 PREFIX: Final = "pairing:"
 MAX_APPROVERS: Final = 20
-"""Approvers that are told of a request, those who wrote last."""
+"""Approvers who get a notice of a request: those who wrote last."""
 AT_ONCE: Final = 10
 NO_WORDS = Decision(STAGE, False, "silent")
 HINTED = Decision(STAGE, False, "hinted")
@@ -61,7 +61,8 @@ class AccessNotices:
         approvers = await self._approvers()
         for request in requests:
             tenant, who = request.applicant.tenant, request.applicant
-            text = NOTE.format(who=described(who.person, who.name), until=request.until)
+            shown = described(who.person, who.name)
+            text = REQUEST_NOTICE.format(who=shown, until=request.until)
             notices = [
                 Notice(person, place, text, decision_buttons(request.id), request.until)
                 for known_in, person, place in approvers

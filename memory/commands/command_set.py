@@ -61,7 +61,7 @@ SPECS: Final = (
     ),
     CommandSpec(
         "privacy",
-        "What is kept about me: show, export, erase",
+        "Show, export or erase what you store about me",
         True,
         "what",
         True,

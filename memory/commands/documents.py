@@ -17,8 +17,8 @@ from memory.text.display import one_line, quoted
 
 OR_UNDO: Final = "a text, or: undo"
 SPECS: Final = (
-    CommandSpec("soul", "Preferences: how to behave with me", True, "text", True, OR_UNDO),
-    CommandSpec("bible", "Project notes: what this project is", True, "text", True, OR_UNDO),
+    CommandSpec("soul", "Show or change how you behave towards me", True, "text", True, OR_UNDO),
+    CommandSpec("bible", "Show or change the notes of this project", True, "text", True, OR_UNDO),
 )
 UNDO: Final = "undo"
 

@@ -24,8 +24,8 @@ from parley.wiring.storage import Storage
 
 MAX_LISTED: Final = 1_000
 IN_MEMORY: Final = (
-    "The database is in the memory of the running program: write to the assistant instead, or set "
-    "database.url to a file."
+    "The database is in the memory of the running program, so this command cannot store a code in "
+    "it. Set database.url to a file, or add your id to access.owners."
 )
 NOT_APPROVED_MODE: Final = (
     "note: access.admission is `{admission}`, so approvals have no effect. Set it to `approved` "
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 def show(config: Config = None) -> int:
-    """Print who waits and who is approved."""
+    """Print the people who wait, the approved people, and the owners by code."""
 
     async def job(access: Access) -> tuple[list[PairingRequest], list[Admission]]:
         return await access.pairing.waiting(None), await access.pairing.store.admissions(MAX_LISTED)
@@ -51,7 +51,7 @@ def show(config: Config = None) -> int:
 
 
 def approve(code: Code, config: Config = None) -> int:
-    """Admit the person with this code; they are told within seconds while Parley runs."""
+    """Admit the person with this code; while Parley runs, they get a message within seconds."""
     return _decide(code, config, approves=True)
 
 
@@ -79,7 +79,8 @@ def revoke(person: Who, config: Config = None) -> int:
         sys.stderr.write(f"{printable(person)} has no approval; see `parley access list`.\n")
         return 1
     for admission in gone:
-        sys.stdout.write(f"{_person(admission.applicant)} is not approved any more.\n")
+        state = "an owner" if admission.role is Role.OWNER else "approved"
+        sys.stdout.write(f"{_person(admission.applicant)} is no longer {state}.\n")
     return 0
 
 
@@ -89,7 +90,8 @@ def owner_code(config: Config = None) -> int:
     made = new_owner_code(settings)
     sys.stdout.write(
         f"{made.code}\n\nSend this code to your assistant in a direct message, before "
-        f"{made.until:%H:%M} UTC. Whoever sends it first becomes an owner: show it to nobody.\n"
+        f"{made.until:%H:%M} UTC. The first person who sends it becomes an owner: show it to nobody"
+        " else.\n"
     )
     return 0
 
@@ -115,7 +117,7 @@ def claimed_by(settings: Settings, code: OwnerCode) -> PersonId | None:
 
     person = with_storage(settings, job)
     if person is None:
-        raise BadInput("The owner code has expired or was replaced: make a new one.")
+        raise BadInput("The owner code has expired, or a newer one has replaced it.")
     return identity_of(person) if person else None
 
 

@@ -64,13 +64,13 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
     "access": (
         "Show who may write, approve people, and take approvals back.",
         {
-            "list": ("access:show", "List the people who wait or are approved."),
+            "list": ("access:show", "List people who wait, approved people, and owners by code."),
             "approve": ("access:approve", "Let the person with this code write."),
             "reject": ("access:reject", "Reject the person with this code."),
             "revoke": ("access:revoke", "Take back the approval or ownership of a person."),
             "owner-code": (
                 "access:owner_code",
-                "Print a one-time code; who sends it to the assistant becomes owner.",
+                "Print a one-time code that makes its first sender an owner.",
             ),
         },
     ),

@@ -259,7 +259,8 @@ class Budgets(Section):
     user_per_month: Dollars | None = None
     """Maximum cost of one person in a month."""
     workspace_per_day: Dollars | None = None
-    """Maximum cost of one workspace (server, team, or all direct chats of a platform) in a day."""
+    """Maximum cost of one workspace in a day: a server, a team, or all chats without a workspace of
+    one account."""
     workspace_per_month: Dollars | None = None
     """Maximum cost of one workspace in a month."""
     user_share: float = Field(default=0.25, gt=0, le=1)

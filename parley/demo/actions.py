@@ -119,15 +119,16 @@ class OpenThread(Action, extra="forbid", frozen=True):
     title: Annotated[str, Field(min_length=1, max_length=60)]
 
 
-class Trouble(Action, extra="forbid", frozen=True):
-    """Cause a failure of the next answer, the next event, or the connection."""
+class SimulateFault(Action, extra="forbid", frozen=True):
+    """Make the next event, the next answer or the connection fail."""
 
-    do: Literal["trouble"]
+    do: Literal["fault"]
     kind: Literal["duplicate", "rate_limit", "server_error", "drop_after", "disconnect"]
 
 
 AnyAction = Annotated[
-    Say | Command | Press | Edit | Delete | React | OpenThread | Trouble, Field(discriminator="do")
+    Say | Command | Press | Edit | Delete | React | OpenThread | SimulateFault,
+    Field(discriminator="do"),
 ]
 ACTIONS: Final[TypeAdapter[AnyAction]] = TypeAdapter(AnyAction)
 
@@ -168,8 +169,8 @@ async def perform(world: World, action: AnyAction) -> dict[str, object]:
             await world.react(action.where, action.message_id, action.emoji)
         case OpenThread():
             return {"room": await world.open_thread(action.where, action.title)}
-        case Trouble():
-            await _make_trouble(world, action)
+        case SimulateFault():
+            await _simulate_fault(world, action)
     return {}
 
 
@@ -206,7 +207,7 @@ def _own(world: World, where: Where, message_id: str) -> None:
         raise Refused("you can change only your own messages")
 
 
-async def _make_trouble(world: World, action: Trouble) -> None:
+async def _simulate_fault(world: World, action: SimulateFault) -> None:
     simulator = world.simulator(action.platform)
     kind: FaultKind
     match action.kind:

@@ -205,6 +205,6 @@ async def _serve(console: Console, demo: Demo) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopping.set)
-    console.print(f"\nNow you: [bold]{demo.url}[/] (Ctrl-C ends the demo)")
+    console.print(f"\nWrite messages yourself: [bold]{demo.url}[/] (Ctrl-C ends the demo)")
     await stopping.wait()
     console.print("\nStopping …")

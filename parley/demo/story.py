@@ -14,7 +14,7 @@ class Expect(StrEnum):
     """The expected outcome of a scene."""
 
     ANSWER = "answered"
-    SILENCE = "left alone"
+    SILENCE = "not answered"
     ONCE = "answered once"
     LIMIT = "answered up to the limit, then one notice"
 
@@ -56,7 +56,7 @@ STORY: Final = (
     ),
     Scene(
         "discord-formats",
-        "A mention in a channel, answered with everything Markdown has",
+        "A mention in a channel: one answer with every Markdown format",
         Where("discord", "general", "Ben"),
         "show me everything you can",
         mention=True,
@@ -85,31 +85,31 @@ STORY: Final = (
     ),
     Scene(
         "remember",
-        "What a person says of themselves is remembered, beyond this conversation",
+        "A statement about oneself is stored as a memory, for all conversations",
         Where("telegram", DIRECT, "Ada"),
         "Remember that I prefer tabs over spaces",
     ),
     Scene(
         "telegram-clear",
-        "A command that deletes asks first",
+        "A deletion needs a confirmation",
         Where("telegram", DIRECT, "Ada"),
         command="clear",
     ),
     Scene(
         "telegram-confirm",
-        "The button below the question is pressed",
+        "The person confirms with the button",
         Where("telegram", DIRECT, "Ada"),
         press="Delete history",
     ),
     Scene(
         "recall",
-        "The conversation is gone, the memory is not",
+        "The conversation is deleted, the memory is not",
         Where("telegram", DIRECT, "Ada"),
         "What do you know about tabs?",
     ),
     Scene(
         "nobody-elses",
-        "Another person in a room: Ada's memories stay private",
+        "Another person asks in a room: Ada's memory is not used",
         Where("discord", "general", "Ben"),
         "What do you know about tabs?",
         mention=True,
@@ -124,7 +124,7 @@ STORY: Final = (
     ),
     Scene(
         "limit",
-        "Many messages at once: they are collected, and the limit is announced once",
+        "Many messages at once: they are collected, and one notice names the limit",
         Where("telegram", DIRECT, "Cleo"),
         "Question number {number}",
         times=USER_PER_MINUTE + 3,

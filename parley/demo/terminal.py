@@ -54,7 +54,7 @@ def show_outcome(console: Console, outcome: Outcome, assistant: str) -> None:
             panel = Panel(_content(answer), title=f"{assistant}, as shown", title_align="left")
             console.print(Padding(panel, (0, 0, 0, INDENT)))
     if not outcome.ok:
-        console.print(f"[bold red]Expected: {scene.expect.value}. This did not happen.[/]")
+        console.print(f"[bold red]Expected: {scene.expect.value}. The outcome was different.[/]")
 
 
 def show_summary(console: Console, outcomes: Sequence[Outcome]) -> None:
@@ -113,7 +113,7 @@ def _action(outcome: Outcome, assistant: str) -> str:
     text = scene.text.format(number=1)
     text = f"@{assistant} {text}" if scene.mention else text
     if scene.times > 1:
-        return f"{text} … and {scene.times - 1} more, at once"
+        return f"{text} … and {scene.times - 1} more, at the same time"
     if scene.deliveries > 1:
         return f"{text}  (delivered {scene.deliveries} times)"
     return text

@@ -38,7 +38,7 @@ SKIPPED: Final[Mapping[tuple[str, str], str]] = {
     ("recall", "recall_failed"): "the search of memory failed",
     ("recall", "recall_too_slow"): "the search of memory took too long",
     ("response_filter", "not_public"): "the answer is not public",
-    ("task", "none"): "no task was named",
+    ("task", "none"): "the conversation has no task",
 }
 
 

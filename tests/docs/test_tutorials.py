@@ -116,7 +116,7 @@ async def test_the_tutorial_leads_to_an_answer_and_a_memory(platform: str, tmp_p
             ada = simulator.person("Ada")
             room = simulator.direct(ada)
             assert "you are the owner of Ada now" in await say(simulator, ada, room, code)
-            await asyncio.to_thread(terminal.until, "Ctrl-C ends it.")
+            await asyncio.to_thread(terminal.until, "starts it again.")
             for written, answer in ROW.findall(page.read_text("utf-8")):
                 answered = await say(simulator, ada, room, written)
                 assert answer in {"…", answered}, written

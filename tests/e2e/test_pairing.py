@@ -65,7 +65,7 @@ async def test_a_stranger_gets_a_code_and_after_an_approval_an_answer(
         assert await lab.stored() == ["good morning"]
         await lab.app.jobs.access.round()
         note = (await lab.answers(lab.platform.direct(olga), 2))[-1]
-        assert "Somebody asks to write to me" in note.text
+        assert "A person asks for permission to write to me" in note.text
         assert "name not verified" in note.text
         assert [button.label for button in note.buttons] == ["Approve", "Reject"]
         assert code not in note.text
@@ -220,7 +220,7 @@ async def test_adapter_and_worker_share_requests_approvals_and_owners(
         await telegram.say(eve, hers, "hello")
         asked = await telegram.wait_for(hers, lambda shown: bool(by_bot(shown)), 20)
         (pairing,) = CODE.findall(by_bot(asked)[0].text)
-        await telegram.wait_for(home, lambda shown: "Somebody asks" in str(by_bot(shown)), 20)
+        await telegram.wait_for(home, lambda shown: "A person asks" in str(by_bot(shown)), 20)
         await telegram.say(olga, home, f"/approve {pairing}")
         await telegram.wait_for(hers, lambda shown: "You are approved" in str(by_bot(shown)), 20)
         again = 0

@@ -106,7 +106,7 @@ function say(words) {
   $("state").textContent = words;
 }
 
-function told(words) {
+function announce(words) {
   say(words);
   setTimeout(() => say(stream?.readyState === EventSource.OPEN ? "Connected" : $("state").textContent), 2500);
 }
@@ -119,7 +119,7 @@ function connected() {
 
 function offline(reason) {
   say("Not connected");
-  $("offline-reason").textContent = `${reason} What you write stays here.`;
+  $("offline-reason").textContent = `${reason} Your text stays in the message box.`;
   $("offline").hidden = false;
 }
 
@@ -164,7 +164,7 @@ async function act(action) {
     problem("");
     return true;
   } catch (error) {
-    problem(error.status ? error.message : "The assistant cannot be reached. What you wrote is still here: send it again.");
+    problem(error.status ? error.message : "The assistant cannot be reached. Your text is still in the message box: send it again.");
     return false;
   }
 }
@@ -209,7 +209,7 @@ startLines({
   remove: (line) => act({ type: "delete", message_id: line.id }),
   press: (line, value) => act({ type: "button", message_id: line.id, value }),
   regenerate,
-  told,
+  announce,
 });
 startComposer(send);
 startList();

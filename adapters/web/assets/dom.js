@@ -53,16 +53,16 @@ export async function ask(path, options = {}) {
     throw new Refused("The assistant cannot be reached.", 0);
   }
   const text = await response.text();
-  let told = null;
+  let body = null;
   try {
-    told = JSON.parse(text);
+    body = JSON.parse(text);
   } catch {
-    told = { error: text };
+    body = { error: text };
   }
   if (!response.ok) {
-    throw new Refused(told.advice || told.error || `Refused (${response.status}).`, response.status);
+    throw new Refused(body.advice || body.error || `Refused (${response.status}).`, response.status);
   }
-  return told;
+  return body;
 }
 
 /** Put text on the clipboard, also where the page is not served securely. */

@@ -12,7 +12,7 @@ let on = {};
 let atEnd = true;
 let assistant = "Assistant";
 
-/** `handlers`: reply, edit, remove, press, regenerate, told. */
+/** `handlers`: reply, edit, remove, press, regenerate, announce. */
 export function startLines(handlers) {
   on = handlers;
   log.addEventListener("click", (event) => event.target.closest?.(".spoiler")?.classList.toggle("open"));
@@ -127,7 +127,7 @@ function drawCode(pre, unfinished) {
   }
   pre.setAttribute("aria-label", language ? `Code in ${language.slice(0, MAX_LANGUAGE)}` : "Code");
   pre.setAttribute("role", "region");
-  const copyCode = button("Copy", async () => on.told(await copy(text) ? "Code copied" : "The browser does not allow copying"));
+  const copyCode = button("Copy", async () => on.announce(await copy(text) ? "Code copied" : "The browser does not allow copying"));
   copyCode.setAttribute("aria-label", "Copy code");
   const bar = make("div", "bar", make("span", "", language.slice(0, MAX_LANGUAGE) || "code"), copyCode);
   const box = make("div", "code");
@@ -172,7 +172,7 @@ function drawFoot(line, mine) {
   }
   foot.append(button("Reply", () => on.reply(line)));
   if (line.text) {
-    foot.append(button("Copy", async () => on.told(await copy(line.text) ? "Message copied" : "The browser does not allow copying")));
+    foot.append(button("Copy", async () => on.announce(await copy(line.text) ? "Message copied" : "The browser does not allow copying")));
   }
   if (mine && !line.command) {
     foot.append(button("Edit", () => on.edit(line)), button("Delete", () => on.remove(line)));

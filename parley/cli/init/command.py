@@ -22,7 +22,8 @@ from parley.config.settings import settings_model
 MAX_SECRETS: Final = 64 * 1024
 """Bytes of the secrets on standard input."""
 NO_TERMINAL: Final = (
-    "There is no terminal to ask on. Use --yes with options: parley init --help shows them."
+    "The questions need a terminal. Without one, use --yes with options: parley init --help lists"
+    " them."
 )
 INTERRUPTED: Final = 130
 
@@ -37,18 +38,20 @@ def init(
     ] = None,
     provider: Annotated[
         str,
-        typer.Option(help="anthropic, openai, openrouter, ollama, vllm, other, or offline."),
+        typer.Option(help="One of anthropic, openai, openrouter, ollama, vllm, other, offline."),
     ] = "",
     model_name: Annotated[str, typer.Option("--model", help="The model's name.")] = "",
     base_url: Annotated[str, typer.Option(help="The address of the model's server.")] = "",
     who: Annotated[str, typer.Option(help="Who may write: me, approved, or everybody.")] = "",
-    budget: Annotated[str, typer.Option(help="Dollars a month; none for no limit.")] = "",
-    memory: Annotated[bool | None, typer.Option("--memory/--no-memory", help="Memory.")] = None,
+    budget: Annotated[str, typer.Option(help="Budget in dollars a month, or none.")] = "",
+    memory: Annotated[
+        bool | None, typer.Option("--memory/--no-memory", help="Switch memory on or off.")
+    ] = None,
     name: Annotated[str, typer.Option(help="The assistant's name.")] = "",
     persona: Annotated[str | None, typer.Option(help="The assistant's purpose and tone.")] = None,
     assign: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Any other value; can be repeated."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Set any other key; can be repeated."),
     ] = None,
     yes: Annotated[
         bool,
@@ -56,7 +59,9 @@ def init(
     ] = False,
     secrets_stdin: Annotated[
         bool,
-        typer.Option("--secrets-stdin", help="With --yes: read NAME=value lines from the input."),
+        typer.Option(
+            "--secrets-stdin", help="With --yes: read lines NAME=value from standard input."
+        ),
     ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin without the values of the existing file.")
@@ -65,10 +70,12 @@ def init(
         bool, typer.Option("--check/--no-check", help="Check credentials at their services.")
     ] = True,
     run_now: Annotated[
-        bool | None, typer.Option("--start/--no-start", help="Start at the end, or do not.")
+        bool | None,
+        typer.Option("--start/--no-start", help="Start the assistant at the end, or do not."),
     ] = None,
 ) -> int:
-    """Ask, check, write, start; 1 when something was refused or does not work."""
+    """Ask the questions, check the credentials, write the files, and start the assistant. Returns
+    1 when a service refused something, or when a part does not work."""
     given = Given(
         tuple(platform or ()), provider, model_name, base_url, who, budget, memory, name, persona,
         yes, check, run_now,
@@ -132,7 +139,10 @@ def _check_existing(session: Session) -> None:
         session.validated()
     except SettingsError as error:
         if session.config.exists():
-            complain(f"Correct {session.config} first, or begin anew with --fresh: a copy is kept.")
+            complain(
+                f"Correct {session.config} first, or begin without its values with --fresh: a copy"
+                " of the file is kept."
+            )
         raise error from None
 
 
@@ -140,11 +150,12 @@ def _welcome(session: Session) -> None:
     if session.given.yes:
         return
     exists = session.config.exists()
-    starts = " and start it" if starts_unasked(session) else ""
-    session.say(f"Six questions set up Parley{starts}; Enter takes the answer in [brackets], Ctrl-C"
+    starts = " Then it starts the assistant." if starts_unasked(session) else ""
+    session.say(f"Parley asks six questions.{starts} Enter takes the answer in [brackets], Ctrl-C"
                 " stops.")  # fmt: skip
     if exists:
-        session.say(f"{session.config} exists: its values are offered, and a copy is kept.")
+        session.say(f"{session.config} exists. Its values are the answers in brackets, and a copy"
+                    " of the file is kept.")  # fmt: skip
     session.say()
 
 
@@ -154,7 +165,7 @@ def _say_written(session: Session) -> None:
         note = " (readable by you alone)" if path == session.env_file else ""
         session.say(f"Written: {path}{note}")
     if session.copy is not None:
-        session.say(f"The file before it is kept as {session.copy}.")
+        session.say(f"The previous file is kept as {session.copy}.")
     if session.left_to_do:
         session.say("Still to do:")
         for item in dict.fromkeys(session.left_to_do):
@@ -176,8 +187,8 @@ def _finish(session: Session) -> int:
     session.say()
     session.say(f"Next: `parley run{option}` starts the assistant, `parley doctor{option}` checks"
                 " everything.")  # fmt: skip
-    text = f"To become its owner: `parley access owner-code{option}` prints a code; send it to"
-    session.say(f"{text} the assistant in a direct message.")
+    text = f"To become the owner, run `parley access owner-code{option}`, and send the printed code"
+    session.say(f"{text} to the assistant in a direct message.")
     return status
 
 
@@ -194,7 +205,7 @@ def _say_stopped(session: Session, stopped: BaseException) -> int:
         files = " and ".join(str(path) for path in session.written)
         complain(f"Kept in {files}: {', '.join(session.done)}.")
         if session.copy is not None:
-            complain(f"The file before it is kept as {session.copy}.")
+            complain(f"The previous file is kept as {session.copy}.")
         complain(f"Not asked yet: {', '.join(session.open) or 'nothing'}. `parley init` continues.")
     else:
         complain("Nothing was written.")

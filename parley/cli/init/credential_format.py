@@ -160,4 +160,4 @@ def _finding(value: str, wanted: Format) -> str:
         odd = next(char for char in value if not _ALLOWED.fullmatch(char))
         shown = "a space" if odd.isspace() else f"the character {odd!a}"
         return f"It contains {shown}, so it was not copied as a whole."
-    return f"It has {len(value)} characters and another form; copy it again as a whole."
+    return f"It has {len(value)} characters in another format; copy it again as a whole."

@@ -19,7 +19,7 @@ from parley.config.yaml_file import Value, parse_yaml, read_yaml
 
 HEADER: Final = (
     "# Written by `parley init`. Every key: docs/configuration.md, config/parley.example.yaml.\n"
-    "# The secrets are not here: ${NAME} is a line of the file .env.\n\n"
+    "# The secrets are in the file .env: ${NAME} refers to its line NAME=...\n\n"
 )
 MAX_COPIES: Final = 100
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:@%+=,-]+")

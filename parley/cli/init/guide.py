@@ -46,7 +46,7 @@ class Guidance:
 
 GUIDANCE: Final[Mapping[str, Guidance]] = {
     "web": Guidance(
-        "on this machine; no account, no credential: the quickest first answer",
+        "on this machine, without an account or a credential: the quickest first answer",
         write_to="",
     ),
     "telegram": Guidance(
@@ -59,22 +59,22 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
         "a direct message to your bot, after Start",
         (
             (
-                "In groups the bot sees mentions and replies only. For more, send /setprivacy to"
-                " @BotFather and add the bot to the group again."
+                "In groups the bot receives only commands, mentions and replies. To change that,"
+                " send /setprivacy to @BotFather, and add the bot to the group again."
             ),
         ),
     ),
     "discord": Guidance(
         "an application with a bot, and its token",
         (
-            "Open https://discord.com/developers/applications and make a New Application.",
+            "Open https://discord.com/developers/applications and choose New Application.",
             "On the page Bot, switch on Message Content Intent and save, then press Reset Token.",
         ),
         (Credential("token", "Bot token", ("token",)),),
-        "a direct message to the bot (in a server that you share, press its name)",
+        "a direct message to the bot: click its name in the list of members of your server",
     ),
     "slack": Guidance(
-        "an app made from a file that is written now, and two tokens",
+        "an app made from a manifest that Parley writes, and two tokens",
         (
             "The file {manifest} describes the app. Open it and copy its text.",
             (
@@ -91,7 +91,12 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
             Credential("app_token", "App token (xapp-…)", ("Slack app token", "Slack app")),
         ),
         "a direct message to the app, under Apps in the sidebar",
-        ("In Slack, write /invite @NAME in each channel the assistant should be in.",),
+        (
+            (
+                "In Slack, write /invite @NAME, with the name of the app, in each channel in which"
+                " the assistant is to answer."
+            ),
+        ),
     ),
     "whatsapp": Guidance(
         "a business app at Meta, its token and secret, and a public address",
@@ -101,7 +106,7 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
                 " docs/platforms/whatsapp.md first."
             ),
             (
-                "Open https://developers.facebook.com/apps, make an app of the type Business, and"
+                "Open https://developers.facebook.com/apps, create an app of the type Business, and"
                 " add WhatsApp to it."
             ),
             (
@@ -124,8 +129,8 @@ GUIDANCE: Final[Mapping[str, Guidance]] = {
         (
             (
                 "At Meta, WhatsApp > Configuration: enter https://YOUR-HOST/webhook/whatsapp and"
-                " WHATSAPP_VERIFY_TOKEN of {env}, and subscribe to messages. Nothing arrives"
-                " before that."
+                " the value of WHATSAPP_VERIFY_TOKEN from {env}, and subscribe to messages. Before"
+                " that, Parley receives no messages."
             ),
         ),
     ),

@@ -87,7 +87,7 @@ ANTHROPIC_KEY: Final = "ANTHROPIC_API_KEY"
 OPTIONS: Final = (
     Option("anthropic", "Anthropic", "Claude; needs an API key"),
     *(Option(key, preset.title, preset.hint) for key, preset in PRESETS.items()),
-    Option("offline", "no model", "canned answers, to try everything out"),
+    Option("offline", "no model", "fixed answers, to try the other features"),
 )
 
 
@@ -163,7 +163,7 @@ def _anthropic(session: Session) -> bool:
     name = session.given.model or str(section.get("name") or "")
     wanted = None if address else ANTHROPIC  # a proxy may have keys of its own
     if key:
-        session.say("The API key that is set is used.", 2)
+        session.say("The API key comes from the environment or the existing files.", 2)
     for _ in range(MAX_TRIES):
         if not key and not session.given.yes:
             session.say(f"Keys: {ANTHROPIC.where}", 2)
@@ -213,7 +213,7 @@ def _key(session: Session, wanted: Format | None, variable: str) -> str:
             raise BadInput(problem)
         return SKIP if value.lower() == SKIP else value
 
-    return session.terminal.read(f"  API key (kept as {variable})", parse, hidden=True)
+    return session.terminal.read(f"  API key (stored as {variable})", parse, hidden=True)
 
 
 def _compatible(session: Session, preset: Preset, typed: str) -> bool:
@@ -268,7 +268,7 @@ def _library(session: Session) -> bool:
         session.say(f"{extras.advice('openai')}", 2)
         if session.given.yes:
             return False
-        question = "  Enter: it is installed now; skip: choose another model"
+        question = "  Press Enter after the installation, or write skip for another model"
         if session.terminal.ask(question).lower() == SKIP:
             return False
     return False
@@ -313,7 +313,8 @@ def _served(
         if kind == "key":
             key = _key(session, preset.format, preset.variable)
             continue
-        again = session.terminal.ask("  Enter: ask again; an address; skip: another model", "")
+        question = "  Press Enter to ask again, write another address, or skip for another model"
+        again = session.terminal.ask(question)
         if again.lower() == SKIP:
             return None
         address = _corrected(session, again) or address
@@ -366,8 +367,8 @@ def _picked(text: str, names: Sequence[str]) -> str:
     if len(near) == 1:
         return near[0]
     if near:
-        raise BadInput(f"These contain it: {_few(near)}. Write the whole name.")
-    raise BadInput("The server has no such model. Write a number or a name of the list.")
+        raise BadInput(f"Several names contain it: {_few(near)}. Write the whole name.")
+    raise BadInput("The server has no such model. Write a number or a name from the list.")
 
 
 def _filled(text: str) -> str:

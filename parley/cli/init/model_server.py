@@ -110,7 +110,7 @@ def _parsed(address: str, body: bytes) -> list[ServedModel]:
         answer = None
     entries = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(entries, list):
-        text = f"{address} answers, but not as an OpenAI-compatible server. Is the port right?"
+        text = f"{address} answers, but not as an OpenAI-compatible server. Check the port."
         raise ServerProblem("other", text)
     models = [_model(entry) for entry in entries[:MAX_MODELS] if isinstance(entry, dict)]
     return [model for model in models if model is not None]

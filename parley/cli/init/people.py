@@ -22,7 +22,7 @@ ADMISSIONS: Final = {"me": "owners", "approved": "approved", "everybody": "every
 WHO_OPTIONS: Final = (
     Option("me", "only me"),
     Option("approved", "people I approve", "a stranger gets a code, which you approve"),
-    Option("everybody", "everybody", "who can reach the bot, at your cost"),
+    Option("everybody", "everybody", "all who can reach the bot, at your cost"),
 )
 
 
@@ -63,8 +63,9 @@ def _say_free(session: Session, provider: Value) -> None:
     if session.given.yes:
         return
     session.say()
-    reason = "answers come from this program" if provider == "offline" else "it is your own server"
-    session.say(f"4. Budget: none is needed, {reason}.")
+    offline = provider == "offline"
+    reason = "this program writes the answers" if offline else "the model runs on your own server"
+    session.say(f"4. Budget: not needed, because {reason}.")
 
 
 def _own_price(session: Session, name: str) -> dict[str, Price]:
@@ -91,9 +92,9 @@ def _set_budget(
         return
     if asks:
         example = messages_for(SUGGESTED, price)
-        session.say(f"{SUGGESTED:g} dollars are about {example:,} messages with"
-                    f" {model_name(session)}. At the limit it says so and stops. `none` is no"
-                    " limit.", 2)  # fmt: skip
+        session.say(f"{SUGGESTED:g} dollars pay for about {example:,} messages with"
+                    f" {model_name(session)}. When the budget is used up, people get a notice"
+                    " instead of an answer. Write `none` for no budget.", 2)  # fmt: skip
     default = f"{present:g}" if isinstance(present, int | float) else f"{SUGGESTED:g}"
     amount = (
         session.terminal.read("Dollars a month", dollars_of, default)
@@ -108,9 +109,9 @@ def _set_priced_budget(session: Session, section: dict[str, Value], *, asks: boo
     name = model_name(session)
     budget = None
     if asks:
-        session.say(f"The price of {name} is not known here. Its maker's page has it, in dollars"
-                    " per million tokens of input and of output.", 2)  # fmt: skip
-        question = "  Dollars a month and both prices, such as 10 2.5 10; nothing: no budget"
+        session.say(f"The price of {name} is not known. The provider's price list has it, in"
+                    " dollars per million tokens of input and of output.", 2)  # fmt: skip
+        question = "  Dollars a month and both prices, such as 10 2.5 10 (empty for no budget)"
         budget = session.terminal.read(question, priced_budget)
     if budget is None:
         session.say(f"The price of {name} is not known, so there is no budget. Set one later with"
@@ -141,8 +142,9 @@ def _apply(session: Session, section: dict[str, Value], amount: float, price: Pr
         prices = session.answers.section("budgets", "prices")
         prices[model_name(session)] = {"input": session.prices[0], "output": session.prices[1]}
     if not session.given.yes:
-        text = f"About {messages_for(amount, price):,} messages a month, for each server, team, or"
-        session.say(f"{text} all direct chats of a platform (budgets.workspace_per_month).", 2)
+        text = f"About {messages_for(amount, price):,} messages a month for each Discord server or"
+        session.say(f"{text} Slack team. The other chats of an account share one budget"
+                    " (budgets.workspace_per_month).", 2)  # fmt: skip
 
 
 def ask_for_memory(session: Session) -> None:
@@ -152,8 +154,8 @@ def ask_for_memory(session: Session) -> None:
     wanted = present if session.given.memory is None else session.given.memory
     if session.given.memory is None and not session.given.yes:
         session.say()
-        session.say("5. May it remember what people tell it? Each person has their own memories,"
-                    " sees them with /memories and deletes them with /forget.")  # fmt: skip
+        session.say("5. May the assistant remember what people tell it? Each person has their own"
+                    " memories: /memories shows them, /forget deletes them.")  # fmt: skip
         wanted = session.terminal.yes("Memory", default=present)
     if wanted != present or "enabled" in section:
         section["enabled"] = wanted
@@ -170,13 +172,13 @@ def ask_for_memory(session: Session) -> None:
 
 
 def ask_for_assistant(session: Session) -> None:
-    """Name the assistant, and say what it is for. Raises `Stopped`, `ConfigurationError`."""
+    """Set the assistant's name and purpose. Raises `Stopped`, `ConfigurationError`."""
     section, given = session.answers.section("assistant"), session.given
     name, persona = session.assistant_name, given.persona
     if not given.name and not given.yes:
         session.say()
-        session.say("6. What is its name? After a comma you can say what it is for: Ada, helps the"
-                    " people of our workshop")  # fmt: skip
+        session.say("6. What is the assistant's name? You can add its purpose after a comma: Ada,"
+                    " helps the people of our workshop")  # fmt: skip
         name, typed = session.terminal.read("Name", named, name)
         persona = typed or persona
     elif given.name:

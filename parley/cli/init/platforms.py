@@ -52,7 +52,7 @@ def ask_for_platforms(session: Session) -> None:
         else:
             session.broken = True
             session.off.append(manifest.platform)
-            session.say(f"{_title(manifest)} stays off.", 2)
+            session.say(f"{_title(manifest)} is not set up.", 2)
 
 
 def drop_unset_credentials(session: Session) -> None:
@@ -98,7 +98,8 @@ def _chosen(session: Session) -> list[str]:
             session.say(f"No platform is set up: none of {', '.join(wanted)} is set.")
         return ready
     options = [Option(n, _title(manifests[n]), guidance_for(manifests[n]).summary) for n in names]
-    session.say("1. Where should people write to the assistant? Several numbers are fine: 1 2.")
+    session.say("1. On which platforms may people write to the assistant? You can write several"
+                " numbers: 1 2.")  # fmt: skip
     chosen = session.terminal.choose_many("Platforms", options, present or ["web"])
     for name in present:
         if name not in chosen:
@@ -167,7 +168,7 @@ def _explain(session: Session, manifest: AdapterManifest, guidance: Guidance) ->
     if session.given.yes:
         session.say(_title(manifest))
         return
-    session.say(f"{_title(manifest)} (`skip` at a question leaves it out)")
+    session.say(f"{_title(manifest)} (to leave it out, answer a question with `skip`)")
     path = session.config.with_name(MANIFEST_FILE)
     if manifest.platform == "slack":
         from parley.cli.slack_app import manifest_text  # noqa: PLC0415 - for Slack only
@@ -191,7 +192,7 @@ def _known(session: Session, manifest: AdapterManifest, guidance: Guidance) -> d
             known[key] = ""
     if session.given.yes or not all(known.get(c.key) for c in guidance.credentials):
         return known
-    if session.terminal.yes("  Use the present credentials?", default=True):
+    if session.terminal.yes("  Use the existing credentials?", default=True):
         return known
     return {c.key: known[c.key] for c in guidance.credentials if c.own_word}
 
@@ -253,7 +254,7 @@ def _ask(session: Session, manifest: AdapterManifest, credential: Credential) ->
 
     answer = session.terminal.read(f"  {credential.title}", parse, hidden=credential.secret)
     if credential.secret and answer != SKIP:
-        session.say(f"{len(answer)} characters, of the right form.", 2)
+        session.say(f"{len(answer)} characters, in the expected format.", 2)
     return answer
 
 
@@ -293,7 +294,7 @@ def _wrong_keys(guidance: Guidance, failed: Sequence[Check]) -> set[str]:
 
 def _wait_for_change(session: Session) -> bool:
     """True when the person has changed something and wants another check."""
-    question = "  Enter: check again; skip: keep it, and repair it later"
+    question = "  Press Enter to check again, or write skip to keep the values for later"
     return session.terminal.ask(question).lower() != SKIP
 
 
@@ -303,8 +304,8 @@ def _kept_although(
     credentials: Mapping[str, str],
     failed: Sequence[Check],
 ) -> bool:
-    """Without questions, credentials of the right form are kept although a check failed, unless
-    the configuration's own rules refuse them."""
+    """Keep credentials in the expected format although a check failed, in a run without questions,
+    unless the configuration's own rules refuse them."""
     section = {**session.answers.section("platforms", manifest.platform), **credentials}
     if _account(session, manifest, section)[0] is None:
         return False
@@ -326,7 +327,7 @@ def _account(
         return None, [Check(p.path, False, p.text, p.advice) for p in error.problems]
     if accounts:
         return accounts[0], []
-    return None, [Check("credentials", False, "none is given", "Enter them, or write skip.")]
+    return None, [Check("credentials", False, "none are set", "Enter them, or write skip.")]
 
 
 def _store(

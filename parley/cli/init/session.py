@@ -97,7 +97,8 @@ class Session:
             self.secrets[name] = text
         if self.env.get(name, text).strip() != text:
             self.left_to_do.append(
-                f"Unset {name} in your shell: it has another value, which precedes {self.env_file}."
+                f"Unset {name} in your shell: its value there is different, and takes precedence"
+                f" over {self.env_file}."
             )
 
     def validated(self) -> Settings:

@@ -64,7 +64,7 @@ async def welcome_owner(session: Session, app: "App") -> None:
     try:
         owners = [*settings.access.owners, *(p for _, p in await access.pairing.store.owners())]
         if owners:
-            session.say(f"Its owner: {', '.join(owners[:5])}. Ctrl-C ends the program.")
+            session.say(f"Owners: {', '.join(owners[:5])}. Ctrl-C ends the program.")
             return
         code = await access.owner_codes.create()
         _show(session, settings, code, app.pages())
@@ -77,9 +77,9 @@ async def welcome_owner(session: Session, app: "App") -> None:
         return
     name = settings.assistant.name
     session.say()
-    session.say(f"{person} is the owner now, and {name} says hello there. Done.")
-    session.say(f"Next: write a question to it. From now on `parley run{session.option}` starts it."
-                " Ctrl-C ends it.")  # fmt: skip
+    session.say(f"The setup is complete. {person} is the owner.")
+    session.say(f"Next: write a question to {name}. Ctrl-C ends the program, and"
+                f" `parley run{session.option}` starts it again.")  # fmt: skip
 
 
 def _later(session: Session) -> str:
@@ -88,7 +88,7 @@ def _later(session: Session) -> str:
 
 def _show(session: Session, settings: Settings, code: OwnerCode, pages: Sequence[str]) -> None:
     session.say()
-    session.say("To become its owner, send this code, and nothing else:")
+    session.say("To become the owner, send a message that contains only this code:")
     session.say()
     session.say(code.code, 4)
     session.say()
@@ -96,7 +96,8 @@ def _show(session: Session, settings: Settings, code: OwnerCode, pages: Sequence
         manifest = session.platforms.manifests[name]
         where = guidance_for(manifest).write_to or " ".join(pages)
         session.say(f"- {manifest.title}: {where}", 2, hang=2)
-    session.say(f"Whoever sends it first becomes the owner. It is valid for {MINUTES} minutes.")
+    session.say("The first person who sends the code becomes the owner. The code is valid for"
+                f" {MINUTES} minutes.")  # fmt: skip
 
 
 async def _claimed(access: Access, code: OwnerCode) -> PersonId | None:

@@ -170,7 +170,7 @@ def one_of(text: str, options: Sequence[Option]) -> str:
     meant = f" Did you mean {close}?" if close else ""
     if found:
         raise BadInput(f"{shown} can mean {' or '.join(found)}: please write the number.")
-    reason = f"{shown or 'An empty answer'} is none of them.{meant}"
+    reason = f"{shown or 'An empty answer'} is not in the list.{meant}"
     raise BadInput(f"{reason} Please write a number from 1 to {len(options)}.")
 
 

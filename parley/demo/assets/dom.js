@@ -34,10 +34,10 @@ export async function act(state, action) {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ ...place, ...action }),
-  }).catch(() => { throw new Error("The demo has ended. Start it again with: make demo"); });
-  const told = await response.json().catch(() => ({}));
+  }).catch(() => { throw new Error("The demo has ended. Start it again with parley demo, or in a checkout with make demo."); });
+  const body = await response.json().catch(() => ({}));
   if (!response.ok) {
-    throw new Error(told.error || `Refused (${response.status}).`);
+    throw new Error(body.error || `Refused (${response.status}).`);
   }
-  return told;
+  return body;
 }

@@ -6,9 +6,9 @@ import { clearMessages, drawMessages } from "./messages.js";
 import { drawDecisions, drawRequests } from "./why.js";
 
 const KINDS = {
-  direct: ["Direct message", ": everything is meant for it"],
-  private: ["Private room", ": only its members read along"],
-  public: ["Public room", ": answers when mentioned"],
+  direct: ["Direct message", ": every message is addressed to the assistant"],
+  private: ["Private room", ": only its members can read it"],
+  public: ["Public room", ": the assistant answers when it is mentioned"],
 };
 const state = {
   platform: "", room: "direct", person: "", selected: "", assistant: "Parley",
@@ -184,19 +184,19 @@ function startTabs() {
   }
 }
 
-function startTrouble() {
-  $("trouble").addEventListener("click", async (event) => {
-    const kind = event.target.closest("button")?.dataset.trouble;
+function listenForFaults() {
+  $("faults").addEventListener("click", async (event) => {
+    const kind = event.target.closest("button")?.dataset.fault;
     if (kind) {
-      $("trouble").open = false;
-      if (await attempt({ do: "trouble", kind })) {
-        $("state").textContent = kind === "disconnect" ? "Connections cut" : "Trouble waits for the next message";
+      $("faults").open = false;
+      if (await attempt({ do: "fault", kind })) {
+        $("state").textContent = kind === "disconnect" ? "Connections closed" : "The fault applies to the next message";
       }
     }
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
-      $("trouble").open = false;
+      $("faults").open = false;
     }
   });
 }
@@ -217,7 +217,7 @@ $("model").textContent = world.model;
 $("mention").checked = true;
 drawPeople();
 startTabs();
-startTrouble();
+listenForFaults();
 startComposer(state, () => {
   state.selected = "";
   $("state").textContent = "";

@@ -57,8 +57,8 @@ export function clearMessages() {
 
 function emptyText(state) {
   return state.room === "direct"
-    ? `Nothing here yet. Write to ${state.assistant} as ${state.person}: in a direct message everything is meant for it.`
-    : `Nothing here yet. ${state.assistant} answers here when it is mentioned, and forgets everything else.`;
+    ? `Nothing here yet. Write to ${state.assistant} as ${state.person}: in a direct message, every message is addressed to it.`
+    : `Nothing here yet. ${state.assistant} answers here when it is mentioned, and does not store other messages.`;
 }
 
 function draw(state, message, byId, follows, on) {

@@ -3,11 +3,11 @@
 import { $, make } from "./dom.js";
 
 const WORDS = {
-  invocation: "Meant for it?", identity: "Who asks?", loop_guard: "Two bots talking?",
-  loop: "Two bots talking?", access: "May they?", limits: "Within the limits?",
-  budget: "Within the budget?", context: "What was said before", attachments: "Files",
-  model: "The model", tool: "A tool", response_filter: "Nothing secret?", render: "Rendered for",
-  memory: "Memory", recall: "What is remembered", task: "A task?", "context blocks": "What the model reads", save: "Kept", queue: "Its turn", confirmation: "Confirmed?",
+  invocation: "Addressed to the assistant?", identity: "Identity", loop_guard: "Loop of two bots?",
+  loop: "Loop of two bots?", access: "Access", limits: "Within the limits?",
+  budget: "Within the budget?", context: "Earlier messages", attachments: "Files",
+  model: "Model", tool: "Tool", response_filter: "Free of secrets?", render: "Rendering",
+  memory: "Memory", recall: "Recall", task: "Task", "context blocks": "Blocks of the prompt", save: "Storage", queue: "Order", confirmation: "Confirmation",
 };
 let openCalls = new Set();
 
@@ -17,10 +17,10 @@ export function drawDecisions(state, view) {
   const traces = chosen.length ? chosen : view.traces.filter((trace) => trace.here);
   const children = [];
   if (state.selected && !chosen.length) {
-    children.push(make("p", "note", "Nothing was decided about this message: it was not handed to the gateway, or has not been yet. The latest decisions here:"));
+    children.push(make("p", "note", "There is no decision about this message (yet). The latest decisions in this conversation:"));
   }
   if (!traces.length) {
-    children.push(make("p", "note", "Write something: every decision about it appears here, with its reason."));
+    children.push(make("p", "note", "Write a message: every decision about it appears here, with its reason."));
   }
   children.push(...traces.slice(0, chosen.length ? 4 : 12).map((trace, index) => drawTrace(trace, index === 0, view)));
   replaceIfChanged($("decisions"), children);
@@ -97,7 +97,7 @@ export function drawRequests(view) {
     const box = make("details", "call");
     box.open = openCalls.has(key);
     box.addEventListener("toggle", () => (box.open ? openCalls.add(key) : openCalls.delete(key)));
-    const status = make("span", `status ${call.status < 300 ? "good" : "bad"}`, String(call.status || "cut"));
+    const status = make("span", `status ${call.status < 300 ? "good" : "bad"}`, String(call.status || "closed"));
     box.append(make("summary", "", status, make("code", "", call.method)));
     const body = make("pre", "", call.body === "{}" ? "no body" : call.body);
     body.tabIndex = 0;
@@ -105,7 +105,7 @@ export function drawRequests(view) {
     return box;
   });
   if (!children.length) {
-    children.push(make("p", "note", "What the client library sends to the platform appears here, exactly as it was sent."));
+    children.push(make("p", "note", "The requests of the client library to the platform appear here, unchanged."));
   }
   if (openCalls.size > 100) {
     openCalls = new Set();

@@ -83,11 +83,9 @@ async def test_a_code_is_approved_once() -> None:
 
 async def test_an_expired_code_and_a_guess_approve_nobody() -> None:
     async with asked("eve") as (g, (code,)):
-        assert "Nobody waits with this code" in await say(
-            g, "olga", f"/approve {new_pairing_code()}"
-        )
+        assert "No request has this code" in await say(g, "olga", f"/approve {new_pairing_code()}")
         await g.clock.advance(CODE_VALID.total_seconds())
-        assert "Nobody waits with this code" in await say(g, "olga", f"/approve {code}")
+        assert "No request has this code" in await say(g, "olga", f"/approve {code}")
         assert not await is_served(g, "eve")
 
 
@@ -171,7 +169,7 @@ async def test_after_a_revocation_the_code_is_worthless_and_the_person_out() -> 
         (gone,) = await pairing.revoke("default", "test:main:eve", "test:main:olga")
         assert gone.applicant.person == "test:main:eve"
         assert not await is_served(g, "eve")
-        assert "Nobody waits" in await say(g, "olga", f"/approve {code}")
+        assert "No request has this code" in await say(g, "olga", f"/approve {code}")
         assert not await is_served(g, "eve")
         assert g.changes.made[-1] == ("revoked", "test:main:eve", "test:main:olga")
 
@@ -189,7 +187,7 @@ async def test_an_approver_who_wrote_before_is_told_once_about_each_person() -> 
         (note,) = g.adapter.sent[2:]
         assert note.place == direct("olga")
         assert note.part is not None
-        assert "Somebody asks to write to me" in note.part.text
+        assert "A person asks for permission to write to me" in note.part.text
         approve, _reject = note.buttons
         assert await press(g, "olga", approve.value) == plain(APPROVED)
 

@@ -83,7 +83,7 @@ async def test_an_approval_is_listed_and_revoked(settings: Settings, tmp_path: P
     assert (done.status, "may write now" in done.out) == (0, True)
     again = await parley("access", "approve", code, "-c", "parley.yaml", cwd=tmp_path)
     assert again.status == 1
-    assert "Nobody waits with this code" in again.err
+    assert "No request has this code" in again.err
     listed = await parley("access", "list", "-c", "parley.yaml", cwd=tmp_path)
     assert listed.out.startswith("may write telegram:main:7")
     assert "by command line" in listed.out
@@ -129,7 +129,7 @@ async def test_a_program_learns_who_used_its_owner_code(settings: Settings) -> N
     await beside(settings, claim)
     assert str(await asyncio.to_thread(claimed_by, settings, code)) == EVE.person
     await asyncio.to_thread(new_owner_code, settings)
-    with pytest.raises(BadInput, match="make a new one"):
+    with pytest.raises(BadInput, match="a newer one has replaced it"):
         await asyncio.to_thread(claimed_by, settings, code)
 
 

@@ -200,8 +200,8 @@ async def test_missing_messages_are_reported(served: Served, action: dict[str, o
 
 async def test_faults_can_be_simulated(served: Served) -> None:
     telegram = served.demo.simulators["telegram"]
-    await served.act(do="trouble", kind="rate_limit")
-    await served.act(do="trouble", kind="disconnect")
+    await served.act(do="fault", kind="rate_limit")
+    await served.act(do="fault", kind="disconnect")
     fault = telegram.faults.take("sendMessage")
     assert fault is not None
     assert fault.kind == "rate_limit"
@@ -237,7 +237,7 @@ async def test_a_file_is_sent_and_returned(served: Served) -> None:
         ({"do": "say", "files": [{"name": "x", "mime": "a/b", "data": ""}] * 5}, 422),
         ({"do": "command", "name": "Not A Command"}, 422),
         ({"do": "react", "message_id": "m", "emoji": "x" * 40}, 422),
-        ({"do": "trouble", "kind": "fire"}, 422),
+        ({"do": "fault", "kind": "fire"}, 422),
         ({"do": "thread", "title": "in a direct message"}, 409),
         ({"do": "dance"}, 422),
         ({}, 422),

@@ -110,10 +110,12 @@ async def test_the_request_to_the_platform_is_shown(demo: Demo) -> None:
 async def test_the_page_survives_simulated_faults(demo: Demo) -> None:
     async with window(demo.url) as opened:
         page = await go(opened, address(demo, "telegram"))
-        for trouble in ("Deliver the next message twice", "Refuse the next answer"):
-            await page.locator("#trouble summary").click()
-            await page.get_by_role("button", name=trouble).click()
-            await expect(page.locator("#state")).to_have_text("Trouble waits for the next message")
+        for fault in ("Deliver the next message twice", "Refuse the next answer"):
+            await page.locator("#faults summary").click()
+            await page.get_by_role("button", name=fault).click()
+            await expect(page.locator("#state")).to_have_text(
+                "The fault applies to the next message"
+            )
         await write(page, "show me a quote")
         await expect(page.locator("#state")).to_be_empty()
         await expect(page.locator(".bot .content")).to_contain_text("Simple beats clever")
@@ -175,7 +177,7 @@ async def test_the_page_works_with_the_keyboard_alone(demo: Demo) -> None:
         page = await go(opened, address(demo, "slack"))
         await page.wait_for_selector("#platforms [aria-current=page]")
         await page.keyboard.press("Tab")
-        await expect(page.get_by_role("link", name="To the message box")).to_be_focused()
+        await expect(page.get_by_role("link", name="Go to the message box")).to_be_focused()
         await page.keyboard.press("Enter")
         await page.keyboard.press("Tab")
         reached = set()

@@ -76,7 +76,7 @@ async def test_the_page_is_served_until_a_signal(number: signal.Signals) -> None
     async with forked("--port", "0") as process, asyncio.timeout(2 * PATIENCE):
         assert process.stdout is not None
         assert process.stderr is not None
-        while b"Now you:" not in (line := await process.stdout.readline()):
+        while b"Write messages yourself:" not in (line := await process.stdout.readline()):
             assert line, "the demo ended before it served its page"
         process.send_signal(number)
         assert await process.wait() == 0

@@ -42,12 +42,12 @@ async def test_from_nothing_to_the_first_hello_to_the_owner(tmp_path: Path) -> N
             room = telegram.direct(stranger)
             await telegram.say(stranger, room, "hello?")
             seen = await telegram.wait_for(room, lambda all_: any(m.by_bot for m in all_), PATIENCE)
-            assert "only people whom my owner has approved" in seen[-1].text
+            assert "only people who are approved" in seen[-1].text
             room = telegram.direct(owner)
             await telegram.say(owner, room, code)
             seen = await telegram.wait_for(room, lambda all_: any(m.by_bot for m in all_), PATIENCE)
             assert "Hello, you are the owner of Ada now." in seen[-1].text
-            claimed = await asyncio.to_thread(person.until, "is the owner now")
+            claimed = await asyncio.to_thread(person.until, "is the owner.")
             assert f"telegram:main:{owner.id}" in claimed
             await telegram.say(owner, room, "and now?")
             await telegram.wait_for(room, lambda all_: sum(m.by_bot for m in all_) > 1, PATIENCE)
@@ -72,7 +72,7 @@ def test_ctrl_c_keeps_the_answers_and_the_next_run_offers_them(tmp_path: Path) -
     settings = load(tmp_path / "config" / "parley.yaml", {})
     assert settings.access.admission == "approved"
     with at_terminal("init", "--no-start", cwd=tmp_path) as person:
-        person.until("its values are offered")
+        person.until("Its values are the answers in brackets")
         person.enter("Platforms [1]: ")
         person.enter("Model [7]: ")
         person.enter("Who [2]: ", "everybody")
@@ -111,7 +111,7 @@ def test_every_line_fits_a_narrow_terminal(tmp_path: Path) -> None:
         person.enter("Who [2]: ")
         person.enter("Memory [Y/n]: ")
         person.enter("Name [Parley]: ")
-        assert person.end() == 1  # Discord stays off
+        assert person.end() == 1  # Discord is not set up
     long = [line for line in person.said.split("\n") if len(line) > 40 and "https://" not in line]
     assert long == []
 
@@ -127,12 +127,12 @@ async def test_a_permission_is_granted_and_checked_again(tmp_path: Path, change:
     arguments = ("init", *assign, "--platform", simulator.platform, "--no-start")
     try:
         with at_terminal(*arguments, cwd=tmp_path, env=env) as person:
-            await asyncio.to_thread(person.enter, "Use the present credentials? [Y/n]: ")
+            await asyncio.to_thread(person.enter, "Use the existing credentials? [Y/n]: ")
             broken = await asyncio.to_thread(person.until, "check again")
             assert "What to do: " in broken
             discord.message_content = True
             slack.scopes.add("chat:write")
-            await asyncio.to_thread(person.enter, "repair it later: ")
+            await asyncio.to_thread(person.enter, "the values for later: ")
             granted = "the bot may read messages" if change == "intent" else "all 15 granted"
             await asyncio.to_thread(person.until, granted)
             await asyncio.to_thread(person.until, "Model [1]: ")

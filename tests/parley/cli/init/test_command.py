@@ -146,7 +146,7 @@ async def test_a_self_hosted_server_is_asked_for_its_models(tmp_path: Path) -> N
     assert ended.status == 0, ended.out + ended.err
     assert "1  llama3.2" in ended.out
     assert "The server has no such model." in ended.out
-    assert "Budget: none is needed" in ended.out
+    assert "Budget: not needed, because" in ended.out
     model = load(config_in(tmp_path), {}).model
     assert (model.provider, model.name, model.base_url) == ("openai", "qwen3", server.base_url)
     assert model.window == 8_192
@@ -181,7 +181,7 @@ async def test_an_existing_configuration_is_continued_and_copied(tmp_path: Path)
     old = config_in(tmp_path).read_text()
     again = await parley("init", "--no-start", cwd=tmp_path, answers="\n\n" + LATER)
     assert again.status == 0, again.out + again.err
-    assert "The file before it is kept as config/parley.yaml." in " ".join(again.out.split())
+    assert "The previous file is kept as config/parley.yaml." in " ".join(again.out.split())
     settings = load(config_in(tmp_path), {})
     assert settings.limits.user_per_minute == 3
     assert [a.platform for a in settings.accounts()] == ["web"]
@@ -233,7 +233,7 @@ async def test_a_file_with_a_mistake_is_refused_before_the_first_question(tmp_pa
     assert ended.status == 3
     assert "Platforms [1]" not in ended.out
     assert 'Did you mean "name"?' in ended.err
-    assert "or begin anew with --fresh" in ended.err
+    assert "or begin without its values with --fresh" in ended.err
     assert config_in(tmp_path).read_text() == "assistant: {nam: Ada}\n"
 
 
@@ -249,7 +249,7 @@ async def test_answers_before_the_end_of_the_input_are_stored(tmp_path: Path) ->
 async def test_no_input_at_all_names_the_options(tmp_path: Path) -> None:
     ended = await parley("init", cwd=tmp_path, answers="")
     assert ended.status == 1
-    assert "There is no terminal to ask on. Use --yes" in ended.err
+    assert "The questions need a terminal. Without one, use --yes" in ended.err
     assert "Nothing was written." in ended.err
     assert list(tmp_path.iterdir()) == []
 

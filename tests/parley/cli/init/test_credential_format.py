@@ -65,7 +65,7 @@ def test_a_credential_of_another_kind_is_named_and_not_repeated(wanted: Format) 
         ("@my_bot", TELEGRAM, "It looks like a name of a bot (@name)."),
         ("https://t.me/my_bot", TELEGRAM, "It looks like an address (https://…)."),
         ("ada@example.org", ANTHROPIC, "It looks like an e-mail address (name@…)."),
-        ("110201543:AAHdqTc", TELEGRAM, "It has 17 characters and another form"),
+        ("110201543:AAHdqTc", TELEGRAM, "It has 17 characters in another format"),
         ("110201543:AAHdqTcvCH…", TELEGRAM, "It contains the character '\\u2026'"),
         ("two words", TELEGRAM, "It contains a space, so it was not copied as a whole."),
         ("x" * 5_000, TELEGRAM, "It has 5000 characters."),

@@ -85,7 +85,7 @@ CASES: list[tuple[str, str, Change, str]] = [
     ("telegram", "a Slack token", {"bot_token": SLACK_BOT},
      "expected 123456789:AA…. It looks like a Slack bot token (xoxb-…). @BotFather shows it"),
     ("telegram", "half a token", {"bot_token": "7000000009:abc"},
-     "It has 14 characters and another form; copy it again as a whole. @BotFather"),
+     "It has 14 characters in another format; copy it again as a whole. @BotFather"),
     ("telegram", "an unknown token", {"bot_token": TELEGRAM},
      "bot token: Telegram does not know it What to do: Ask @BotFather for the token"),
     ("telegram", "no network", {"base_url": NOWHERE},
