@@ -55,7 +55,7 @@ class Installed:
         example.write_text(self.parley("example-config"), encoding="utf-8")
         example.chmod(0o644)
         printed = self.parley("check-config", "--config", example.name)
-        require("parley.yaml is fine." in printed, f"check-config printed {printed!r}")
+        require("parley.yaml is valid." in printed, f"check-config printed {printed!r}")
         example.unlink()
 
     def check_pages(self) -> int:

@@ -26,7 +26,10 @@ def check_config(config: Config = None) -> int:
     problems = asyncio.run(startup_problems(settings, platforms))
     if problems:
         raise SettingsError(problems)
-    lines = [f"{path or 'The environment'} is fine.", *summary(settings, load_extensions(settings))]
+    lines = [
+        f"{path or 'The environment'} is valid.",
+        *summary(settings, load_extensions(settings)),
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
     for problem in platforms.problems:
         sys.stderr.write(f"{problem}\n")

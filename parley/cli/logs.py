@@ -41,8 +41,8 @@ NOTED: Final = ("tool", "invocation", "queue")
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One line: its time, None if the store does not hold it; the part of the program, what
-    happened there, and what programs read of it."""
+    """One line: its time, None if the store does not hold it; the part of the program, the text
+    for people, and the values for programs."""
 
     at: datetime | None
     part: str
@@ -177,7 +177,7 @@ def _sends(deliveries: Iterable[Delivery]) -> Iterator[LogEntry]:
             yield LogEntry(one.queued_at, "outbox", f"{one.key} queued", {"key": one.key})
         tries = f"{one.attempts} attempt{'s' * (one.attempts != 1)}"
         reason = f"; last error: {one.reason}" if one.reason else ""
-        state = {"dead": "given up", "waiting": "waits to be sent"}.get(one.state, one.state)
+        state = {"dead": "not delivered", "waiting": "waits to be sent"}.get(one.state, one.state)
         values |= {"error": one.reason} if one.reason else {}
         at = one.ended_at or one.queued_at
         yield LogEntry(at, "outbox", f"{one.key} {state}, {tries}{reason}", values)

@@ -124,7 +124,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         },
     ),
     "audit": (
-        "Show and verify the record of changes to memory.",
+        "Show and verify the audit: changes to memory and access, and refusals.",
         {
             "verify": ("audit:verify", "Check that no entry was changed, removed or added."),
             "show": ("audit:show", "Show the latest entries, oldest first."),

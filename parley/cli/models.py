@@ -107,7 +107,7 @@ def pull_models(
         except DownloadFailed as error:
             sys.stderr.write(f"{model.name}: {error}\n")
             return 1
-        result = f"downloaded, {len(files)} files" if files else "is here already"
+        result = f"downloaded, {len(files)} files" if files else "is installed already"
         sys.stdout.write(f"{model.name}: {result}, in {model.folder(models)}\n")
     if not installed():
         sys.stdout.write(

@@ -52,7 +52,11 @@ def environment() -> list[Finding]:
     """Other distributions with files in Parley's packages."""
     conflicts = conflicting_distributions()
     if not conflicts:
-        return [Finding("ok", "environment", f"Parley's packages are its own in {sys.prefix}")]
+        return [
+            Finding(
+                "ok", "environment", f"no other package replaces a part of Parley in {sys.prefix}"
+            )
+        ]
     return [Finding("broken", "environment", conflict, ADVICE) for conflict in conflicts]
 
 
@@ -88,7 +92,8 @@ def stores(settings: Settings) -> list[Finding]:
 
 def _store(url: str) -> Finding | None:
     if url == MEMORY:
-        return Finding("note", "database", f"{url} loses everything at a restart")
+        advice = "Set database.url to a file, or to PostgreSQL."
+        return Finding("note", "database", f"{url}: a restart deletes all data", advice)
     file = sqlite_file(url)
     if not file:
         return None

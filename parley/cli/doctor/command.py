@@ -32,7 +32,7 @@ def doctor(config: Config = None) -> int:
     except SettingsError as error:
         findings += checks.refused(error.problems)
     else:
-        detail = f"{path} is fine" if path else "none; only the environment"
+        detail = f"{path} is valid" if path else "no file; the environment is valid"
         findings.append(Finding("ok", "configuration", detail))
         findings += checks.secrets_file(path)
         findings += checks.stores(settings)
@@ -66,8 +66,8 @@ async def _contact(settings: Settings, platforms: Discovery) -> list[Finding]:
 async def _platforms(settings: Settings, platforms: Discovery) -> list[Finding]:
     results = await diagnose_all(settings, platforms)
     if not results:
-        advice = "`parley init` sets one up."
-        return [Finding("note", "platforms", "none has its credentials", advice)]
+        advice = "Run `parley init` to set one up."
+        return [Finding("note", "platforms", "no platform has credentials", advice)]
     return [
         Finding(
             _status(check),
@@ -96,7 +96,8 @@ def report(findings: Iterable[Finding]) -> str:
         lines.append(f"{number:>3}. {status:<6}  {finding.name}: {finding.detail}")
         if finding.advice and finding.status != "ok":
             lines.append(f"{'':13}What to do: {finding.advice}")
-    lines.append(f"{counts['ok']} ok, {counts['note']} to note, {counts['broken']} broken.")
+    notes = f"{counts['note']} note{'s' * (counts['note'] != 1)}"
+    lines.append(f"{counts['ok']} ok, {notes}, {counts['broken']} broken.")
     return "\n".join(lines) + "\n"
 
 
@@ -110,7 +111,7 @@ def check_running(settings: Settings) -> list[Finding]:
     except (OSError, ValueError):
         return _not_running(settings, f"no Parley answers on {request.host}")
     if state.get("ready") is True:
-        return [Finding("ok", NAME, "it is ready"), *_notes(state.get("problems"))]
+        return [Finding("ok", NAME, "the program is ready"), *_notes(state.get("problems"))]
     return _unready(state)
 
 
@@ -146,14 +147,17 @@ def _notes(problems: object) -> list[Finding]:
 def _unready(state: Mapping[str, object]) -> list[Finding]:
     parts, problems = state.get("parts"), state.get("problems")
     if not isinstance(parts, dict):
-        advice = "Something else may use server.port, or server.token differs from the running one."
+        advice = "Another program may use server.port, or server.token may differ from its token."
         return [
             Finding("note", NAME, "the program on server.port does not report its state", advice)
         ]
     texts = problems if isinstance(problems, dict) else {}
     return [
         Finding(
-            "broken", f"{NAME}: {part}", f"{status}. {texts.get(part, '')}".rstrip(), "See its log."
+            "broken",
+            f"{NAME}: {part}",
+            f"{status}. {texts.get(part, '')}".rstrip(),
+            "See the log of the program.",
         )
         for part, status in parts.items()
         if status != "ready"

@@ -75,7 +75,7 @@ def _finding(name: str, model: str, status: int) -> Finding:
         advice = "Create a new key and set it as model.api_key."
         return Finding("broken", name, f"the key is refused (HTTP {status})", advice)
     if status == 404 and name.endswith("anthropic"):
-        return Finding("broken", name, f"there is no model {model}", "Correct model.name.")
+        return Finding("broken", name, f"the model {model} does not exist", "Correct model.name.")
     if status == 200:
         return Finding("ok", name, f"the key is accepted, for {model}")
     advice = "Try again later; if the error persists, check model.base_url."

@@ -58,7 +58,7 @@ def recall_models(settings: Settings) -> list[Finding]:
             advice = f"{advice_for(settings)}, or set memory.embedding_provider to none."
             findings.append(Finding("note", name, f"{BY_WORDS} only; {problem}", advice))
         else:
-            findings.append(Finding("ok", name, f"{model.name} is here"))
+            findings.append(Finding("ok", name, f"{model.name} is installed"))
     return findings
 
 
@@ -147,10 +147,10 @@ async def _heartbeat(project: str, section: HeartbeatSource) -> Finding:
     try:
         source = external_source(section)
         if source is None:
-            return Finding("ok", name, "figures of this assistant's own use")
+            return Finding("ok", name, "figures about the use of this assistant")
         content = read_figures(await source.figures(), datetime.now(UTC))
     except (SourceFailed, ConfigurationError, ValueError) as error:
-        advice = f"Correct heartbeat.sources.{project}; until then its status stays unchanged."
+        advice = f"Correct heartbeat.sources.{project}; until then, the status is not updated."
         return Finding("broken", name, str(error), advice)
     return Finding("ok", name, f"{len(content.figures)} figures")
 
@@ -181,7 +181,7 @@ async def _folder(folder: Path) -> Finding:
     name = f"grounding: {folder}"
     if not await asyncio.to_thread(folder.is_dir):
         advice = f"Correct grounding.repositories, or mount the folder. {REVIEW}"
-        return Finding("broken", name, "there is no such folder", advice)
+        return Finding("broken", name, "the folder does not exist", advice)
     if shutil.which("git") is None:
         advice = f"Install git. Decision records are found without it. {REVIEW}"
         return Finding("note", name, "git is not installed: no commit is found", advice)

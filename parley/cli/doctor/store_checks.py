@@ -109,7 +109,7 @@ async def _postgres(url: str) -> list[Finding]:
 def of_postgres(state: "PostgresStatus") -> list[Finding]:
     """The state that the server reports."""
     version: Status = "ok" if state.version_number >= MINIMUM_POSTGRES else "broken"
-    free, few = state.free_connections, "Raise max_connections, or run fewer processes on it."
+    free, few = state.free_connections, "Raise max_connections, or run fewer processes."
     return [
         Finding(version, "PostgreSQL: version", state.version, "Use 14 or newer."),
         _tables(state),
@@ -124,7 +124,9 @@ def of_postgres(state: "PostgresStatus") -> list[Finding]:
 def _tables(state: "PostgresStatus") -> Finding:
     name = "PostgreSQL: tables"
     if not state.writable:
-        advice = "Point database.url to the primary server, or lift default_transaction_read_only."
+        advice = (
+            "Set database.url to the primary server, or switch default_transaction_read_only off."
+        )
         return Finding("broken", name, "it is read-only", advice)
     if state.missing and not state.may_create:
         advice = "GRANT CREATE ON SCHEMA public TO the user of database.url."
@@ -149,9 +151,7 @@ def _commits(synchronous: str, *, is_on: bool) -> Finding:
         detail = "fsync is off: a power failure can destroy the database"
         return Finding("broken", name, detail, "Set fsync on.")
     if synchronous == "off":
-        detail = (
-            "synchronous_commit is off: a power failure loses the last moments of conversations"
-        )
+        detail = "synchronous_commit is off: a power failure loses the last second of conversations"
         return Finding("note", name, detail, "Set synchronous_commit on where that matters.")
     return Finding("ok", name, f"synchronous_commit {synchronous}: a power failure loses nothing")
 

@@ -31,8 +31,10 @@ from parley.wiring.accounts import account_name
 
 RUNS: Final = "Parley runs on {address}."
 NOT_RUNNING: Final = "No Parley answers on {address}: `parley run` starts it."
-NOT_ASKED: Final = "server.port is 0, so a running program cannot be asked."
-FROM_BOTH: Final = "It reports platforms and parts; all other figures are from the stores."
+NOT_ASKED: Final = "server.port is 0, so the state of a running program cannot be read."
+FROM_BOTH: Final = (
+    "Platforms and parts are as it reports them; all other figures are from the stores."
+)
 FROM_STORES: Final = "All figures are from the stores."
 READABLE: Final = "ok"
 WELL: Final = "Nothing needs attention."
@@ -113,7 +115,7 @@ def _stored_lines(stored: StoredState, now: datetime) -> Iterator[str]:
     backlog = stored.backlog
     yield _line("queue", _waiting(backlog.events, "message", backlog.oldest_event, now))
     sends = _waiting(backlog.sends, "send", backlog.oldest_send, now)
-    yield _line("outbox", f"{sends}; {backlog.dead:,} given up")
+    yield _line("outbox", f"{sends}; {backlog.dead:,} not delivered")
     yield _line("cost today", f"${stored.micros / MICRO:,.4f}")
     for one in stored.budgets:
         used = f"${one.spent / MICRO:,.4f} of ${one.limit / MICRO:,.2f}"

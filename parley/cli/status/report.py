@@ -1,5 +1,5 @@
 """The state of the program as values, from the stores and from the local listener of the running
-program, and what of it needs attention."""
+program, and the problems that need an operator."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,7 @@ from parley.wiring.storage import Storage
 READY: Final = "ready"
 SLOW: Final = timedelta(minutes=5)
 """An event that waits longer needs attention."""
+CHECK: Final = "`parley doctor` checks the model, the platforms and the stores."
 NEARLY_USED: Final = 0.9
 """The share of a workspace's budget from which it needs attention."""
 
@@ -40,8 +41,8 @@ STATE: Final = "parley_connection_state"
 SINCE: Final = "parley_connected_timestamp_seconds"
 LAST: Final = "parley_last_event_timestamp_seconds"
 STRANGE: Final = (
-    "The program on {address} does not report its state: something else uses server.port, or "
-    "server.token differs from that of the running program."
+    "The program on {address} does not report its state: another program uses server.port, or "
+    "server.token differs from the token of the running program."
 )
 
 
@@ -111,7 +112,7 @@ class StatusReport:
     unreadable: str = ""
     accounts: tuple[str, ...] = ()
     asked: bool = True
-    """False if the program cannot be asked, because `server.port` is 0."""
+    """False if the state of the program cannot be read, because `server.port` is 0."""
     memory: tuple[str, ...] = ()
 
     @property
@@ -125,7 +126,7 @@ class StatusReport:
 
 
 def attention(report: StatusReport) -> list[str]:
-    """Return the problems that need an operator, each with the next step; empty if all is well."""
+    """Return the problems that need an operator, each with the next step."""
     return [*_of_program(report), *_of_stores(report)]
 
 
@@ -157,9 +158,10 @@ def _of_stores(report: StatusReport) -> Iterator[str]:
         return
     backlog = stored.backlog
     if backlog.oldest_event and report.at - backlog.oldest_event > SLOW:
-        yield f"{counted(backlog.events, 'message')} without an answer for more than 5 minutes."
+        waiting = counted(backlog.events, "message")
+        yield f"{waiting} without an answer for more than 5 minutes. {CHECK}"
     if backlog.oldest_send and report.at - backlog.oldest_send > SLOW:
-        yield f"{counted(backlog.sends, 'send')} waiting for more than 5 minutes."
+        yield f"{counted(backlog.sends, 'send')} waiting for more than 5 minutes. {CHECK}"
     if backlog.dead:
         given_up = counted(backlog.dead, "answer")
         yield f"{given_up} could not be delivered: see `parley outbox list`."
@@ -167,7 +169,8 @@ def _of_stores(report: StatusReport) -> Iterator[str]:
         yield f"{counted(stored.quarantined, 'entry')} in quarantine: see `parley quarantine list`."
     for one in stored.budgets:
         if one.budget.startswith("workspace") and one.spent >= NEARLY_USED * one.limit:
-            yield f"{one.account} used {one.spent * 100 // one.limit} % of budgets.{one.budget}."
+            used = f"{one.spent * 100 // one.limit} % of budgets.{one.budget}"
+            yield f"{one.account} used {used}. `parley usage` shows the costs."
 
 
 def counted(number: int, name: str) -> str:

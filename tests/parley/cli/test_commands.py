@@ -83,7 +83,7 @@ async def test_check_config_lists_the_enabled_parts_and_no_secret(tmp_path: Path
         "check-config", cwd=tmp_path, env={"TOKEN": "hush", "ANTHROPIC_API_KEY": "hush"}
     )
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("config/parley.yaml is fine.")
+    assert ended.out.startswith("config/parley.yaml is valid.")
     assert "model      anthropic\n" in ended.out
     assert "platforms  telegram, telegram.accounts.sales\n" in ended.out
     assert "tools      files\n" in ended.out

@@ -11,4 +11,4 @@ async def test_it_prints_the_example_and_check_config_accepts_it(tmp_path: Path)
     assert printed.out == (ROOT / "config" / "parley.example.yaml").read_text("utf-8")
     (tmp_path / "own.yaml").write_text(printed.out, "utf-8")
     checked = await parley("check-config", "--config", "own.yaml", cwd=tmp_path)
-    assert "own.yaml is fine." in checked.out
+    assert "own.yaml is valid." in checked.out

@@ -67,7 +67,7 @@ def test_everything_stands_in_time_order_with_its_duration() -> None:
         "09:30:01.990  outbox      t1:0 queued",
         "09:30:02.000  late        noted",
         "09:30:02.000  outcome     answered, 2000 ms in all",
-        "09:30:02.500  outbox      t1:0 given up, 3 attempts; last error: Permanent: 403",
+        "09:30:02.500  outbox      t1:0 not delivered, 3 attempts; last error: Permanent: 403",
     ]
 
 

@@ -48,7 +48,7 @@ async def test_an_installed_model_is_named(tmp_path: Path) -> None:
     assert rows[0] == {"model": EMBEDDING.name, "missing": []}
     assert rows[-1]["model"] in ("", EMBEDDING.name)
     asked = await parley("doctor", cwd=tmp_path)
-    assert "ok      recall: all-MiniLM-L6-v2 is here" in asked.out
+    assert "ok      recall: all-MiniLM-L6-v2 is installed" in asked.out
 
 
 async def test_after_a_change_of_the_model_the_progress_of_the_vectors_is_shown(

@@ -86,7 +86,7 @@ def test_each_problem_is_named_with_its_next_step(found: StatusReport, said: str
     assert any(said in need for need in needs) or not said, needs
 
 
-def test_a_program_that_cannot_be_asked_is_no_problem() -> None:
+def test_a_program_whose_state_cannot_be_read_is_no_problem() -> None:
     assert attention(StatusReport(AT, "server.port is 0", None, WELL, asked=False)) == []
 
 

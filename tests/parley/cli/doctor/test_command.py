@@ -68,7 +68,7 @@ def test_the_report_numbers_its_lines_and_gives_advice_only_for_problems() -> No
         "             What to do: Set a key.\n"
         "  3. BROKEN  slack: scopes: chat:write is missing\n"
         "             What to do: Reinstall the app.\n"
-        "1 ok, 1 to note, 1 broken.\n"
+        "1 ok, 1 note, 1 broken.\n"
     )
 
 
@@ -151,7 +151,7 @@ async def test_a_listener_beyond_loopback_without_a_token_is_a_problem(tmp_path:
     [
         ("test-key", "", 0, "the key is accepted, for claude-"),
         ("wrong-key", "", 1, "the key is refused (HTTP 401)"),
-        ("test-key", "claude-of-yesterday", 1, "there is no model claude-of-yesterday"),
+        ("test-key", "claude-of-yesterday", 1, "the model claude-of-yesterday does not exist"),
     ],
 )
 async def test_the_key_and_name_of_the_model_are_tested(
@@ -230,7 +230,7 @@ async def test_a_running_program_that_is_ready_is_reported(tmp_path: Path) -> No
         simulated(platforms) as hooks,
         app_on(platforms, tmp_path, hooks, {"server": {"port": port}}),
     ):
-        assert await findings(port) == [Finding("ok", "running", "it is ready")]
+        assert await findings(port) == [Finding("ok", "running", "the program is ready")]
 
 
 async def test_quarantined_work_of_a_ready_program_is_reported() -> None:

@@ -206,7 +206,7 @@ async def test_the_sentence_for_each_wrong_model(
         ("a refused key", near, {"ANTHROPIC_API_KEY": "sk-ant-0123456789ab"},
          "the key is refused (HTTP 401)"),
         ("an unknown model", replace(near, model="claude-of-yesterday"),
-         {"ANTHROPIC_API_KEY": anthropic.api_key}, "there is no model claude-of-yesterday"),
+         {"ANTHROPIC_API_KEY": anthropic.api_key}, "the model claude-of-yesterday does not exist"),
         ("no network", replace(given, base_url=NOWHERE), {"ANTHROPIC_API_KEY": "sk-ant-0123456789"},
          "is not reachable"),
         ("a missing key", ours, {}, "answers, but it needs a key."),
