@@ -1,4 +1,4 @@
-"""`WebAdapter`: the local page as one connected account of one platform."""
+"""`WebAdapter`: the web page as one connected account of one platform."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""Renders safe HTML for the local page: every character is escaped, every tag is ours."""
+"""Renders safe HTML for the web page: every character is escaped, every tag is ours."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from gateway.markdown.tree import (
 from gateway.message import Part
 
 MAX_MESSAGE: Final = 200_000
-"""Characters of HTML of one message on the local page, well below what it takes. Ours."""
+"""Characters of HTML of one message on the web page, well below what it takes. Ours."""
 
 _LINKABLE: Final = re.compile(r"(https?://|mailto:)[^\s<>\"]+", re.IGNORECASE)
 

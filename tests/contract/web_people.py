@@ -1,4 +1,4 @@
-"""People who use the local page: real HTTP, as the page's script speaks it."""
+"""People who use the web page: real HTTP, as the page's script speaks it."""
 
 import asyncio
 import json
