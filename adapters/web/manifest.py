@@ -30,7 +30,8 @@ class WebSettings(AccountSettings, extra="forbid", frozen=True):
     history: int = Field(default=200, ge=10, le=2_000)
     """Messages stored per conversation, which a reloaded page shows."""
     max_people: int = Field(default=64, ge=1, le=1_000)
-    """Maximum of conversations; beyond it the least recently used one is deleted."""
+    """Maximum of conversations in the program's memory; beyond it, the least recently used one is
+    read again from the database when somebody opens it."""
     max_upload_bytes: int = Field(default=5_000_000, ge=1_000, le=25_000_000)
     """Maximum size of a file from a person."""
     max_files_bytes: int = Field(default=64_000_000, ge=1_000, le=512_000_000)
