@@ -66,7 +66,7 @@ SHARED: Final = {
 """Gauges of the shared store: the field of `QueueDepths` and the help text, by name."""
 CONNECTED: Final = "Unix time since which an account is connected."
 LAST_EVENT: Final = "Unix time of the last event of an account, whoever it was meant for."
-STATES: Final = ("starting", "ready", "deaf", "reconnecting", "failed", "stopped")
+STATES: Final = ("starting", "ready", "unresponsive", "reconnecting", "failed", "stopped")
 
 
 @dataclass(frozen=True, slots=True)

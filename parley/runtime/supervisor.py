@@ -24,41 +24,41 @@ from gateway.ports import (
 CHECK_EVERY = 5.0
 """Seconds between two checks."""
 RESTART_AFTER = 60.0
-"""Seconds after which the adapter of a deaf connection is restarted. Until then it may recover by
-itself, which loses less."""
+"""Seconds after which the adapter of an unresponsive connection is restarted. Until then it may
+recover by itself, which loses less."""
 REVIVE_SECONDS = 10.0
-"""Time limit for an adapter to cut a deaf connection."""
+"""Time limit for an adapter to cut an unresponsive connection."""
 
 log = structlog.get_logger(__name__)
 
 
-async def wait_until_deaf(
+async def wait_until_unresponsive(
     name: str, adapter: CanCheckLiveness, clock: Clock, report: Callable[[Liveness], None]
 ) -> StartError:
-    """Check repeatedly, report each result to `tell`, and return when only a restart helps.
+    """Check repeatedly, pass each result to `report`, and return when a restart is necessary.
 
-    A connection without proof is deaf. Silence in its chats is no sign of that.
+    A connection without proof is unresponsive. Silence in its chats is no sign of that.
     """
-    deaf_since: float | None = None
+    since: float | None = None
     while True:
         await clock.sleep(CHECK_EVERY)
         liveness = look(name, adapter)
         report(liveness)
         if liveness.ok:
-            if deaf_since is not None:
+            if since is not None:
                 log.info("adapter_recovered", account=name)
-            deaf_since = None
+            since = None
             continue
-        if deaf_since is None:
-            deaf_since = clock.monotonic()
+        if since is None:
+            since = clock.monotonic()
             log.warning(
-                "adapter_deaf",
+                "adapter_unresponsive",
                 account=name,
                 detail=liveness.detail,
                 seconds=round(liveness.seconds_since, 1),
             )
             await _revive(name, adapter)
-        elif clock.monotonic() - deaf_since >= RESTART_AFTER:
+        elif clock.monotonic() - since >= RESTART_AFTER:
             return StartError(
                 f"The connection receives no events: {liveness.detail}.", "It is restarted."
             )
@@ -100,7 +100,7 @@ DISCONNECT_SECONDS = 10.0
 START_SECONDS = 30.0
 """Time for which a start waits for accounts; slower ones continue in the background."""
 
-State = Literal["starting", "ready", "deaf", "reconnecting", "failed", "stopped"]
+State = Literal["starting", "ready", "unresponsive", "reconnecting", "failed", "stopped"]
 
 
 class Supervisor:
@@ -213,10 +213,10 @@ class Supervisor:
         """The reason why the connection ended. Raises anything that the adapter raises."""
         waiting: list[asyncio.Task[StartError]] = [asyncio.create_task(_end_of(adapter))]
         if isinstance(adapter, CanCheckLiveness):
-            pulse = wait_until_deaf(
+            checks = wait_until_unresponsive(
                 name, adapter, self._clock, lambda liveness: self._on_liveness(name, liveness)
             )
-            waiting.append(asyncio.create_task(pulse, name=f"pulse-{name}"))
+            waiting.append(asyncio.create_task(checks, name=f"liveness-{name}"))
         try:
             done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             return done.pop().result()
@@ -227,7 +227,7 @@ class Supervisor:
 
     def _on_liveness(self, name: str, liveness: Liveness) -> None:
         self.proofs[name] = liveness
-        self.states[name] = "ready" if liveness.ok else "deaf"
+        self.states[name] = "ready" if liveness.ok else "unresponsive"
         if liveness.ok:
             self.errors.pop(name, None)
         else:

@@ -99,6 +99,6 @@ class AdapterCase:
         return isinstance(adapter, type) and issubclass(adapter, protocol)
 
     @property
-    def can_be_deaf(self) -> bool:
+    def can_become_unresponsive(self) -> bool:
         """True if its connection can stop to receive, and the adapter reports that."""
         return self.holds_connection and self.has(CanCheckLiveness)

@@ -47,7 +47,7 @@ class Connection:
         self.request = request
         self.ws = ws
         self.session: Session | None = None
-        self.deaf = False
+        self.unresponsive = False
         self.writer: asyncio.Task[None] | None = None
         self._compress: Compressor = compressor(request.query.get("compress", ""))
         self._commands: deque[float] = deque(maxlen=MAX_COMMANDS_PER_MINUTE)
@@ -146,7 +146,7 @@ class Gateway:
         return ws
 
     async def _receive(self, connection: Connection, text: str) -> None:
-        if connection.deaf:
+        if connection.unresponsive:
             return
         connection.count_command()
         op, data = _decode(text)
@@ -218,7 +218,7 @@ class Gateway:
         try:
             while not connection.ws.closed:
                 entry = session.at(position)
-                if connection.deaf:
+                if connection.unresponsive:
                     return
                 if entry is None or (self.held and session.introduced):
                     await self._wait_for(session, position)
@@ -243,11 +243,11 @@ class Gateway:
         for connection in list(self.connections):
             connection.abort()
 
-    def go_deaf(self) -> None:
+    def stop_responding(self) -> None:
         """Let nothing pass through the sockets that are open, in either direction; they stay open,
         and new ones work."""
         for connection in self.connections:
-            connection.deaf = True
+            connection.unresponsive = True
 
     async def request_reconnect(self) -> None:
         """Ask every client to reconnect (opcode 7), as Discord does for maintenance."""

@@ -280,9 +280,9 @@ class DiscordSimulator:
         """Cut every socket; the client may resume its session."""
         self.gateway.drop()
 
-    def go_deaf(self) -> None:
+    def stop_responding(self) -> None:
         """Keep the open sockets open and let nothing through; new ones work."""
-        self.gateway.go_deaf()
+        self.gateway.stop_responding()
 
     def forget_sessions(self) -> None:
         """A client that resumes is told that its session is invalid."""

@@ -91,7 +91,7 @@ class SocketCourier:
         self.changed = ChangeSignal()
         self.given_up: list[dict[str, object]] = []
         self.attempts: deque[Attempt] = deque(maxlen=MAX_ATTEMPTS)
-        self.deaf: set[web.WebSocketResponse] = set()
+        self.unresponsive: set[web.WebSocketResponse] = set()
         self._waiting: dict[str, tuple[web.WebSocketResponse, asyncio.Future[bool]]] = {}
         self._turn = 0
 
@@ -105,10 +105,10 @@ class SocketCourier:
         self.changed.notify()
         try:
             async for message in socket:
-                if message.type == aiohttp.WSMsgType.TEXT and socket not in self.deaf:
+                if message.type == aiohttp.WSMsgType.TEXT and socket not in self.unresponsive:
                     self._acknowledge(message.data)
         finally:
-            self.deaf.discard(socket)
+            self.unresponsive.discard(socket)
             self.lost(socket)
 
     def lost(self, socket: web.WebSocketResponse) -> None:
@@ -156,7 +156,7 @@ class SocketCourier:
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting[str(envelope["envelope_id"])] = (socket, answer)
         try:
-            if socket not in self.deaf:
+            if socket not in self.unresponsive:
                 await socket.send_json(envelope)
             return await asyncio.wait_for(answer, self.ack_within)
         except ConnectionError:

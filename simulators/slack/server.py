@@ -96,12 +96,12 @@ class SlackServer:
         for socket in list(self.sockets.sockets):
             self.sockets.lost(socket)
 
-    def go_deaf(self) -> None:
+    def stop_responding(self) -> None:
         """Let nothing pass through the sockets that are open, in either direction; they stay open,
         and new ones work."""
         for transport in self._transports:
             transport.pause_reading()
-        self.sockets.deaf.update(self.sockets.sockets)
+        self.sockets.unresponsive.update(self.sockets.sockets)
 
     # --- the Web API ----------------------------------------------------------------------------
 

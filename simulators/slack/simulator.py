@@ -131,9 +131,9 @@ class SlackSimulator:
     async def drop_connections(self) -> None:
         self.server.drop_sockets()
 
-    def go_deaf(self) -> None:
+    def stop_responding(self) -> None:
         """Keep the open sockets open and let nothing through; new ones work."""
-        self.server.go_deaf()
+        self.server.stop_responding()
 
     async def request_reconnect(self, reason: str = "refresh_requested") -> None:
         """Ask every socket to reconnect, as Slack does from time to time."""

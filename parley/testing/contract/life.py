@@ -112,7 +112,9 @@ async def test_wait_closed_returns_after_disconnect(stage: Stage) -> None:
         await waiting
 
 
-@where(lambda case: case.can_be_deaf, "it holds no connection that can be deaf")
+@where(
+    lambda case: case.can_become_unresponsive, "it holds no connection that can become unresponsive"
+)
 async def test_a_connection_reports_its_liveness_and_can_be_revived(stage: Stage) -> None:
     adapter = stage.adapter
     assert isinstance(adapter, CanCheckLiveness)

@@ -1,4 +1,4 @@
-"""A deaf Discord connection is detected by its heartbeats, and resumed."""
+"""An unresponsive Discord connection is detected by its heartbeats, and resumed."""
 
 from collections.abc import AsyncIterator
 from itertools import pairwise
@@ -30,7 +30,7 @@ def test_it_reports_its_liveness_and_can_be_revived(rig: Rig) -> None:
     assert isinstance(rig.adapter, CanReconnect)
 
 
-async def test_a_connection_without_messages_is_not_deaf(rig: Rig) -> None:
+async def test_a_connection_without_messages_is_not_unresponsive(rig: Rig) -> None:
     seen = list[float]()
 
     def a_while_passed() -> bool:
@@ -43,12 +43,12 @@ async def test_a_connection_without_messages_is_not_deaf(rig: Rig) -> None:
     assert rig.inbox.events == []
 
 
-async def test_a_deaf_socket_is_detected_and_resumed_with_the_missed_events(
+async def test_an_unresponsive_socket_is_detected_and_resumed_with_the_missed_events(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("adapters.discord.socket.ACK_SECONDS", 1.0)
     session = next(iter(rig.sim.gateway.sessions))
-    rig.sim.go_deaf()
+    rig.sim.stop_responding()
     ada = rig.sim.person("Ada")
     await rig.sim.say(ada, rig.sim.direct(ada), "can you hear me?")
     await eventually(lambda: not rig.adapter.alive().ok)

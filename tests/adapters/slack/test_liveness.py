@@ -1,4 +1,4 @@
-"""A deaf Slack socket is detected by its pings, and replaced."""
+"""An unresponsive Slack socket is detected by its pings, and replaced."""
 
 import time
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ async def rig(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rig]:
         yield made
 
 
-async def test_a_connection_without_messages_is_not_deaf(rig: Rig) -> None:
+async def test_a_connection_without_messages_is_not_unresponsive(rig: Rig) -> None:
     assert isinstance(rig.adapter, CanCheckLiveness)
     seen = list[float]()
 
@@ -38,9 +38,9 @@ async def test_a_connection_without_messages_is_not_deaf(rig: Rig) -> None:
     assert rig.sink.events == []
 
 
-async def test_a_deaf_socket_is_detected_and_replaced(rig: Rig) -> None:
+async def test_an_unresponsive_socket_is_detected_and_replaced(rig: Rig) -> None:
     rig.slack.faults.add(Fault("apps.connections.open", "server_error", times=1_000))
-    rig.slack.go_deaf()
+    rig.slack.stop_responding()
     ada = rig.slack.person("Ada")
     await eventually(lambda: not rig.adapter.alive().ok)
     assert rig.adapter.alive().seconds_since > PING_SECONDS
@@ -51,7 +51,7 @@ async def test_a_deaf_socket_is_detected_and_replaced(rig: Rig) -> None:
     await eventually(lambda: rig.adapter.alive().ok)
 
 
-async def test_unanswered_pings_make_the_connection_deaf_while_the_socket_is_open(
+async def test_unanswered_pings_make_the_connection_unresponsive_while_the_socket_is_open(
     rig: Rig,
 ) -> None:
     """The library's own heartbeat closes such a socket sooner; were it off, we would notice."""

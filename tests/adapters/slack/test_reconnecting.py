@@ -54,7 +54,7 @@ async def test_many_interruptions_lose_nothing(
 ) -> None:
     ada = rig.slack.person("Ada")
     room = rig.slack.direct(ada)
-    deaf: list[float] = []
+    unresponsive: list[float] = []
     for number in range(DROPS):
         await eventually(lambda: bool(rig.slack.sockets.sockets))
         await rig.slack.say(ada, room, f"before {number}")
@@ -62,7 +62,7 @@ async def test_many_interruptions_lose_nothing(
         dropped = time.monotonic()
         await rig.slack.say(ada, room, f"after {number}")
         await eventually(lambda: bool(rig.slack.sockets.sockets))
-        deaf.append(time.monotonic() - dropped)
+        unresponsive.append(time.monotonic() - dropped)
     wanted = {f"{when} {number}" for number in range(DROPS) for when in ("before", "after")}
     await rig.sink.until(
         lambda: {e.message.content for e in rig.sink.of(MessageReceived)} == wanted
@@ -72,7 +72,7 @@ async def test_many_interruptions_lose_nothing(
     told = {(e.event_id, e.message.content) for e in rig.sink.of(MessageReceived)}
     assert len(told) == len(wanted), "a repetition has the id of the first"
     assert rig.adapter.alive().ok
-    record_property("deaf_seconds", [round(seconds, 3) for seconds in deaf])
+    record_property("unresponsive_seconds", [round(seconds, 3) for seconds in unresponsive])
 
 
 async def test_many_interruptions_at_once_open_few_sockets(rig: Rig) -> None:

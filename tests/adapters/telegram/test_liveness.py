@@ -49,7 +49,7 @@ async def test_a_finished_poll_is_a_proof_of_liveness() -> None:
         await eventually(lambda: poller.alive().seconds_since == 0)
 
 
-async def test_unanswered_polls_make_the_connection_deaf() -> None:
+async def test_unanswered_polls_make_the_connection_unresponsive() -> None:
     clock = FakeClock(instant=True)
     async with polling(EventRecorder(), clock) as (_, poller):
         clock.skip(OVERDUE_SECONDS + 1)
@@ -58,7 +58,7 @@ async def test_unanswered_polls_make_the_connection_deaf() -> None:
         assert f"for {OVERDUE_SECONDS + 1:.0f} s" in found.detail
 
 
-async def test_a_slow_store_does_not_make_the_connection_deaf() -> None:
+async def test_a_slow_store_does_not_make_the_connection_unresponsive() -> None:
     clock, open_again, arrived = FakeClock(instant=True), asyncio.Event(), asyncio.Event()
 
     class Slow(EventRecorder):

@@ -166,11 +166,13 @@ def test_answers_that_are_never_sent_do_not_accumulate(metrics: Metrics) -> None
 
 def test_gauges_are_read_at_the_time_of_the_request(metrics: Metrics) -> None:
     now = [
-        GaugeReadings(waiting=3, unsent=2, connections={"slack": "deaf"}, reconnects={"slack": 4})
+        GaugeReadings(
+            waiting=3, unsent=2, connections={"slack": "unresponsive"}, reconnects={"slack": 4}
+        )
     ]
     metrics.registry.register(Gauges(lambda: now[0]))
     assert value(metrics, "turns_queued") == 3
-    assert value(metrics, "connection_state", account="slack", state="deaf") == 1
+    assert value(metrics, "connection_state", account="slack", state="unresponsive") == 1
     assert value(metrics, "connection_state", account="slack", state="ready") == 0
     assert value(metrics, "reconnects_total", account="slack") == 4
     now[0] = GaugeReadings(proofs={"slack": Liveness(True, "", 7.5)}, parts={"storage": False})

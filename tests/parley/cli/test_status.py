@@ -51,8 +51,8 @@ def report(live: LiveState | None = LIVE, stored: StoredState | None = WELL) -> 
         (report(None, None), "The stores cannot be read: no database"),
         (report(LIVE, None), ""),
         (
-            report(LiveState(False, (AccountStatus("slack", "deaf", problem="no ping"),))),
-            "slack is deaf: no ping. `parley doctor` checks it.",
+            report(LiveState(False, (AccountStatus("slack", "unresponsive", problem="no ping"),))),
+            "slack is unresponsive: no ping. `parley doctor` checks it.",
         ),
         (
             report(LiveState(False, (), (("storage", "unavailable"),), (("storage", "full"),))),

@@ -71,7 +71,7 @@ async def test_health_is_always_available_and_every_response_has_security_header
 async def test_readiness_is_public_and_its_details_require_admission(
     http: aiohttp.ClientSession,
 ) -> None:
-    parts = {"slack": "deaf", "telegram": "ready"}
+    parts = {"slack": "unresponsive", "telegram": "ready"}
     made = listener(TOKEN, ready=lambda: Readiness(False, parts))
     await made.start()
     async with http.get(made.base_url + "/readyz") as answer:

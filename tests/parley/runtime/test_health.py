@@ -143,7 +143,7 @@ async def test_metrics_require_admission(tmp_path: Path, http: aiohttp.ClientSes
             assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
 
 
-async def test_a_deaf_socket_is_reported_as_not_ready(
+async def test_an_unresponsive_socket_is_reported_as_not_ready(
     tmp_path: Path, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("parley.runtime.supervisor.CHECK_EVERY", 0.05)
@@ -152,7 +152,7 @@ async def test_a_deaf_socket_is_reported_as_not_ready(
     discord.gateway.heartbeat_ms = 400
     async with running({"discord": discord, "telegram": telegram}, tmp_path) as app:
         await becomes(http, app, ready=True)
-        discord.go_deaf()
+        discord.stop_responding()
         ada = discord.person("Ada")
         room = discord.direct(ada)
         await discord.say(ada, room, "can you hear me?")
@@ -160,7 +160,7 @@ async def test_a_deaf_socket_is_reported_as_not_ready(
         parts, problems = found["parts"], found["problems"]
         assert isinstance(parts, dict)
         assert isinstance(problems, dict)
-        assert (parts["discord"], parts["telegram"]) == ("deaf", "ready")
+        assert (parts["discord"], parts["telegram"]) == ("unresponsive", "ready")
         assert problems["discord"]
         await Lab(app, discord).answer(room)
         await becomes(http, app, ready=True)

@@ -1,5 +1,5 @@
-"""Deaf connections are detected by missing proofs of liveness, and connections without messages are
-kept."""
+"""Unresponsive connections are detected by missing proofs of liveness, and connections without
+messages are kept."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -108,15 +108,15 @@ async def test_a_workspace_without_messages_is_not_restarted() -> None:
         assert watch.supervisor.reconnects == {"slack": 0, "web": 0}
 
 
-async def test_a_deaf_connection_is_reported_within_seconds_and_restored() -> None:
+async def test_an_unresponsive_connection_is_reported_within_seconds_and_restored() -> None:
     async with Watch() as watch:
         await watch.clock.advance(HOUR)
         watch.socket.hears = False
         with capture_logs() as logs:
             await watch.clock.advance(CHECK_EVERY)
-        assert watch.state == "deaf"
+        assert watch.state == "unresponsive"
         assert watch.supervisor.errors == {"slack": "no ping answered"}
-        assert [line["event"] for line in logs] == ["adapter_deaf"]
+        assert [line["event"] for line in logs] == ["adapter_unresponsive"]
         assert watch.told == []
         await watch.clock.advance(RESTART_AFTER + CHECK_EVERY)
         watch.socket.hears = True
@@ -133,7 +133,7 @@ async def test_a_connection_that_recovers_by_itself_is_not_restarted() -> None:
         for _ in range(20):
             watch.socket.hears = False
             await watch.clock.advance(RESTART_AFTER - CHECK_EVERY)
-            assert watch.state == "deaf"
+            assert watch.state == "unresponsive"
             watch.socket.hears = True
             await watch.clock.advance(CHECK_EVERY)
             assert watch.state == "ready"
@@ -150,7 +150,9 @@ async def test_a_connection_that_can_resume_is_cut_once_and_not_restarted() -> N
 
 
 @pytest.mark.parametrize("uncuttable", [False, True])
-async def test_a_connection_that_stays_deaf_after_the_cut_is_restarted(uncuttable: bool) -> None:
+async def test_a_connection_that_stays_unresponsive_after_the_cut_is_restarted(
+    uncuttable: bool,
+) -> None:
     async with Watch(Reviving) as watch:
         watch.socket.hears, watch.socket.uncuttable = False, uncuttable
         await watch.clock.advance(CHECK_EVERY)

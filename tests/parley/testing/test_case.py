@@ -50,9 +50,9 @@ def test_an_unknown_feature_or_action_is_refused(fields: dict[str, Any], problem
         AdapterCase("x", DISCORD.manifest, DISCORD.platform, **fields)
 
 
-def test_a_connection_can_be_deaf_if_the_adapter_holds_it() -> None:
-    deaf = {name for name, case in CASES.items() if case.can_be_deaf}
-    assert deaf == {"discord", "slack-socket", "slack-agent", "telegram-polling"}
+def test_a_connection_can_become_unresponsive_if_the_adapter_holds_it() -> None:
+    unresponsive = {name for name, case in CASES.items() if case.can_become_unresponsive}
+    assert unresponsive == {"discord", "slack-socket", "slack-agent", "telegram-polling"}
 
 
 async def test_people_without_a_platform_can_do_nothing(tmp_path: Path) -> None:

@@ -246,14 +246,14 @@ async def test_quarantined_work_of_a_ready_program_is_reported() -> None:
 async def test_each_part_that_is_not_ready_is_a_problem_with_its_reason() -> None:
     state = Readiness(
         False,
-        {"gateway": "ready", "slack": "deaf", "storage": "unavailable"},
+        {"gateway": "ready", "slack": "unresponsive", "storage": "unavailable"},
         {"slack": "no ping was answered for 60 s"},
     )
     listener = LocalListener(token=TOKEN, ready=lambda: state)
     await listener.start()
     found = await findings(listener.port, TOKEN)
     assert [(f.status, f.name, f.detail) for f in found] == [
-        ("broken", "running: slack", "deaf. no ping was answered for 60 s"),
+        ("broken", "running: slack", "unresponsive. no ping was answered for 60 s"),
         ("broken", "running: storage", "unavailable."),
     ]
     (strange,) = await findings(listener.port)
