@@ -111,11 +111,11 @@ class GatewayConnection:
         """The verdict by the last acknowledged heartbeat."""
         socket: discord.gateway.DiscordWebSocket | None = self.client.ws
         # The library shows the latency of the last answer, not the time since then.
-        heart = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - no public way
-        if heart is None:
+        heartbeat = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - no public way
+        if heartbeat is None:
             return self._liveness.check(0.0, connected=False)
-        self._liveness.answered(heart._last_ack)  # noqa: SLF001 - no public way
-        return self._liveness.check((heart.interval or 0.0) + ACK_SECONDS)
+        self._liveness.answered(heartbeat._last_ack)  # noqa: SLF001 - no public way
+        return self._liveness.check((heartbeat.interval or 0.0) + ACK_SECONDS)
 
     async def close_socket(self) -> None:
         """Close the socket; the library resumes the session and receives what it missed."""

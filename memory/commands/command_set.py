@@ -179,7 +179,7 @@ class MemoryCommands:
             return Reply(texts.CLOSED)
         if answer != "yes":
             return await self._forgetting.leave(question_id, question)
-        if question.deed == "forget":
+        if question.action == "forget":
             return await self._forgetting.settle(handle, caller, question_id, question)
         return await self._settle(handle, caller, question)
 
@@ -306,7 +306,7 @@ class MemoryCommands:
         return Reply(link_texts.erased(gone), notices=tuple(notices), forgets=True)
 
     async def _settle(self, handle: MemoryHandle, caller: Caller, question: Question) -> Reply:
-        if question.deed == "erase":
+        if question.action == "erase":
             surely = Question("erase_surely", question.person, channel=question.channel)
             buttons = await self._questions.ask(caller.id, surely, "Yes, all of it")
             text = "Really erase all memories, conversations and links of this account?"

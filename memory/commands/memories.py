@@ -118,16 +118,16 @@ async def review(handle: MemoryHandle, caller: Caller) -> Reply:
 
 async def decide(handle: MemoryHandle, caller: Caller, value: str) -> Reply:
     """Run a button and ask about the next entry. Raises `NotFound` for a decided one."""
-    deed = next(prefix for prefix in DECISIONS if value.startswith(prefix))
-    review_id = value.removeprefix(deed)
+    decision = next(prefix for prefix in DECISIONS if value.startswith(prefix))
+    review_id = value.removeprefix(decision)
     waiting, _ = _decidable(handle, caller, await handle.review.waiting(MAX_WAITING))
     following = _after(waiting, review_id)
     parts = ""
-    if deed == DISCARD:
+    if decision == DISCARD:
         await handle.review.reject(review_id)
         parts = "I will not keep it."
-    elif deed != LATER:
-        result = await handle.review.approve(review_id, beside=deed == BESIDE)
+    elif decision != LATER:
+        result = await handle.review.approve(review_id, beside=decision == BESIDE)
         parts = kept(result)
         if result.outcome is Outcome.REFUSED:
             return Reply(parts)
@@ -170,7 +170,7 @@ def _after(waiting: Sequence[ReviewItem], review_id: str) -> list[ReviewItem]:
 
 
 async def _asked(waiting: Sequence[ReviewItem]) -> Reply:
-    """Return the question about the first entry; None without entries."""
+    """Return the question about the first entry; an empty reply without entries."""
     if not waiting:
         return Reply("")
     first, others = waiting[0], len(waiting) - 1

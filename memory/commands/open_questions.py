@@ -44,7 +44,7 @@ class Question:
     closed for every other turn.
     """
 
-    deed: Action
+    action: Action
     person: str
     topic: str = ""
     channel: str = ""

@@ -113,9 +113,13 @@ def summary(reports: Sequence[LineReport]) -> str:
     """Return the number of entries by outcome, and the first reasons of failures."""
     if not reports:
         return NOTHING_IN
-    counts = Counter(one.fate for one in reports)
-    lines = [f"- {counts[fate]} {text}" for fate, text in LINE_OUTCOMES.items() if counts[fate]]
-    failed = [one for one in reports if one.fate in (LineOutcome.REFUSED, LineOutcome.UNREADABLE)]
+    counts = Counter(one.outcome for one in reports)
+    lines = [
+        f"- {counts[outcome]} {text}" for outcome, text in LINE_OUTCOMES.items() if counts[outcome]
+    ]
+    failed = [
+        one for one in reports if one.outcome in (LineOutcome.REFUSED, LineOutcome.UNREADABLE)
+    ]
     why = [f"- Line {one.line}: {one.reason}" for one in failed[:NAMED]]
     entries = "1 entry" if len(reports) == 1 else f"{len(reports)} entries"
     parts = [f"The file has {entries}:", "\n".join(lines)]
@@ -130,6 +134,6 @@ def report(reports: Sequence[LineReport]) -> tuple[OutboundFile, ...]:
     """Return the outcome of each entry as a file; none if the answer already says everything."""
     if not any(one.reason for one in reports):
         return ()
-    lines = [f"line {one.line}: {one.fate.value}" + f": {one.reason}" * bool(one.reason)
+    lines = [f"line {one.line}: {one.outcome.value}" + f": {one.reason}" * bool(one.reason)
              for one in reports]  # fmt: skip
     return (OutboundFile(REPORT, "text/plain", "\n".join(lines).encode() + b"\n"),)

@@ -11,7 +11,7 @@ from memory.service.read import MAX_FOUND, MemoryPage
 from memory.stores.reviews import ReviewItem
 from memory.text.display import one_line, quoted
 
-_KINDS_TOLD: Final = {
+_KIND_TITLES: Final = {
     Kind.PREFERENCE: "Preferences",
     Kind.INSTRUCTION: "Instructions",
     Kind.CORRECTION: "Corrections",
@@ -19,7 +19,7 @@ _KINDS_TOLD: Final = {
     Kind.FACT: "Facts",
     Kind.CONTEXT: "Context",
 }
-_SAID: Final = {
+_SPEAKERS: Final = {
     "user": "you said",
     "assistant": "I said",
     "tool": "a tool said",
@@ -223,7 +223,7 @@ def page(shown: MemoryPage) -> str:
     for record in shown.records:
         if grouped and record.kind is not kind:
             kind = record.kind
-            lines += ["", f"**{_KINDS_TOLD[kind]}**", ""]
+            lines += ["", f"**{_KIND_TITLES[kind]}**", ""]
         elif len(lines) == 1:
             lines.append("")
         lines.append(_entry(record, grouped))
@@ -274,7 +274,7 @@ def forgotten(count: int) -> str:
 
 def _kind(record: Record) -> str:
     """Return the kind of a memory, or the speaker of a turn."""
-    return _SAID[record.role] if record.role else record.kind
+    return _SPEAKERS[record.role] if record.role else record.kind
 
 
 def question(pending: ReviewItem, others: int) -> str:

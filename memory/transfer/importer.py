@@ -67,7 +67,7 @@ class LineReport:
     """`line` counts from 1, the header being the first. `id` is the memory's, or the review's."""
 
     line: int
-    fate: LineOutcome
+    outcome: LineOutcome
     reason: str = ""
     id: str = ""
 
@@ -107,7 +107,7 @@ async def bring_in(
         one = _One(handle, header, waiting, turns)
         for number, entry in entries:
             report = await one.bring_in(number, entry)
-            lines, stored = lines + 1, stored + (report.fate is LineOutcome.STORED)
+            lines, stored = lines + 1, stored + (report.outcome is LineOutcome.STORED)
             yield report
     await handle.write.note_import(lines, stored)
 

@@ -86,16 +86,18 @@ def import_memories(
 
     async def job(handle: MemoryHandle, settings: Settings) -> None:
         async for line in bring_in(handle, file, key, turns=settings.memory.episodic):
-            counts[line.fate] += 1
+            counts[line.outcome] += 1
             _print_line(line, as_json=as_json)
 
     try:
         with_memory(options, job, allow_unknown=True)
     finally:
         if counts and not as_json:
-            sums = ", ".join(f"{count} {fate.value}" for fate, count in sorted(counts.items()))
+            sums = ", ".join(
+                f"{count} {outcome.value}" for outcome, count in sorted(counts.items())
+            )
             sys.stdout.write(f"{counts.total()} memories: {sums}.\n")
-    return int(any(counts[fate] for fate in FAILED))
+    return int(any(counts[outcome] for outcome in FAILED))
 
 
 def _read_key(key_file: Path | None, *, twice: bool) -> str:
@@ -119,11 +121,18 @@ def _read_key(key_file: Path | None, *, twice: bool) -> str:
 def _print_line(line: LineReport, *, as_json: bool) -> None:
     if as_json:
         print_json(
-            [{"line": line.line, "fate": line.fate.value, "reason": line.reason, "id": line.id}]
+            [
+                {
+                    "line": line.line,
+                    "outcome": line.outcome.value,
+                    "reason": line.reason,
+                    "id": line.id,
+                }
+            ]
         )
     else:
         reason = f": {line.reason}" if line.reason else ""
-        sys.stdout.write(f"line {line.line}: {line.fate.value}{reason}\n")
+        sys.stdout.write(f"line {line.line}: {line.outcome.value}{reason}\n")
 
 
 MEANINGS: Final[Mapping[IngestionTier, str]] = {

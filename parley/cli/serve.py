@@ -38,7 +38,7 @@ class ProcessWatch:
     record: WorkRecord | None = None
     left: Sequence[Death] = ()
     manager: ServiceManager = field(default_factory=ServiceManager)
-    dog: Watchdog | None = None
+    watchdog: Watchdog | None = None
 
 
 async def serve(
@@ -68,8 +68,8 @@ async def serve(
         record=watch.record,
         left=watch.left,
     )
-    if watch.dog is not None:
-        watch.dog.start()
+    if watch.watchdog is not None:
+        watch.watchdog.start()
 
     def print_line(line: str) -> None:
         sys.stdout.write(f"{line}\n")
@@ -126,9 +126,9 @@ def run(
     return_large_blocks()
     record, left = work_record(settings)
     manager = ServiceManager.of(os.environ)
-    dog = Watchdog(settings.watchdog.seconds, record, manager.alive)
-    with record, dog, closing(manager):  # supervised also while the loop closes
-        watch = ProcessWatch(record, left, manager, dog)
+    watchdog = Watchdog(settings.watchdog.seconds, record, manager.alive)
+    with record, watchdog, closing(manager):  # supervised also while the loop closes
+        watch = ProcessWatch(record, left, manager, watchdog)
         return asyncio.run(
             serve(
                 settings,

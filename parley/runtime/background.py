@@ -9,9 +9,9 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway.ports import Clock
 
-REST: Final = 1.0
+IDLE_PAUSE: Final = 1.0
 """Seconds until the next step after one that found no work."""
-BREATH: Final = 0.02
+STEP_PAUSE: Final = 0.02
 """Seconds between two steps."""
 LATE: Final = 0.005
 """Seconds. A pause that takes so much longer than requested shows that the program is busy."""
@@ -60,15 +60,15 @@ class Background:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _run(self) -> None:
-        pause, calm, calm_at = REST, CALM, self._clock.monotonic()
+        pause, calm, calm_at = IDLE_PAUSE, CALM, self._clock.monotonic()
         while True:
-            in_a_rush = await self._paused(pause) > LATE or self._queued() >= QUEUE
+            is_busy = await self._paused(pause) > LATE or self._queued() >= QUEUE
             now = self._clock.monotonic()
-            calm = 0 if in_a_rush else min(CALM, calm + 1)
+            calm = 0 if is_busy else min(CALM, calm + 1)
             if calm == CALM:
                 calm_at = now
             elif now - calm_at < LATEST:
-                pause = BREATH
+                pause = STEP_PAUSE
                 continue
             await self._gap()
             pause = await self._next()
@@ -90,7 +90,7 @@ class Background:
     async def _next(self) -> float:
         """Run one step and return the pause after it."""
         try:
-            return BREATH if await self._step() else REST
+            return STEP_PAUSE if await self._step() else IDLE_PAUSE
         except StoreUnavailable as error:
             log.warning("left_for_later", work=self._name, error=str(error))
         except Exception:

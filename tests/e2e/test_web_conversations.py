@@ -78,7 +78,7 @@ class Browser:
 
 
 @dataclass
-class House:
+class Deployment:
     """Starts the program on one database; a browser keeps its cookie."""
 
     folder: Path
@@ -107,17 +107,19 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> House:
-    return House(tmp_path, aiohttp.CookieJar(unsafe=True))
+async def deployment(tmp_path: Path) -> Deployment:
+    return Deployment(tmp_path, aiohttp.CookieJar(unsafe=True))
 
 
-async def test_conversations_are_restored_after_a_restart_without_secrets(house: House) -> None:
+async def test_conversations_are_restored_after_a_restart_without_secrets(
+    deployment: Deployment,
+) -> None:
     password = "my password is hunter2-Correct!Horse9"
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         await browser.say("say: **hello** there")
         await browser.say(f"say: {password}", OTHER)
         assert password in (await browser.texts(OTHER))[0]
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         assert await browser.titles() == [
             "say: my password is [SECRET_REDACTED]",
             "say: **hello** there",
@@ -131,8 +133,10 @@ async def test_conversations_are_restored_after_a_restart_without_secrets(house:
         assert len(await browser.lines()) == 4
 
 
-async def test_the_conversation_of_another_person_is_empty(house: House, tmp_path: Path) -> None:
-    async with house.running() as ada:
+async def test_the_conversation_of_another_person_is_empty(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    async with deployment.running() as ada:
         await ada.say("Ada's own", OTHER)
         async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
             ben = Browser(http, ada.app)
@@ -145,15 +149,17 @@ async def test_the_conversation_of_another_person_is_empty(house: House, tmp_pat
         assert len(await ada.lines(OTHER)) == 2
 
 
-async def test_a_new_chat_contains_nothing_of_the_other(house: House) -> None:
-    async with house.running() as browser:
+async def test_a_new_chat_contains_nothing_of_the_other(deployment: Deployment) -> None:
+    async with deployment.running() as browser:
         await browser.say("the word is apple")
         await browser.say("what did I just say?", OTHER)
         assert "apple" not in (await browser.texts(OTHER))[-1]
 
 
-async def test_clear_deletes_this_conversation_and_its_entry_immediately(house: House) -> None:
-    async with house.running() as browser:
+async def test_clear_deletes_this_conversation_and_its_entry_immediately(
+    deployment: Deployment,
+) -> None:
+    async with deployment.running() as browser:
         await browser.say("the word is apple")
         await browser.say("the word is pear", OTHER)
         await browser.say("/clear")
@@ -163,8 +169,8 @@ async def test_clear_deletes_this_conversation_and_its_entry_immediately(house: 
         assert "the word is pear" in await browser.texts(OTHER)
 
 
-async def test_forget_and_erase_reach_the_page(house: House) -> None:
-    async with house.running() as browser:
+async def test_forget_and_erase_reach_the_page(deployment: Deployment) -> None:
+    async with deployment.running() as browser:
         await browser.say("I had pineapple for lunch")
         await browser.say("/remember I like pineapple", OTHER)
         await browser.say("/forget pineapple", OTHER)
@@ -181,8 +187,8 @@ async def test_forget_and_erase_reach_the_page(house: House) -> None:
         assert await browser.titles() == []
 
 
-async def test_a_deleted_message_deletes_its_answer(house: House) -> None:
-    async with house.running() as browser:
+async def test_a_deleted_message_deletes_its_answer(deployment: Deployment) -> None:
+    async with deployment.running() as browser:
         await browser.say("say: melon")
         [asked, _] = await browser.lines()
         await browser.act(type="delete", message_id=asked["id"])
@@ -193,17 +199,19 @@ async def test_a_deleted_message_deletes_its_answer(house: House) -> None:
         await eventually(gone)
 
 
-async def test_with_memory_off_nothing_remains_after_a_restart(house: House) -> None:
-    async with house.running() as browser:
+async def test_with_memory_off_nothing_remains_after_a_restart(deployment: Deployment) -> None:
+    async with deployment.running() as browser:
         await browser.say("/privacy memory off")
         await browser.say("the word is apple")
         assert "the word is apple" in await browser.texts()
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         assert await browser.lines() == []
         assert await browser.titles() == []
 
 
-async def test_stop_ends_the_running_turn(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stop_ends_the_running_turn(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cancelled, begun, stream = asyncio.Event(), asyncio.Event(), OfflineProvider.stream
 
     async def held(self: OfflineProvider, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -216,7 +224,7 @@ async def test_stop_ends_the_running_turn(house: House, monkeypatch: pytest.Monk
                 cancelled.set()
                 raise
 
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         monkeypatch.setattr(OfflineProvider, "stream", held)
         await browser.act(text="write something long")
         await begun.wait()
@@ -228,9 +236,9 @@ async def test_stop_ends_the_running_turn(house: House, monkeypatch: pytest.Monk
 
 
 async def test_regenerate_replaces_the_answer(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         await browser.say("the word is apple")
         await browser.say("what did I just say?")
         asked = (await browser.lines())[-2]
@@ -365,8 +373,8 @@ async def test_with_memory_off_a_regenerated_answer_replaces_the_line(house: Hou
     "chat",
     ["../web-x", "web-0123456789abcdef01234567", "chat-", "chat-" + "a" * 17, "chat-A'OR 1=1"],
 )
-async def test_an_invalid_conversation_is_refused(house: House, chat: str) -> None:
-    async with house.running() as browser:
+async def test_an_invalid_conversation_is_refused(deployment: Deployment, chat: str) -> None:
+    async with deployment.running() as browser:
         for path in ("history", "events"):
             async with browser.http.get(f"{browser.url}/api/{path}", params={"chat": chat}) as told:
                 assert told.status == 400

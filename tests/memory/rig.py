@@ -51,13 +51,13 @@ CLOSED = Place("discord", "main", "staff", Audience.PRIVATE_ROOM, "guild")
 
 
 @dataclass
-class Shelf:
-    """Verifies what is in `there`."""
+class FakeVerifier:
+    """Confirms the citations in `known`."""
 
-    there: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
 
     async def verify(self, citation: Citation) -> Verification:
-        valid = citation.source_id in self.there
+        valid = citation.source_id in self.known
         return Verification(valid, Reason.EXISTS if valid else Reason.MISSING)
 
 
@@ -105,7 +105,7 @@ class Rig:
     path: WritePath
     stores: MemoryStores
     noted: Noted
-    shelf: Shelf
+    verifier: FakeVerifier
     clock: FakeClock
     members: Members
     quarantine: QuarantineStore
@@ -252,14 +252,14 @@ def rig_on(
     async def kept_here(turn: WaitingTurn) -> None:
         await database.run(lambda: put_waiting_turn(turn))
 
-    noted, shelf, members = Noted(), Shelf(), Members()
+    noted, verifier, members = Noted(), FakeVerifier(), Members()
     audit, places = Audit(noted, key, clock), DirectPlaces(stores.direct_places, clock)
     people = People(stores.people, clock, members, projects, places)
     links = Links(stores.links, audit, clock)
     path = WritePath(
         stores.memories,
         stores.reviews,
-        grounding or Grounding(shelf),
+        grounding or Grounding(verifier),
         audit,
         plans or Plans(),
         rules or WriteRules(),
@@ -308,7 +308,7 @@ def rig_on(
         path,
         stores,
         noted,
-        shelf,
+        verifier,
         clock,
         members,
         QuarantineStore(database),

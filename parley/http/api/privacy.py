@@ -124,5 +124,5 @@ async def bring_in(call: Call, _query: Plain, body: ImportBody) -> Answer:
 
 def _entry(report: LineReport) -> EntryOut:
     return EntryOut(
-        line=report.line, outcome=report.fate.value, reason=report.reason, id=report.id or None
+        line=report.line, outcome=report.outcome.value, reason=report.reason, id=report.id or None
     )

@@ -58,11 +58,11 @@ def test_the_least_recently_used_conversation_is_deleted_unless_a_page_shows_it(
 
 
 def test_the_oldest_files_are_deleted_and_each_owner_sees_their_own() -> None:
-    shelf = FileStore(max_bytes=10)
-    first = shelf.add("web-a", "one", "text/plain", b"123456")
-    second = shelf.add("web-a", "two", "text/plain", b"123456")
-    assert shelf.get(first.id, "web-a") is None
-    assert shelf.get(second.id, "web-a") == second
-    assert shelf.get(second.id, "web-b") is None
+    files = FileStore(max_bytes=10)
+    first = files.add("web-a", "one", "text/plain", b"123456")
+    second = files.add("web-a", "two", "text/plain", b"123456")
+    assert files.get(first.id, "web-a") is None
+    assert files.get(second.id, "web-a") == second
+    assert files.get(second.id, "web-b") is None
     with pytest.raises(BadInput):
-        shelf.add("web-a", "huge", "text/plain", b"x" * 11)
+        files.add("web-a", "huge", "text/plain", b"x" * 11)

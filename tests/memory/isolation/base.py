@@ -63,7 +63,7 @@ class Acting(RuleBasedStateMachine):
         self.rig: Rig = rig_on(opened.stores, opened.database, opened.clock, keep=opened.keep)
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"
-        self.rig.shelf.there.add(CITED)
+        self.rig.verifier.known.add(CITED)
         self.rig.asked = self.number * 1_000_000  # turns have ids of their own everywhere
         self.world = World()
         self.looks = 0

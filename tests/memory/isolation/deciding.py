@@ -73,12 +73,12 @@ class Deciding(Acting):
         if not waiting:
             return
         review, word = waiting[pick % len(waiting)]
-        deed = "keep" if yes else "discard"
+        decision = "keep" if yes else "discard"
         caller = self.caller(scene)
         found = [h for h in self.world.held if h.word == word and h.what in ("waiting", "proposed")]
         assert found, "it waits, but nobody proposed it"
         try:
-            told = self.do(self.rig.commands.press(f"memory:{deed}:{review}", caller))
+            told = self.do(self.rig.commands.press(f"memory:{decision}:{review}", caller))
         except BadInput:
             return
         assert self.world.may_decide(scene, found[0]), "somebody else decided"

@@ -106,8 +106,8 @@ class Writing(Acting):
             return
         handle = self.do(self.rig.memory.for_principal(self.caller(scene)))
         file, _ = self.do(personal_file(handle))
-        fates = {told.fate for told in self.do(everything(bring_in(handle, file)))}
-        assert fates <= {LineOutcome.KNOWN, LineOutcome.LEFT, LineOutcome.REFUSED}, fates
+        outcomes = {told.outcome for told in self.do(everything(bring_in(handle, file)))}
+        assert outcomes <= {LineOutcome.KNOWN, LineOutcome.LEFT, LineOutcome.REFUSED}, outcomes
 
     @rule(scene=scenes, pick=picks)
     def bring_forged(self, scene: Scene, pick: int) -> None:
@@ -122,7 +122,7 @@ class Writing(Acting):
         file = "\n".join(map(json.dumps, (header, forged))).encode()
         handle = self.do(self.rig.memory.for_principal(caller))
         (told,) = self.do(everything(bring_in(handle, file)))
-        assert told.fate in (LineOutcome.KNOWN, LineOutcome.REFUSED), (
+        assert told.outcome in (LineOutcome.KNOWN, LineOutcome.REFUSED), (
             "it took the place of a memory"
         )
 

@@ -65,7 +65,7 @@ async def test_speculation_is_not_stored() -> None:
 
 async def test_a_verified_citation_grounds_a_conclusion_of_the_model() -> None:
     async with memory_rig() as rig:
-        rig.shelf.there.add("ADR-003")
+        rig.verifier.known.add("ADR-003")
         ada = await rig.handle("ada")
         stored = await ada.write.infer(Draft("Per ADR-003, we use PostgreSQL", Kind.DECISION))
         made_up = await ada.write.infer(Draft("Per ADR-999, we use magic", Kind.DECISION))

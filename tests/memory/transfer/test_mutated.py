@@ -82,7 +82,7 @@ async def test_a_mutated_file_gives_a_result_for_every_line(
             del mutated[at : at + data.draw(st.integers(1, 60))]
     for told in await told_of(bytes(mutated), tmp_path):
         assert told.line >= 2
-        assert told.reason or told.fate in (LineOutcome.STORED, LineOutcome.WAITING)
+        assert told.reason or told.outcome in (LineOutcome.STORED, LineOutcome.WAITING)
         assert len(told.reason) < 2_000
 
 
@@ -129,7 +129,7 @@ async def test_a_line_that_is_too_long_is_skipped_and_the_rest_is_imported(tmp_p
     for size in (MAX_LINE + 1, 3 * MAX_LINE, 3 * MAX_LINE + 1):
         data = HEADER + b"x" * size + b"\n" + good + b"not json\n" + b"x" * size
         told = await told_of(data, tmp_path)
-        assert [(t.line, t.fate) for t in told] == [
+        assert [(t.line, t.outcome) for t in told] == [
             (2, LineOutcome.UNREADABLE),
             (3, LineOutcome.STORED),
             (4, LineOutcome.UNREADABLE),

@@ -84,13 +84,17 @@ async def test_exported_erased_and_imported_memories_are_unchanged(
     file, _ = await personal_file(ada)
     await ada.privacy.erase_all()
     ada = await rig.handle()
-    fates = [told.fate for told in await taken_in(ada, file) if told.fate is not LineOutcome.LEFT]
-    assert fates == [LineOutcome.STORED] * len(made)
+    outcomes = [
+        told.outcome for told in await taken_in(ada, file) if told.outcome is not LineOutcome.LEFT
+    ]
+    assert outcomes == [LineOutcome.STORED] * len(made)
     after = await records(ada)
     assert {id_: essence(r) for id_, r in after.items()} == {
         id_: essence(r) for id_, r in before.items()
     }
-    again = [told.fate for told in await taken_in(ada, file) if told.fate is not LineOutcome.LEFT]
+    again = [
+        told.outcome for told in await taken_in(ada, file) if told.outcome is not LineOutcome.LEFT
+    ]
     assert again == [LineOutcome.KNOWN] * len(made)
     assert await records(ada) == after
     assert not await ada.review.waiting()
@@ -157,7 +161,9 @@ async def test_the_signature_of_a_changed_line_is_invalid(
     file = await given_out(rig, Draft("The invoices go to Ada", Kind.FACT))
     ada = await rig.handle()
     told = await taken_in(ada, changed(file, **values))
-    assert [one.fate for one in told if one.fate is not LineOutcome.LEFT] == [LineOutcome.STORED]
+    assert [one.outcome for one in told if one.outcome is not LineOutcome.LEFT] == [
+        LineOutcome.STORED
+    ]
     (record,) = (await records(ada)).values()
     said = record.provenance
     assert (said.source, said.trust, said.external) == (SourceType.IMPORT, Trust.LOW, True)
@@ -174,17 +180,17 @@ async def test_an_unsigned_instruction_waits_and_replaces_nothing(rig: Rig) -> N
     header = {"format": "parley-memory", "version": 1, "person": OWN}
     file = b"".join(json.dumps(line).encode() + b"\n" for line in (header, other, fact))
     told = await taken_in(ada, file)
-    assert [one.fate for one in told] == [LineOutcome.WAITING, LineOutcome.STORED]
+    assert [one.outcome for one in told] == [LineOutcome.WAITING, LineOutcome.STORED]
     kept = await records(ada)
     assert not kept[mine.memory_id].superseded_by
     (waiting,) = await ada.review.waiting()
     assert waiting.record.provenance.source is SourceType.IMPORT
     again = await taken_in(ada, file)
-    assert [one.fate for one in again] == [LineOutcome.WAITING, LineOutcome.KNOWN]
+    assert [one.outcome for one in again] == [LineOutcome.WAITING, LineOutcome.KNOWN]
     assert len(await ada.review.waiting()) == 1
     await ada.review.approve(waiting.id)
     assert waiting.record.id in await records(ada)
-    assert [one.fate for one in await taken_in(ada, file)] == [LineOutcome.KNOWN] * 2
+    assert [one.outcome for one in await taken_in(ada, file)] == [LineOutcome.KNOWN] * 2
 
 
 async def test_the_signature_of_another_installation_is_invalid(tmp_path: Path) -> None:
@@ -196,7 +202,7 @@ async def test_the_signature_of_another_installation_is_invalid(tmp_path: Path) 
         async with memory_rig(key=key) as here:
             ada = await here.handle()
             told = [one async for one in bring_in(ada, tmp_path / "f")]
-            assert [one.fate for one in told] == [LineOutcome.STORED]
+            assert [one.outcome for one in told] == [LineOutcome.STORED]
             (record,) = (await records(ada)).values()
             assert record.provenance.source is SourceType.IMPORT
 
@@ -225,8 +231,10 @@ async def test_a_signed_memory_that_is_now_an_injection_is_asked_about(rig: Rig)
     file, _ = await personal_file(ada)
     await ada.privacy.erase_all()
     ada = await rig.handle()
-    fates = [one.fate for one in await taken_in(ada, file) if one.fate is not LineOutcome.LEFT]
-    assert fates == [LineOutcome.WAITING]
+    outcomes = [
+        one.outcome for one in await taken_in(ada, file) if one.outcome is not LineOutcome.LEFT
+    ]
+    assert outcomes == [LineOutcome.WAITING]
     (waiting,) = await ada.review.waiting()
     assert (waiting.record.provenance.trust, waiting.record.confirmed) == (Trust.LOW, False)
 
@@ -238,13 +246,13 @@ async def test_lines_of_other_tables_are_reported(rig: Rig) -> None:
     file, count = await personal_file(await rig.handle())
     told = await taken_in(ada, file)
     assert len(told) == count
-    left = {one.reason.partition(":")[0] for one in told if one.fate is LineOutcome.LEFT}
+    left = {one.reason.partition(":")[0] for one in told if one.outcome is LineOutcome.LEFT}
     assert {"brain_documents", "memory_sessions"} <= left
-    assert {one.fate for one in told} == {LineOutcome.KNOWN, LineOutcome.LEFT}
+    assert {one.outcome for one in told} == {LineOutcome.KNOWN, LineOutcome.LEFT}
     odd = b'{"format":"parley-memory","version":1}\n{"table":["x"]}\n{"table":"x"}\n[1]\n' + (
         b"[" * 200_000 + b"\n"
     )
-    assert [one.fate for one in await taken_in(ada, odd)] == [LineOutcome.UNREADABLE] * 4
+    assert [one.outcome for one in await taken_in(ada, odd)] == [LineOutcome.UNREADABLE] * 4
 
 
 def test_every_exported_table_is_known_and_has_a_readable_name() -> None:
@@ -261,5 +269,5 @@ async def test_a_replaced_memory_is_imported_with_a_valid_signature_only(rig: Ri
     old = {"content": "Works at Initech", "superseded_by": new_id()}
     file = b"".join(json.dumps(line).encode() + b"\n" for line in (header, old))
     (told,) = await taken_in(ada, file)
-    assert (told.fate, "newer" in told.reason) == (LineOutcome.REFUSED, True)
+    assert (told.outcome, "newer" in told.reason) == (LineOutcome.REFUSED, True)
     assert await records(ada) == {}

@@ -9,7 +9,7 @@ from memory.model.record import Draft, Kind
 from memory.ports.memories import Filter
 from memory.turns.notices import footer_of
 from memory.write.replacement import announces_change, replaced_by
-from tests.memory.rig import Shelf, memory_rig
+from tests.memory.rig import FakeVerifier, memory_rig
 from tests.memory.stores.records import record
 
 
@@ -66,7 +66,7 @@ async def test_the_old_preference_is_superseded_and_the_person_is_told() -> None
 
 
 async def test_a_pending_memory_replaces_nothing_and_names_what_it_would_replace() -> None:
-    async with memory_rig(grounding=Grounding(Shelf(), WritePolicy.CONFIRM)) as rig:
+    async with memory_rig(grounding=Grounding(FakeVerifier(), WritePolicy.CONFIRM)) as rig:
         ada = await rig.handle("ada")
         await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
         said = "I prefer spaces now, not tabs"

@@ -90,7 +90,7 @@ async def test_citations_are_verified_and_nothing_is_stored() -> None:
         cited = "Per ADR-003, we use PostgreSQL"
         missing = await ada.write.try_out(cited, "fact", "ai_synthesis")
         assert missing.code is Code.CITATION_UNVERIFIED
-        rig.shelf.there.add("ADR-003")
+        rig.verifier.known.add("ADR-003")
         found = await ada.write.try_out(cited, "fact", "ai_synthesis")
         assert (found.code, found.evidence.source_id) == (Code.CITED, "ADR-003")
         assert (await ada.write.try_out(cited, "fact", "file")).code is Code.EXTERNAL

@@ -14,7 +14,7 @@ from tests.memory.rig import ROOM, memory_rig
 
 async def test_external_text_waits_even_with_a_citation() -> None:
     async with memory_rig() as rig:
-        rig.shelf.there.add("ADR-003")
+        rig.verifier.known.add("ADR-003")
         ada = await rig.handle("ada")
         draft = Draft("Per ADR-003, we use PostgreSQL", Kind.DECISION)
         outside = await rig.path.write(

@@ -5,14 +5,14 @@ from structlog.testing import capture_logs
 from db.errors import StoreUnavailable
 from parley.runtime.background import (
     AFTER_FAILURE,
-    BREATH,
     CALM,
+    IDLE_PAUSE,
     LATE,
     LATEST,
     LOOK,
     LOOKS,
     QUEUE,
-    REST,
+    STEP_PAUSE,
     Background,
 )
 from tests.support.clock import FakeClock
@@ -48,13 +48,13 @@ async def test_waiting_work_is_done_in_steps_and_then_polled() -> None:
     clock, waiting = FakeClock(), Waiting(3)
     work = Background(waiting.step, clock, "some work")
     work.start()
-    await clock.advance(REST + 3 * BREATH)
+    await clock.advance(IDLE_PAUSE + 3 * STEP_PAUSE)
     assert waiting.asked == 4
-    await clock.advance(2 * REST)
+    await clock.advance(2 * IDLE_PAUSE)
     assert waiting.asked == 6
     await work.stop()
     await work.stop()
-    await clock.advance(2 * REST)
+    await clock.advance(2 * IDLE_PAUSE)
     assert waiting.asked == 6
 
 
@@ -65,7 +65,7 @@ async def test_background_work_waits_while_many_messages_are_queued() -> None:
     await clock.advance(LATEST / 2)
     assert waiting.asked == 0
     queued = QUEUE - 1
-    await clock.advance(REST + CALM * BREATH)
+    await clock.advance(IDLE_PAUSE + CALM * STEP_PAUSE)
     assert waiting.asked > 0
     await work.stop()
 
@@ -74,13 +74,13 @@ async def test_a_step_waits_for_an_idle_moment_for_a_limited_time() -> None:
     clock, waiting, answering = FakeClock(), Waiting(1_000), 1
     work = Background(waiting.step, clock, "some work", answering=lambda: answering)
     work.start()
-    await clock.advance(REST + LOOK / 2)
+    await clock.advance(IDLE_PAUSE + LOOK / 2)
     assert waiting.asked == 0
     answering = 0
     await clock.advance(LOOK)
     assert waiting.asked == 1
     answering = 1
-    await clock.advance(BREATH + (LOOKS - 1) * LOOK)
+    await clock.advance(STEP_PAUSE + (LOOKS - 1) * LOOK)
     assert waiting.asked == 1
     await clock.advance(2 * LOOK)
     assert waiting.asked == 2
@@ -91,9 +91,9 @@ async def test_under_load_a_step_is_delayed_but_not_forever() -> None:
     clock, waiting = Busy(), Waiting(1_000)
     work = Background(waiting.step, clock, "some work")
     work.start()
-    await clock.advance(LATEST - 2 * REST)
+    await clock.advance(LATEST - 2 * IDLE_PAUSE)
     assert waiting.asked == 0
-    await clock.advance(4 * REST)
+    await clock.advance(4 * IDLE_PAUSE)
     assert waiting.asked > 0
     clock.rush = False
     before = waiting.asked
@@ -108,7 +108,7 @@ async def test_a_failed_step_is_retried_later() -> None:
         work = Background(waiting.step, clock, "some work")
         with capture_logs() as logs:
             work.start()
-            await clock.advance(REST)
+            await clock.advance(IDLE_PAUSE)
             assert waiting.asked == 1
             await clock.advance(AFTER_FAILURE)
             assert waiting.asked == 2

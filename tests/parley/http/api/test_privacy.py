@@ -45,8 +45,8 @@ async def test_an_own_export_is_imported_with_source_and_trust(ada: ApiClient) -
     assert (await ada("DELETE", f"/brain/memories/{kept}")).status == 204
     told = await ada("POST", "/brain/import", exported.json)
     assert told.status == 200
-    fates = {one["outcome"]: one for one in told.json["entries"]}
-    assert fates["stored"]["id"] == kept
+    outcomes = {one["outcome"]: one for one in told.json["entries"]}
+    assert outcomes["stored"]["id"] == kept
     assert (await ada("GET", f"/brain/memories/{kept}")).json == before
     again = await ada("POST", "/brain/import", exported.json)
     assert "stored" not in {one["outcome"] for one in again.json["entries"]}
