@@ -122,11 +122,11 @@ def title_of(text: str) -> str:
 
 def _begun(chat: str, conversation: Conversation) -> ListedChat | None:
     """Return the entry of a conversation whose first message is not stored yet."""
-    asked = [
+    questions = [
         line
         for line in conversation.lines()
         if line.by == "person" and not (line.command or line.deleted or line.stored)
     ]
-    if not asked:
+    if not questions:
         return None
-    return ListedChat(chat, title_of(asked[0].text[:400]), asked[-1].at)
+    return ListedChat(chat, title_of(questions[0].text[:400]), questions[-1].at)

@@ -50,7 +50,7 @@ def dedupe_key(event: InboundEvent) -> str:
     return f"{place.platform}:{place.account}:{event.kind}:{event.event_id}"
 
 
-MAX_TOLD: Final = 20
+MAX_LOGGED_PROBLEMS: Final = 20
 """Distinct problems of a tenant provider that are logged, once each."""
 
 log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ class Intake:
         self._ratings = FeedbackReactions(services, self._screening)
         state = services.stores.states.of("parley", "tenants")
         self._tenants = PlaceTenants(services.extensions, state)
-        self._told: set[str] = set()
+        self._logged_problems: set[str] = set()
 
     async def __call__(self, event: InboundEvent) -> None:
         """Accept one event. Raises `StoreUnavailable`: the event must then not be acknowledged to
@@ -297,8 +297,11 @@ class Intake:
                 return
         services.count("tenant_unknown", place.platform)
         problem = str(error)
-        if problem not in self._told and len(self._told) < MAX_TOLD:
-            self._told.add(problem)
+        if (
+            problem not in self._logged_problems
+            and len(self._logged_problems) < MAX_LOGGED_PROBLEMS
+        ):
+            self._logged_problems.add(problem)
             log.error("tenant_unknown", platform=place.platform, problem=problem)
         channel = f"{place.platform}:{place.account}:{place.channel_id}"
         services.security.note(

@@ -53,7 +53,7 @@ class Screening:
         person = PersonId(place.platform, place.account, author.id)
         sender = _sender(person, author, place, tenant)
         if isinstance(event, InlineQueried):
-            if not self._arrivals.asked_inline(sender, now, INLINE_PER_MINUTE):
+            if not self._arrivals.inline_allowed(sender, now, INLINE_PER_MINUTE):
                 return Decision(STAGE, False, "too_many_queries")
             return await self._denied(event, author, person, tenant)
         denied = await self._denied(event, author, person, tenant)
@@ -76,7 +76,7 @@ class Screening:
         author, place = author_of(event) or MessageAuthor(""), place_of(event)
         person = PersonId(place.platform, place.account, author.id)
         sender = _sender(person, author, place, tenant)
-        if not self._arrivals.told(sender, now):
+        if not self._arrivals.may_log(sender, now):
             return
         decision, *_ = trace.decisions
         what = f"{decision.stage}_denied"

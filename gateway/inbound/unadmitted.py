@@ -19,7 +19,7 @@ from gateway.policy.decision import Decision
 from gateway.policy.pairing import owner_code_in
 from gateway.ports.admissions import Applicant, Claim
 from gateway.render import address, render_with
-from gateway.turn.access_notices import words_for_stranger
+from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import listed_access
 from gateway.turn.services import Services
 from safety.display_names import shown_name
@@ -40,7 +40,7 @@ class UnadmittedPeople:
         if author is None or not isinstance(event, MessageReceived | CommandInvoked):
             return None
         place = self._place(event)
-        decision, text = await words_for_stranger(tenant, author, place, self._services)
+        decision, text = await reply_to_stranger(tenant, author, place, self._services)
         if text:
             await self._send(group, text, author, place)
         return decision

@@ -27,7 +27,7 @@ MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 20
 """The tokens of the frame around a message, a block and a tool."""
-MAX_TOLD: Final = 1_000
+MAX_CACHED_TOOLS: Final = 1_000
 """Tools with a cached text: they are the same in every turn."""
 MAX_WEIGHED: Final = 4_000
 """Short texts with a cached estimate: a message is estimated a dozen times while it is shown."""
@@ -167,17 +167,17 @@ def estimate_tools(tools: Iterable[ToolSpec], calibration: Calibration = EXACT) 
     return sum(TOOL_TOKENS + _counted(_tool_scripts(tool), calibration) for tool in tools)
 
 
-@lru_cache(MAX_TOLD)
+@lru_cache(MAX_CACHED_TOOLS)
 def _exact_tool(tool: ToolSpec) -> int:
     return TOOL_TOKENS + _counted(_tool_scripts(tool), EXACT)
 
 
-@lru_cache(MAX_TOLD)
+@lru_cache(MAX_CACHED_TOOLS)
 def _tool_scripts(tool: ToolSpec) -> Scripts:
     return by_script(tool_text(tool))
 
 
-@lru_cache(MAX_TOLD)
+@lru_cache(MAX_CACHED_TOOLS)
 def tool_text(tool: ToolSpec) -> str:
     """Return a tool as the model reads it, for counting."""
     return f"{tool.name}{tool.description}{tool.schema}"

@@ -162,7 +162,7 @@ TIMES: Final = 2
 """Stored events per minute, as a multiple of the answered messages per minute."""
 EDITS: Final = 10
 """Edits and button presses, as a multiple of new messages: a lost edit would leave the old text."""
-TOLD_PER_MINUTE: Final = 4
+LOGGED_PER_MINUTE: Final = 4
 """Refusals of one sender that are logged per minute."""
 
 
@@ -184,13 +184,13 @@ class IntakeLimits:
         kind = "edit" if edit else "new"
         return self._take(kind, sender, now, self._burst * times, self._rate * times)
 
-    def asked_inline(self, sender: str, now: float, per_minute: int) -> bool:
+    def inline_allowed(self, sender: str, now: float, per_minute: int) -> bool:
         """Return True if one more inline query of this sender is processed."""
         return self._take("inline", sender, now, per_minute, per_minute)
 
-    def told(self, sender: str, now: float) -> bool:
+    def may_log(self, sender: str, now: float) -> bool:
         """Return True if one more refusal of this sender is logged."""
-        return self._take("told", sender, now, TOLD_PER_MINUTE, TOLD_PER_MINUTE)
+        return self._take("logged", sender, now, LOGGED_PER_MINUTE, LOGGED_PER_MINUTE)
 
     def _take(self, kind: str, sender: str, now: float, most: int, per_minute: int) -> bool:
         key = (kind, sender)

@@ -22,7 +22,7 @@ PREFIX: Final = "pairing:"
 MAX_APPROVERS: Final = 20
 """Approvers who get a notice of a request: those who wrote last."""
 AT_ONCE: Final = 10
-NO_WORDS = Decision(STAGE, False, "silent")
+NO_REPLY = Decision(STAGE, False, "silent")
 HINTED = Decision(STAGE, False, "hinted")
 
 
@@ -84,13 +84,13 @@ class AccessNotices:
         return found
 
 
-async def words_for_stranger(
+async def reply_to_stranger(
     tenant: str, author: MessageAuthor, place: Place, services: Services
 ) -> tuple[Decision, str]:
     """Return the decision about an answer, and its text, which is for this person alone; empty for
     silence. Raises `StoreUnavailable`."""
     if services.pairing is None or author.is_bot or author.is_chat:
-        return NO_WORDS, ""
+        return NO_REPLY, ""
     person = str(PersonId(place.platform, place.account, author.id))
     if place.audience is Audience.DIRECT:
         applicant = Applicant(tenant, person, author.name, place)
@@ -99,4 +99,4 @@ async def words_for_stranger(
     can = services.connected[place.platform, place.account].manifest.capabilities
     if can.ephemeral and await services.pairing.hints(tenant, person, place):
         return HINTED, ROOM_HINT
-    return NO_WORDS, ""
+    return NO_REPLY, ""

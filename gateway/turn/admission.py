@@ -132,7 +132,7 @@ async def _has_admission(who: Principal, known: KnownIds, services: Services) ->
 
 
 def _is_approver(turn: TurnContext, services: Services) -> bool:
-    """Return True if this person can be told of others who wait, here."""
+    """Return True if the notices about people who wait may be sent to this person here."""
     return (
         services.policies.access.admission == "approved"
         and turn.place.audience is Audience.DIRECT

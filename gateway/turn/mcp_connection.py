@@ -53,7 +53,7 @@ class McpTools:
         server.check()
         self._ruled = frozenset(ruled)
         self._failures = 0
-        self._told = ""
+        self._logged_problem = ""
         self._server = server
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
@@ -157,8 +157,8 @@ class McpTools:
     def _failed(self, pause: float) -> None:
         """Count a failure; the log has the first of a series, and each with a new reason."""
         self._failures += 1
-        if self.problem != self._told:
-            self._told = self.problem
+        if self.problem != self._logged_problem:
+            self._logged_problem = self.problem
             log.warning(
                 "mcp_server_unavailable",
                 server=self._server.name,
@@ -187,7 +187,7 @@ class McpTools:
             self._client = None
 
     def _connected(self, client: "Client") -> None:
-        self._client, self.problem, self._told = client, "", ""
+        self._client, self.problem, self._logged_problem = client, "", ""
         self._tried.set()
         log.info("mcp_server_connected", server=self._server.name, tools=len(self._specs))
         for name in sorted(self._ruled - set(self._names)):

@@ -110,7 +110,7 @@ async def redact_aside(turn: TurnContext, services: Services) -> None:
             turn.redacted[piece.text] = await asyncio.to_thread(redact_for_history, piece.text)
     answer = turn.answer
     if len(answer) > DIRECT and answer not in turn.redacted:
-        known = _told(turn, services)
+        known = _known_secrets(turn, services)
         turn.redacted[answer] = await asyncio.to_thread(redact_for_history, answer, known)
 
 
@@ -139,7 +139,7 @@ def kept_answer(turn: TurnContext, services: Services) -> str:
     answer = turn.answer
     kept = turn.redacted.get(answer)
     if kept is None:
-        kept = turn.redacted[answer] = redact_for_history(answer, _told(turn, services))
+        kept = turn.redacted[answer] = redact_for_history(answer, _known_secrets(turn, services))
     return kept
 
 
@@ -151,7 +151,7 @@ def _before(turn: TurnContext, services: Services) -> tuple[LastMessage | None, 
     return last, recent.of(conversation, now)
 
 
-def _told(turn: TurnContext, services: Services) -> tuple[str, ...]:
+def _known_secrets(turn: TurnContext, services: Services) -> tuple[str, ...]:
     possible = turn.kept.possible if turn.kept is not None else ()
     return (*_known(turn, services), *possible)
 

@@ -39,7 +39,7 @@ from gateway.ports.memory import TurnMemory
 from gateway.ports.observer import Timing
 from gateway.render import address, render_off_loop
 from gateway.store_retry import uninterrupted
-from gateway.turn.access_notices import words_for_stranger
+from gateway.turn.access_notices import reply_to_stranger
 from gateway.turn.admission import (
     check_access,
     check_limits,
@@ -296,7 +296,7 @@ class Pipeline:
         if decision.reason == FAILED:
             return SORRY.format(reference=turn.id)
         if decision.reason == NOT_APPROVED:
-            return await self._words_for_stranger(turn)
+            return await self._reply_to_stranger(turn)
         refusal = refusal_for(decision, turn.sharing)
         if refusal is None:
             return ""
@@ -304,12 +304,12 @@ class Pipeline:
         first = await self._services.stores.buckets.once(key, refusal.quiet_for)
         return refusal.text if first else ""
 
-    async def _words_for_stranger(self, turn: TurnContext) -> str:
+    async def _reply_to_stranger(self, turn: TurnContext) -> str:
         """Return the code or the hint for a person who waits for the answer to a command."""
         author, place = turn.last.author, turn.place
-        words = await words_for_stranger(turn.key.tenant, author, place, self._services)
-        turn.note(words[0])
-        return words[1]
+        decision, text = await reply_to_stranger(turn.key.tenant, author, place, self._services)
+        turn.note(decision)
+        return text
 
 
 def question_of(event: InboundEvent, received_at: datetime) -> tuple[ChatMessage, str]:

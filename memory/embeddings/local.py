@@ -55,9 +55,9 @@ class Runtime(Generic[Loaded]):
         self._load = load
         self._lock = Lock()
         self._loaded: Loaded | None = None
-        self._asked = ThreadPoolExecutor(1, thread_name_prefix="model")
-        self._behind = ThreadPoolExecutor(
-            1, thread_name_prefix="model-background", initializer=_give_way
+        self._foreground = ThreadPoolExecutor(1, thread_name_prefix="model")
+        self._background = ThreadPoolExecutor(
+            1, thread_name_prefix="model-background", initializer=_lower_priority
         )
         self._waiting = 0
 
@@ -68,18 +68,18 @@ class Runtime(Generic[Loaded]):
             raise ModelUnavailable(f"too many texts wait for {self._model.name}")
         self._waiting += 1
         try:
-            pool = self._behind if background else self._asked
+            pool = self._background if background else self._foreground
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(pool, lambda: work(self._there()))
+            return await loop.run_in_executor(pool, lambda: work(self._load_once()))
         finally:
             self._waiting -= 1
 
     def close(self) -> None:
         """Stop; calls that have not begun are cancelled."""
-        for pool in (self._asked, self._behind):
+        for pool in (self._foreground, self._background):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _there(self) -> Loaded:
+    def _load_once(self) -> Loaded:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._begun()
@@ -102,7 +102,7 @@ def floats(rows: Sequence[Any]) -> list[tuple[float, ...]]:
     return [tuple(row.tolist()) for row in rows]
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, 0, LOWER)  # of this thread only, on Linux
 

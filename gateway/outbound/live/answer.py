@@ -84,7 +84,7 @@ class LiveAnswer:
         self._state = LiveMessage(style, not_before=now + FIRST_AFTER)
         self._hold_from = now + HELD_AFTER
         self._waits = False
-        self._asked = 0
+        self._requested_length = 0
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._request: asyncio.Task[None] | None = None
@@ -110,7 +110,7 @@ class LiveAnswer:
     def take_back(self, kept: str) -> bool:
         """Discard the text so far, except for `kept`; False if some of it is shown, or about to
         be."""
-        shows = self._asked if self._state.asking else self._state.shown
+        shows = self._requested_length if self._state.asking else self._state.shown
         held = self._state.phase is Phase.PREVIEWING and self._state.held
         if shows or not (held or self._state.phase is Phase.IDLE):
             return False
@@ -187,7 +187,7 @@ class LiveAnswer:
         rendered = await self._text.render()
         if rendered is None and self._waits:
             rendered = self._text.placeholder(HELD)
-        self._asked = rendered.length if rendered is not None else 0
+        self._requested_length = rendered.length if rendered is not None else 0
         cost = (clock.monotonic() - began) * RENDER_SHARE
         if rendered is None or not self._room():
             self._state = self._state.postpone(clock.monotonic(), max(BUSY, cost))

@@ -91,8 +91,8 @@ def init(
         return _say_stopped(session, stopped)
 
 
-def _secrets_from_stdin(wanted: bool, *, yes: bool) -> Mapping[str, str]:
-    if not wanted:
+def _secrets_from_stdin(enabled: bool, *, yes: bool) -> Mapping[str, str]:
+    if not enabled:
         return {}
     if not yes:
         raise BadInput("--secrets-stdin needs --yes: the questions are asked on the same input.")
@@ -176,13 +176,13 @@ def _finish(session: Session) -> int:
     """Start now, or say how."""
     option = session.option
     status = 1 if session.broken else 0
-    wanted = session.given.start
-    if wanted is None:
-        wanted = not session.given.yes and may_start(session)
-        if wanted and not starts_unasked(session):
+    starts = session.given.start
+    if starts is None:
+        starts = not session.given.yes and may_start(session)
+        if starts and not starts_unasked(session):
             session.say()
-            wanted = session.terminal.yes("Start now?", default=True)
-    if wanted:
+            starts = session.terminal.yes("Start now?", default=True)
+    if starts:
         return start(session) or status
     session.say()
     session.say(f"Next: `parley run{option}` starts the assistant, `parley doctor{option}` checks"

@@ -141,19 +141,19 @@ def cleaned(text: str) -> str:
     return re.sub(r"^(?:Bot|Bearer) +", "", value).strip(_MARKS)
 
 
-def problem_of(value: str, wanted: Format) -> str:
-    """The sentences about a value that is not of the wanted format; empty when it is one. They
+def problem_of(value: str, expected: Format) -> str:
+    """The sentences about a value that is not of the expected format; empty when it is one. They
     quote nothing of a secret but its known prefix."""
-    if len(value) <= MAX_LENGTH and wanted.pattern.fullmatch(value):
+    if len(value) <= MAX_LENGTH and expected.pattern.fullmatch(value):
         return ""
-    title = f"This is not {wanted.title}: expected {wanted.example}"
-    return f"{title}. {_finding(value, wanted)} {wanted.where}".rstrip()
+    title = f"This is not {expected.title}: expected {expected.example}"
+    return f"{title}. {_finding(value, expected)} {expected.where}".rstrip()
 
 
-def _finding(value: str, wanted: Format) -> str:
+def _finding(value: str, expected: Format) -> str:
     if len(value) > MAX_LENGTH:
         return f"It has {len(value)} characters."
-    kind = next((k for k in _RECOGNISED if k is not wanted and k.pattern.fullmatch(value)), None)
+    kind = next((k for k in _RECOGNISED if k is not expected and k.pattern.fullmatch(value)), None)
     if kind is not None:
         return f"It looks like {kind.title} ({kind.example})."
     if not _ALLOWED.fullmatch(value):

@@ -99,9 +99,9 @@ def ask_for_model(session: Session) -> None:
             session.answers.values["model"] = {"provider": "offline"}
             is_chosen = True
         elif provider == "anthropic":
-            is_chosen = _anthropic(session)
+            is_chosen = _set_up_anthropic(session)
         else:
-            is_chosen = _compatible(session, PRESETS[provider], address)
+            is_chosen = _set_up_compatible(session, PRESETS[provider], address)
         if is_chosen:
             session.save(TITLE)
             return
@@ -154,24 +154,24 @@ def _present(session: Session) -> str:
     return provider or ("anthropic" if section.get("api_key") else "")
 
 
-def _anthropic(session: Session) -> bool:
+def _set_up_anthropic(session: Session) -> bool:
     section = dict(session.answers.section("model"))
     if section.get("provider", "anthropic") != "anthropic":
         section = {}
     key = session.env.get(ANTHROPIC_KEY, "").strip() or session.resolved(section.get("api_key"))
     address = session.given.base_url or str(section.get("base_url") or "")
     name = session.given.model or str(section.get("name") or "")
-    wanted = None if address else ANTHROPIC  # a proxy may have keys of its own
+    expected = None if address else ANTHROPIC  # a proxy may have keys of its own
     if key:
         session.say("The API key comes from the environment or the existing files.", 2)
     for _ in range(MAX_TRIES):
         if not key and not session.given.yes:
             session.say(f"Keys: {ANTHROPIC.where}", 2)
-        key = key or _key(session, wanted, ANTHROPIC_KEY)
+        key = key or _key(session, expected, ANTHROPIC_KEY)
         if key == SKIP:
             return False
-        problem = problem_of(key, wanted) if wanted else ""
-        finding = None if problem else _asked(session, name, key, address)
+        problem = problem_of(key, expected) if expected else ""
+        finding = None if problem else _check_key(session, name, key, address)
         if not problem and finding is None:
             section |= {"provider": "anthropic"}
             section |= {"name": name} if name else {}
@@ -186,7 +186,7 @@ def _anthropic(session: Session) -> bool:
     return False
 
 
-def _asked(session: Session, name: str, key: str, address: str) -> str | None:
+def _check_key(session: Session, name: str, key: str, address: str) -> str | None:
     """None when the service accepts the key and knows the model; otherwise the problem."""
     if not session.given.check:
         return None
@@ -201,7 +201,7 @@ def _asked(session: Session, name: str, key: str, address: str) -> str | None:
     return None
 
 
-def _key(session: Session, wanted: Format | None, variable: str) -> str:
+def _key(session: Session, expected: Format | None, variable: str) -> str:
     if session.given.yes:
         return ""
 
@@ -209,14 +209,18 @@ def _key(session: Session, wanted: Format | None, variable: str) -> str:
         value = cleaned(text)
         if not value:
             raise BadInput("Nothing was entered. Paste the key, or write skip for another model.")
-        if value.lower() != SKIP and wanted is not None and (problem := problem_of(value, wanted)):
+        if (
+            value.lower() != SKIP
+            and expected is not None
+            and (problem := problem_of(value, expected))
+        ):
             raise BadInput(problem)
         return SKIP if value.lower() == SKIP else value
 
     return session.terminal.read(f"  API key (stored as {variable})", parse, hidden=True)
 
 
-def _compatible(session: Session, preset: Preset, typed: str) -> bool:
+def _set_up_compatible(session: Session, preset: Preset, typed: str) -> bool:
     """Set up a model of a server with OpenAI's interface, at an address that was `typed` already
     unless it is empty; False to choose again."""
     if not _library(session):
@@ -226,7 +230,7 @@ def _compatible(session: Session, preset: Preset, typed: str) -> bool:
         section = {}
     address = typed or _address(session, preset, str(section.get("base_url") or ""))
     key = session.env.get(preset.variable, "").strip() or session.resolved(section.get("api_key"))
-    served = _served(session, preset, address, key)
+    served = _load_models(session, preset, address, key)
     if served is None:
         return False
     address, key, models = served
@@ -282,7 +286,7 @@ def _address(session: Session, preset: Preset, present: str) -> str:
     return session.terminal.read("  Address of the server", server_address, present)
 
 
-def _served(
+def _load_models(
     session: Session, preset: Preset, address: str, key: str
 ) -> tuple[str, str, list[ServedModel]] | None:
     """The address and the key that work, with the models; None to choose another model."""

@@ -151,16 +151,16 @@ def ask_for_memory(session: Session) -> None:
     """Switch memory on or off. Raises `Stopped`."""
     section = session.answers.section("memory")
     present = section.get("enabled", True) is not False
-    wanted = present if session.given.memory is None else session.given.memory
+    enabled = present if session.given.memory is None else session.given.memory
     if session.given.memory is None and not session.given.yes:
         session.say()
         session.say("5. May the assistant remember what people tell it? Each person has their own"
                     " memories: /memories shows them, /forget deletes them.")  # fmt: skip
-        wanted = session.terminal.yes("Memory", default=present)
-    if wanted != present or "enabled" in section:
-        section["enabled"] = wanted
+        enabled = session.terminal.yes("Memory", default=present)
+    if enabled != present or "enabled" in section:
+        section["enabled"] = enabled
     if (
-        wanted
+        enabled
         and section.get("embedding_provider", "local") == "local"
         and extras.missing("models")
     ):

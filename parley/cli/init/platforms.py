@@ -90,12 +90,12 @@ def _chosen(session: Session) -> list[str]:
     if session.given.yes:
         ready = [n for n in names if _from_environment(session, manifests[n])]
         if not ready and not present:
-            wanted = [
+            expected = [
                 variable(n, guidance_for(manifests[n]).credentials[0].key)
                 for n in names
                 if guidance_for(manifests[n]).credentials
             ]
-            session.say(f"No platform is set up: none of {', '.join(wanted)} is set.")
+            session.say(f"No platform is set up: none of {', '.join(expected)} is set.")
         return ready
     options = [Option(n, _title(manifests[n]), guidance_for(manifests[n]).summary) for n in names]
     session.say("1. On which platforms may people write to the assistant? You can write several"
@@ -152,7 +152,7 @@ def _set_up(session: Session, manifest: AdapterManifest) -> bool:
         credentials = entered.values
         verdict = _reported(session, entered) or _checked(session, manifest, credentials)
         if verdict is None or session.given.yes:
-            return verdict is None or _kept_although(session, manifest, credentials, verdict)
+            return verdict is None or _keep_although_failed(session, manifest, credentials, verdict)
         wrong = _wrong_keys(guidance, verdict)
         if not wrong and not _wait_for_change(session):
             session.broken = True
@@ -186,8 +186,8 @@ def _known(session: Session, manifest: AdapterManifest, guidance: Guidance) -> d
         known[key] = cleaned(text)
         session.say(f"{key}: taken from ${variable(manifest.platform, key)}", 2)
     for key, text in list(known.items()):
-        wanted = format_of(manifest.platform, key)
-        if text and wanted is not None and (problem := problem_of(text, wanted)):
+        expected = format_of(manifest.platform, key)
+        if text and expected is not None and (problem := problem_of(text, expected)):
             session.say(f"{key}: {problem}", 2)
             known[key] = ""
     if session.given.yes or not all(known.get(c.key) for c in guidance.credentials):
@@ -240,7 +240,7 @@ def _own_word() -> str:
 
 
 def _ask(session: Session, manifest: AdapterManifest, credential: Credential) -> str:
-    wanted = format_of(manifest.platform, credential.key)
+    expected = format_of(manifest.platform, credential.key)
 
     def parse(text: str) -> str:
         value = cleaned(text)
@@ -248,7 +248,7 @@ def _ask(session: Session, manifest: AdapterManifest, credential: Credential) ->
             return SKIP
         if not value:
             raise BadInput("Nothing was entered. Paste the value, or write skip.")
-        if wanted is not None and (problem := problem_of(value, wanted)):
+        if expected is not None and (problem := problem_of(value, expected)):
             raise BadInput(problem)
         return value
 
@@ -298,7 +298,7 @@ def _wait_for_change(session: Session) -> bool:
     return session.terminal.ask(question).lower() != SKIP
 
 
-def _kept_although(
+def _keep_although_failed(
     session: Session,
     manifest: AdapterManifest,
     credentials: Mapping[str, str],

@@ -31,7 +31,7 @@ from parley.wiring.accounts import account_name
 
 RUNS: Final = "Parley runs on {address}."
 NOT_RUNNING: Final = "No Parley answers on {address}: `parley run` starts it."
-NOT_ASKED: Final = "server.port is 0, so the state of a running program cannot be read."
+NO_PORT: Final = "server.port is 0, so the state of a running program cannot be read."
 FROM_BOTH: Final = (
     "Platforms and parts are as it reports them; all other figures are from the stores."
 )
@@ -56,8 +56,13 @@ def status(
 
 
 def _report(settings: Settings) -> StatusReport:
-    asked, address, live, running = settings.server.port != 0, address_of(settings), None, NOT_ASKED
-    if asked:
+    has_port, address, live, running = (
+        settings.server.port != 0,
+        address_of(settings),
+        None,
+        NO_PORT,
+    )
+    if has_port:
         try:
             live = live_state(settings)
             running = (RUNS if live else NOT_RUNNING).format(address=address)
@@ -67,7 +72,7 @@ def _report(settings: Settings) -> StatusReport:
     accounts = tuple(account_name((one.platform, one.name)) for one in settings.accounts())
     now = SystemClock().now()
     memory = settings.memory.places if settings.memory.enabled else ()
-    return StatusReport(now, running, live, stored, unreadable, accounts, asked, memory)
+    return StatusReport(now, running, live, stored, unreadable, accounts, has_port, memory)
 
 
 def _stored(settings: Settings) -> tuple[StoredState | None, str]:
@@ -151,7 +156,7 @@ def _as_values(report: StatusReport, needs: list[str]) -> dict[str, object]:
     stored = report.stored
     return {
         "at": report.at.isoformat(),
-        "running": report.live is not None if report.asked else None,
+        "running": report.live is not None if report.has_port else None,
         "ready": report.live.ready if report.live else None,
         "platforms": [_plain_values(asdict(one)) for one in report.platforms],
         "parts": dict(report.live.parts) if report.live else {},

@@ -111,7 +111,7 @@ class StatusReport:
     stored: StoredState | None
     unreadable: str = ""
     accounts: tuple[str, ...] = ()
-    asked: bool = True
+    has_port: bool = True
     """False if the state of the program cannot be read, because `server.port` is 0."""
     memory: tuple[str, ...] = ()
 
@@ -121,7 +121,7 @@ class StatusReport:
         if self.live is not None:
             return self.live.accounts
         latest = dict(self.stored.last_messages) if self.stored else {}
-        state = "not running" if self.asked else "unknown"
+        state = "not running" if self.has_port else "unknown"
         return tuple(AccountStatus(name, state, None, latest.get(name)) for name in self.accounts)
 
 
@@ -133,7 +133,7 @@ def attention(report: StatusReport) -> list[str]:
 def _of_program(report: StatusReport) -> Iterator[str]:
     live = report.live
     if live is None:
-        if report.asked:
+        if report.has_port:
             yield report.running
         return
     for account in live.accounts:

@@ -48,8 +48,8 @@ async def test_members_of_a_room_are_members_and_others_are_not(stage: Stage) ->
     assert isinstance(stage.adapter, CanCheckMembership)
     assert await stage.adapter.is_member(space, stage.person.id)
     nobody, nowhere = "999999999999", "999999999999"
-    for wanted, who in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
-        assert not await stage.adapter.is_member(wanted, who)
+    for space_id, person_id in ((space, nobody), (nowhere, stage.person.id), ("-", "?")):
+        assert not await stage.adapter.is_member(space_id, person_id)
 
 
 @proves("typing")

@@ -70,10 +70,10 @@ async def test_everything_is_refused_after_disconnect(stage: Stage) -> None:
     place = (await stage.hear()).place
     await stage.adapter.disconnect()
     await stage.adapter.disconnect()
-    asked = len(stage.platform.calls)
+    before = len(stage.platform.calls)
     outcomes = await everything_it_can(stage.adapter, place)
     assert all(isinstance(one, DeliveryError) for one in outcomes), outcomes
-    assert len(stage.platform.calls) == asked
+    assert len(stage.platform.calls) == before
 
 
 async def test_connect_twice_leaves_one_connection(stage: Stage) -> None:

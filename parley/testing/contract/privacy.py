@@ -14,9 +14,9 @@ from parley.testing.stage import Stage, by_bot
 async def test_a_private_message_is_seen_by_one_person(stage: Stage) -> None:
     room = stage.platform.room("general")
     await stage.platform.command(stage.person, room, "context")
-    asked = await stage.sink.first(CommandInvoked)
+    question = await stage.sink.first(CommandInvoked)
     await stage.send(
-        "for Ada", asked.place, private_to=asked.author.id, reply_handle=asked.reply_handle
+        "for Ada", question.place, private_to=question.author.id, reply_handle=question.reply_handle
     )
     (seen,) = await stage.shown(room, bool)
     assert (seen.text, seen.only_for) == ("for Ada", stage.person.id)
@@ -25,8 +25,8 @@ async def test_a_private_message_is_seen_by_one_person(stage: Stage) -> None:
 @proves("ephemeral")
 async def test_a_private_message_without_a_command_is_private_too(stage: Stage) -> None:
     room = stage.platform.room("general")
-    asked = await stage.hear("psst", room, mention=True)
-    await stage.send("for Ada", asked.place, private_to=asked.author.id)
+    question = await stage.hear("psst", room, mention=True)
+    await stage.send("for Ada", question.place, private_to=question.author.id)
     openly = [seen for seen in by_bot(stage.platform.shown(room)) if not seen.only_for]
     privately = [seen for seen in by_bot(stage.platform.shown(room)) if seen.only_for]
     assert openly == []
@@ -37,16 +37,16 @@ async def test_a_private_message_without_a_command_is_private_too(stage: Stage) 
 @proves("rooms")
 async def test_a_private_message_is_refused_where_everybody_would_read_it(stage: Stage) -> None:
     room = stage.platform.room("general")
-    asked = await stage.hear("psst", room, mention=True)
+    question = await stage.hear("psst", room, mention=True)
     with pytest.raises(Permanent):
-        await stage.send("for Ada", asked.place, private_to=asked.author.id)
+        await stage.send("for Ada", question.place, private_to=question.author.id)
     assert by_bot(stage.platform.shown(room)) == []
 
 
 @lacks("ephemeral")
 async def test_everything_in_a_direct_message_is_for_one_person(stage: Stage) -> None:
-    asked = await stage.hear()
-    await stage.send("for Ada", asked.place, private_to=asked.author.id)
+    question = await stage.hear()
+    await stage.send("for Ada", question.place, private_to=question.author.id)
     assert [seen.text for seen in await stage.shown(stage.room, bool)] == ["for Ada"]
 
 

@@ -48,8 +48,8 @@ async def test_the_platform_accepts_every_part_unchanged_and_no_word_is_lost(
     for number, part in enumerate(parts):
         await stage.adapter.send(stage.outbound("", place, part=part, key=f"long:{number}"))
     seen = await said_in_full(stage, parts)
-    wanted = words(" ".join(part.text for part in render(markdown, "plain")))
-    assert wanted <= words(" ".join(message.text for message in seen))
+    expected = words(" ".join(part.text for part in render(markdown, "plain")))
+    assert expected <= words(" ".join(message.text for message in seen))
 
 
 async def said_in_full(stage: Stage, parts: Sequence[Part]) -> list[Shown]:
@@ -82,10 +82,10 @@ def words(text: str) -> set[str]:
     return {word for word in found if not word.isdigit()}
 
 
-def contains(sent: object, wanted: object) -> bool:
-    """True when `wanted` stands somewhere in the body of a request, just as it is."""
-    if isinstance(wanted, Mapping):
-        return isinstance(sent, Mapping) and all(sent.get(k) == v for k, v in wanted.items())
+def contains(sent: object, expected: object) -> bool:
+    """True when `expected` is a part of the body of a request, unchanged."""
+    if isinstance(expected, Mapping):
+        return isinstance(sent, Mapping) and all(sent.get(k) == v for k, v in expected.items())
     if isinstance(sent, Mapping):
-        return any(contains(value, wanted) for value in sent.values())
-    return sent == wanted
+        return any(contains(value, expected) for value in sent.values())
+    return sent == expected

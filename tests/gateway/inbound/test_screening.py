@@ -15,7 +15,7 @@ from gateway.policy.rate_limits import (
     INLINE_PER_MINUTE,
     LEAST,
     MAX_SENDERS,
-    TOLD_PER_MINUTE,
+    LOGGED_PER_MINUTE,
     IntakeLimits,
     RateLimits,
 )
@@ -158,7 +158,7 @@ def test_senders_are_counted_separately_and_their_number_is_limited() -> None:
     assert sum(arrivals.stored("eve", 0.0) for _ in range(100)) == LEAST
     assert arrivals.stored("ben", 0.0)
     assert sum(arrivals.stored("eve", 60.0) for _ in range(100)) == 10
-    assert sum(arrivals.told("eve", 0.0) for _ in range(100)) == TOLD_PER_MINUTE
+    assert sum(arrivals.may_log("eve", 0.0) for _ in range(100)) == LOGGED_PER_MINUTE
     for number in range(MAX_SENDERS + 100):
         arrivals.stored(str(number), 61.0)
     assert len(arrivals._held) == MAX_SENDERS

@@ -87,7 +87,7 @@ def test_each_problem_is_named_with_its_next_step(found: StatusReport, said: str
 
 
 def test_a_program_whose_state_cannot_be_read_is_no_problem() -> None:
-    assert attention(StatusReport(AT, "server.port is 0", None, WELL, asked=False)) == []
+    assert attention(StatusReport(AT, "server.port is 0", None, WELL, has_port=False)) == []
 
 
 def test_failed_messages_of_a_day_are_listed_with_the_next_command() -> None:
