@@ -56,16 +56,11 @@ def status(
 
 
 def _report(settings: Settings) -> StatusReport:
-    has_port, address, live, running = (
-        settings.server.port != 0,
-        address_of(settings),
-        None,
-        NO_PORT,
-    )
+    live, running, has_port = None, NO_PORT, settings.server.port != 0
     if has_port:
         try:
             live = live_state(settings)
-            running = (RUNS if live else NOT_RUNNING).format(address=address)
+            running = (RUNS if live else NOT_RUNNING).format(address=address_of(settings))
         except BadInput as error:
             running = str(error)
     stored, unreadable = _stored(settings)

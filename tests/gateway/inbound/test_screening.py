@@ -14,8 +14,8 @@ from gateway.policy.access import AccessPolicy
 from gateway.policy.rate_limits import (
     INLINE_PER_MINUTE,
     LEAST,
-    MAX_SENDERS,
     LOGGED_PER_MINUTE,
+    MAX_SENDERS,
     IntakeLimits,
     RateLimits,
 )
