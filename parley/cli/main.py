@@ -42,7 +42,7 @@ COMMANDS: Final = {
     "status": ("status.command:status", "Show the state of the program, and what needs attention."),
     "why": ("why:why", "Show the decisions about a message, with their reasons."),
     "logs": ("logs:logs", "Show what happened to a message, in time order, without its text."),
-    "context": ("context:context", "Show how full the blocks of a prompt were."),
+    "context": ("context:context", "Show the usage of each block of a prompt."),
     "recall": ("recall:recall", "Show the memories that a question finds, and why."),
     "sync": ("sync:sync", "Fetch a project's figures now and print its status."),
     "page": ("page:page", "Print a link to the web page of a running program."),
@@ -108,7 +108,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             "search": ("memory:search", "Show matching memories, best first."),
             "clear": (
                 "memory:clear",
-                "Delete conversations (episodic), knowledge (semantic), or both.",
+                "Delete the episodic memories, the semantic memories, or all memories.",
             ),
             "forget": ("memory:forget", "Delete memories about a topic."),
             "export": ("memory_files:export_memories", "Write a person's memories to a file."),

@@ -32,9 +32,7 @@ from parley.wiring.accounts import account_name
 RUNS: Final = "Parley runs on {address}."
 NOT_RUNNING: Final = "No Parley answers on {address}: `parley run` starts it."
 NO_PORT: Final = "server.port is 0, so the state of a running program cannot be read."
-FROM_BOTH: Final = (
-    "Platforms and parts are as it reports them; all other figures are from the stores."
-)
+FROM_BOTH: Final = "It reports platforms and parts; all other figures are from the stores."
 FROM_STORES: Final = "All figures are from the stores."
 READABLE: Final = "ok"
 WELL: Final = "Nothing needs attention."
