@@ -271,7 +271,7 @@ def ids_and_texts(lines: list[dict[str, Any]]) -> list[tuple[object, object]]:
 
 
 async def test_a_regenerated_answer_does_not_read_the_one_that_it_replaces(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
     stream = OfflineProvider.stream
@@ -282,7 +282,7 @@ async def test_a_regenerated_answer_does_not_read_the_one_that_it_replaces(
             yield event
 
     monkeypatch.setattr(OfflineProvider, "stream", noted)
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         await browser.say("say: melon")
         await browser.say("say: apple")
         asked = (await browser.lines())[-2]
@@ -293,7 +293,7 @@ async def test_a_regenerated_answer_does_not_read_the_one_that_it_replaces(
 
 
 async def test_the_earlier_answer_stays_until_the_new_one_is_there(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go, stream = asyncio.Event(), asyncio.Event(), OfflineProvider.stream
 
@@ -303,7 +303,7 @@ async def test_the_earlier_answer_stays_until_the_new_one_is_there(
         async for event in stream(self, request):
             yield event
 
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         await browser.say("say: melon")
         before = await browser.lines()
         monkeypatch.setattr(OfflineProvider, "stream", held)
@@ -323,9 +323,9 @@ async def test_the_earlier_answer_stays_until_the_new_one_is_there(
 
 
 async def test_the_earlier_answer_stays_if_the_model_fails(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         await browser.say("say: melon")
         before = await browser.lines()
         stream = OfflineProvider.stream
@@ -340,25 +340,27 @@ async def test_the_earlier_answer_stays_if_the_model_fails(
         await browser.act(type="regenerate", message_id=before[0]["id"])
         await eventually(browser.app.settled)
         assert [line["text"] for line in await browser.lines()] == [one["text"] for one in before]
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         assert [line["text"] for line in await browser.lines()] == [one["text"] for one in before]
 
 
 async def test_a_failed_repetition_leaves_the_stored_answer(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         await browser.say("say: melon")
         before = await browser.lines()
         monkeypatch.setattr(OfflineProvider, "stream", fails)
         await browser.act(type="regenerate", message_id=before[0]["id"])
         await eventually(browser.app.settled)
-    async with house.running() as browser:
+    async with deployment.running() as browser:
         assert [line["text"] for line in await browser.lines()] == [one["text"] for one in before]
 
 
-async def test_with_memory_off_a_regenerated_answer_replaces_the_line(house: House) -> None:
-    async with house.running() as browser:
+async def test_with_memory_off_a_regenerated_answer_replaces_the_line(
+    deployment: Deployment,
+) -> None:
+    async with deployment.running() as browser:
         await browser.say("/privacy memory off")
         told = len(await browser.lines())
         await browser.say("say: melon")

@@ -87,7 +87,7 @@ async def test_a_program_that_has_an_owner_shows_no_code(
     assert await access.claims.claim(ADA, code.code) is not None
     await welcome_owner(session_with(tmp_path, {**WEB}), cast("App", running))
     text = said()
-    assert text == "Its owner: web:main:ada. Ctrl-C ends the program."
+    assert text == "Owners: web:main:ada. Ctrl-C ends the program."
 
 
 async def test_a_code_that_nobody_uses_ends_with_the_command_for_a_new_one(
