@@ -76,7 +76,7 @@ async def test_what_an_agent_keeps_for_itself_stays_so_through_an_export_and_an_
     kept = (await person.review.approve(waits.review_id)).memory_id
     file, _ = await personal_file(person)
     assert await person.privacy.delete([kept]) == [kept]
-    outcomes = [one.fate async for one in bring_in(person, file) if one.id == kept]
+    outcomes = [one.outcome async for one in bring_in(person, file) if one.id == kept]
     assert outcomes == [LineOutcome.STORED]
     record = await by_keeper.read.get(kept)
     assert record is not None
