@@ -226,7 +226,7 @@ def operations(stage: Stage) -> dict[str, Operation]:
         await memories.find(as_agent, Filter(text=f"service{number} node1"))
 
     async def update(number: int) -> None:
-        stage.rig.shelf.there.add("ADR-003")
+        stage.rig.verifier.known.add("ADR-003")
         await pools.update_shared(
             by_reader, pool.id, f"mem-{number}", reader.id, 1, f"Per ADR-003 host{number} moved"
         )

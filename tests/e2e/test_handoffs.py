@@ -15,12 +15,12 @@ from parley.wiring.agents import WiredAgents
 from tests.e2e.conftest import only, open_lab
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
-from tests.e2e.test_web_conversations import House, house
+from tests.e2e.test_web_conversations import Deployment, deployment
 from tests.support.databases import new_database
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
-__all__ = ["house"]
+__all__ = ["deployment"]
 
 TASK = {
     "task_description": "Review the **login** form, [see](http://evil.example)\n# and more",
@@ -227,8 +227,8 @@ async def test_handoffs_to_people_work_on_redis_and_postgresql(
         assert (await source.state(made)).result == {"text": "all fine"}
 
 
-async def test_a_task_is_offered_on_the_web_page(house: House) -> None:
-    async with house.running() as browser:
+async def test_a_task_is_offered_on_the_web_page(deployment: Deployment) -> None:
+    async with deployment.running() as browser:
         await browser.say("say: hello")
         noted = await browser.app.storage.long_lived.run_job(
             lambda db: db.execute("SELECT person FROM people_direct_places").fetchone()

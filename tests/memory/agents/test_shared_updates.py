@@ -54,7 +54,7 @@ class Scene:
 
 @pytest.fixture
 async def scene(agents: Agents) -> Scene:
-    agents.rig.shelf.there.add(CITED)
+    agents.rig.verifier.known.add(CITED)
     ada, ben = await agents.agent("ada"), await agents.agent("ben")
     pool = await agents.pool("ada", ada, ben)
     memory = await agents.remember("ada", OLD)
@@ -155,7 +155,7 @@ async def test_an_update_needs_write_permission_and_a_shared_memory(scene: Scene
 
 
 async def test_what_changes_behaviour_is_not_updated_for_others(agents: Agents) -> None:
-    agents.rig.shelf.there.add(CITED)
+    agents.rig.verifier.known.add(CITED)
     root, ben = await agents.agent("root"), await agents.agent("ben")
     pool = await agents.pool("root", root, ben)
     memory = await agents.remember("root", "Answer in French", Kind.INSTRUCTION)
