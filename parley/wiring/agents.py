@@ -16,6 +16,7 @@ from memory.agents.direct_places import DirectPlaces
 from memory.agents.events import AgentEvents
 from memory.agents.handoffs import KEEP_ENDED, HandoffManager
 from memory.agents.model import AgentLimits
+from memory.agents.origins import Origins
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.agents.shared_updates import SharedUpdates
@@ -66,6 +67,7 @@ class WiredAgents:
     pools: PoolRegistry
     handoffs: HandoffManager
     events: AgentEvents
+    origins: Origins
     people: ServedPeople
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
 
@@ -113,7 +115,8 @@ def wire_agents(
     }
     if places is not None:
         chores["direct places"] = places.prune
-    return WiredAgents(registry, pools, handoffs, events, served_people, chores)
+    origins = Origins(registry, stores.origins, audit, clock)
+    return WiredAgents(registry, pools, handoffs, events, origins, served_people, chores)
 
 
 def agent_limits(settings: Settings) -> AgentLimits:

@@ -49,6 +49,7 @@ from memory.agents.stores.agents import SqlAgents
 from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.events import SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
+from memory.agents.stores.origins import SqlOrigins
 from memory.agents.stores.pools import SqlPools
 from memory.agents.stores.webhooks import SqlWebhooks
 from memory.ports.audit import AuditTrail
@@ -245,6 +246,7 @@ class MemoryStores:
     direct_places: DirectPlaceStore
     agent_events: EventStore
     webhooks: WebhookStore
+    origins: SqlOrigins
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -270,6 +272,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         direct_places=SqlDirectPlaces(database),
         agent_events=SqlAgentEvents(database),
         webhooks=SqlWebhooks(database),
+        origins=SqlOrigins(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

@@ -1,0 +1,92 @@
+"""Takes back what an agent gave: shares in pools, open handoffs, and what waits for review."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from db import Database, Statement, Work, among, change, fetch, lock
+from db.statements import json_text
+from db.values import micros, storable
+from memory.agents.model import AgentEvent, EventKind
+from memory.agents.stores.events import EVENTS_LOCK, add_events
+from memory.model.scope import AccessScope
+
+AT_ONCE: Final = 500
+ALLOWED: Final = f"(:for_operates OR {among('{column}', 'for_persons')})"
+SHARES: Final = Statement(f"""
+    DELETE FROM pool_memories WHERE seq IN (
+        SELECT seq FROM pool_memories WHERE tenant = :for_tenant AND agent = :origin
+            AND shared_at >= :since AND {ALLOWED.replace("{column}", "person")}
+        ORDER BY seq LIMIT {AT_ONCE})
+""")  # noqa: S608 - constants
+REVIEWS: Final = Statement(f"""
+    DELETE FROM memory_reviews WHERE seq IN (
+        SELECT seq FROM memory_reviews WHERE tenant = :for_tenant AND state = 'pending'
+            AND submitted_at >= :since AND {json_text("record", "provenance", "agent")} = :origin
+            AND {ALLOWED.replace("{column}", "person")}
+        ORDER BY seq LIMIT {AT_ONCE})
+""")  # noqa: S608 - constants
+HANDOFFS: Final = Statement(f"""
+    UPDATE agent_handoffs SET status = 'rejected', reason = :reason, ended_at = :now, told = true
+    WHERE id IN (
+        SELECT id FROM agent_handoffs WHERE tenant = :for_tenant AND source = :origin
+            AND created_at >= :since AND status IN ('pending', 'accepted')
+            AND {ALLOWED.replace("{column}", "source_owner")}
+        ORDER BY created_at LIMIT {AT_ONCE})
+    RETURNING id, source_owner, target_owner
+""")  # noqa: S608 - constants
+REASON: Final = "Taken back, with everything that this agent gave to others."
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The numbers of shares, handoffs and waiting reviews that one step took back."""
+
+    shares: int
+    handoffs: int
+    reviews: int
+
+    @property
+    def any(self) -> bool:
+        """True if there may be more."""
+        return bool(self.shares or self.handoffs or self.reviews)
+
+
+class SqlOrigins:
+    """Every method raises `StoreUnavailable`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take_back(
+        self, access: AccessScope, agent_id: str, since: datetime, now: datetime
+    ) -> Gone:
+        """Take back a batch of what an agent shared and handed over since then, as far as this
+        access reaches: the agent's person, or an operator of the tenant."""
+        params = access.parameters() | {
+            "origin": storable(agent_id),
+            "since": micros(since),
+            "now": micros(now),
+            "reason": REASON,
+        }
+
+        def work() -> Work[Gone]:
+            yield from lock(EVENTS_LOCK)
+            shares = yield from change(SHARES, params)
+            reviews = yield from change(REVIEWS, params)
+            ended = yield from fetch(HANDOFFS, params)
+            yield from add_events(
+                AgentEvent(
+                    EventKind.HANDOFF_REJECTED,
+                    access.tenant,
+                    now,
+                    agent=agent_id,
+                    handoff=id_,
+                    person=source_owner,
+                    other=target_owner,
+                )
+                for id_, source_owner, target_owner in ended
+            )
+            return Gone(shares, len(ended), reviews)
+
+        return await self._database.run(work)
