@@ -76,6 +76,7 @@ async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
         Receiver("t", SOURCE.id),
         Receiver("u", TARGET.id, (BOB,)),
         Receiver("t"),
+        Receiver("t", SOURCE.id, (BOB,)),  # an agent does not answer for its person
         Receiver("t", persons=(ADA,)),
     )
     for other in others:
