@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from memory.backends.message_index import MessageIndex
 from memory.model.record import Kind, Record, Tier
 from memory.model.scope import AccessScope
 from memory.ports.memories import (
@@ -124,9 +125,13 @@ class TurnsOnly:
 class CombinedMemories:
     """Implements `memory.ports.memories.MemoryStore`. Methods also raise `MemoryUnavailable`."""
 
-    def __init__(self, database: MemoryStore, places: Sequence[Place]) -> None:
-        """`places` are in the configured order, the database or its `TurnsOnly` among them."""
+    def __init__(
+        self, database: MemoryStore, places: Sequence[Place], messages: MessageIndex
+    ) -> None:
+        """`places` are in the configured order, the database or its `TurnsOnly` among them;
+        `messages` are those of the backends."""
         self._database = database
+        self._messages = messages
         self._places = tuple(places)
 
     # --- storing --------------------------------------------------------------------------------
@@ -209,8 +214,8 @@ class CombinedMemories:
     async def knows_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]
     ) -> bool:
-        """Return True: only the deletion itself finds out what a backend derived."""
-        return True
+        known = await self._database.knows_message(tenant, channel, message_ids)
+        return known or await self._messages.has(tenant, ":".join(channel), message_ids)
 
     async def forget_message(
         self, tenant: str, channel: tuple[str, str, str], message_ids: Sequence[str]

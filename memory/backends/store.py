@@ -16,6 +16,7 @@ from gateway.ports.memory_backend import MAX_PAGE, MAX_STATEMENTS, Statement
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
 from memory.backends.guard import GuardedBackend
 from memory.backends.matching import by_words, fits, holds, is_own
+from memory.backends.message_index import MessageIndex
 from memory.model.record import Kind, Record, Scope, Tier
 from memory.model.scope import AccessScope, alone, may_change
 from memory.ports.memories import ChangedMemory, Duplicate, Filter, Insertion, Match
@@ -35,10 +36,17 @@ class BackendMemories:
     """What a `MemoryStore` does with learned memories, over one backend. Methods raise
     `MemoryUnavailable`; a writer of this process waits for another of the same people."""
 
-    def __init__(self, backend: GuardedBackend, clock: Clock, purge_after: timedelta) -> None:
-        """Replaced memories are deleted after `purge_after`, expired ones at once, when they are
-        next listed."""
+    def __init__(
+        self,
+        backend: GuardedBackend,
+        messages: MessageIndex,
+        clock: Clock,
+        purge_after: timedelta,
+    ) -> None:
+        """`messages` gets those from which statements derive. Replaced memories are deleted after
+        `purge_after`, expired ones at once, when they are next listed."""
         self.backend = backend
+        self._messages = messages
         self._clock = clock
         self._purge_after = purge_after
         self._locks = [asyncio.Lock() for _ in range(LOCKS)]
@@ -117,8 +125,9 @@ class BackendMemories:
             problem = await self._problem(access, record, old, records, threshold, quota)
             if problem is not None:
                 return problem
-            writes = backend_access_of(alone(access))
-            await self.backend.remember(writes, statement_of(record))
+            writes, statement = backend_access_of(alone(access)), statement_of(record)
+            await self._messages.add(statement.tenant, statement.channel, statement.messages)
+            await self.backend.remember(writes, statement)
             if old is not None:
                 replaced = _replaced(old, record.id, self._clock.now())
                 await self.backend.remember(writes, statement_of(replaced))

@@ -22,6 +22,7 @@ from memory.agents.direct_places import DirectPlaces
 from memory.audit import Audit
 from memory.backends.combined import CombinedMemories, Place, TurnsOnly
 from memory.backends.guard import GuardedBackend
+from memory.backends.message_index import MessageIndex
 from memory.backends.personal_data import BackendPersonalData
 from memory.backends.recall import CombinedRecall
 from memory.backends.store import BackendMemories
@@ -136,8 +137,7 @@ def wire_memory(
     if not section.enabled:
         return WiredMemory(NoMemory(), NoCommands())
     models = models or RecallModels()
-    outside = [_backend_memories(settings, one, clock) for one in backends]
-    stores, recall = _with_backends(settings, stores, outside, models, clock)
+    stores, recall = _with_backends(settings, stores, backends, states, models, clock)
     recall = recall if watch is None else WatchedRecall(recall, clock, watch)
     holders = (*map(BackendPersonalData, backends), *holders)
     key = audit_key(settings)
@@ -244,15 +244,19 @@ def _commands(
 def _with_backends(
     settings: Settings,
     stores: MemoryStores,
-    outside: Sequence[BackendMemories],
+    backends: Sequence[GuardedBackend],
+    states: AdapterStates,
     models: RecallModels,
     clock: Clock,
 ) -> tuple[MemoryStores, Recall]:
     """The stores and the recall of the places in use, in their configured order."""
     database, rules = stores.memories, recall_rules(settings)
     recall = Retriever(stores.recall, database, models.embedder, models.reranker, rules)
-    if not outside:
+    if not backends:
         return stores, recall
+    messages = MessageIndex(states.of("parley", "memory-messages"))
+    purge_after = timedelta(days=settings.memory.purge_superseded_days)
+    outside = [BackendMemories(one, messages, clock, purge_after) for one in backends]
     names = settings.memory.places
     builtin = BUILTIN in names
     by_name: dict[str, Place] = {one.backend.name: one for one in outside}
@@ -261,12 +265,7 @@ def _with_backends(
     places = [by_name[name] for name in names]
     places += [] if builtin else [TurnsOnly(database)]
     combined = CombinedRecall(recall, outside, clock, rules.limits, builtin=builtin)
-    return replace(stores, memories=CombinedMemories(database, places)), combined
-
-
-def _backend_memories(settings: Settings, backend: GuardedBackend, clock: Clock) -> BackendMemories:
-    purge_after = timedelta(days=settings.memory.purge_superseded_days)
-    return BackendMemories(backend, clock, purge_after)
+    return replace(stores, memories=CombinedMemories(database, places, messages)), combined
 
 
 def _backend_briefs(settings: Settings, backends: Sequence[GuardedBackend]) -> BackendBriefs | None:

@@ -203,9 +203,23 @@ async def test_a_failed_erasure_is_reported_before_anything_is_erased(memory: Me
 
 
 @used("fragile")
+async def test_only_messages_of_stored_statements_are_known_without_the_backend(
+    memory: MemoryStage,
+) -> None:
+    caller = memory.caller(message="m-1")
+    remembering, place = memory.wired.remembering, caller.place
+    assert not await remembering.knows("default", place, ["m-1"])
+    await memory.remember("The red bridge opens at seven.", caller)
+    BROKEN.add("read")
+    assert await remembering.knows("default", place, ["m-0", "m-1"])
+    assert not await remembering.knows("default", place, ["m-0"])
+    assert not await remembering.knows("globex", place, ["m-1"])
+    assert not await remembering.knows("default", memory.caller("bob").place, ["m-1"])
+
+
+@used("fragile")
 async def test_the_deletion_of_a_message_waits_for_the_backend(memory: MemoryStage) -> None:
     place = memory.caller().place
-    assert await memory.wired.remembering.knows("default", place, ["m-1"])
     with pytest.raises(StoreUnavailable):
         await memory.wired.remembering.deleted("default", place, ["m-1"])
 
