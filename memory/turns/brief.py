@@ -122,15 +122,21 @@ class Briefs:
     """Stores the brief of each session as it was in the first prompt, so that the provider can
     cache it."""
 
-    def __init__(self, store: MemoryStore, limits: BriefLimits) -> None:
+    def __init__(self, store: MemoryStore, limits: BriefLimits, *, edited: bool = False) -> None:
+        """`edited`: a memory backend may return another text for a memory at any time, so the texts
+        are read for every prompt; the time until which memories count stays frozen."""
         self._store = store
         self._limits = limits
+        self._edited = edited
         self._kept: OrderedDict[BriefKey, Brief] = OrderedDict()
 
     async def frozen(self, handle: MemoryHandle) -> Brief:
         """Return the frozen brief of a session, the same in every process. It is renewed only if
         one of its memories was deleted or replaced, is no longer true, or is no longer visible."""
         access, at = handle.access, handle.brief_at
+        if self._edited:
+            until = await handle.refresh_brief() if at is None else at
+            return await brief_of(handle, self._limits, until)
         key = (handle.request.session, access.room, access.project, access.private, access.agent)
         kept = self._kept.get(key)
         same = kept is not None and kept.made_at == at

@@ -51,7 +51,7 @@ class GatewayMemory:
         self.brain = brain
         self._memory = memory
         self._rules = rules or TurnRules()
-        self.briefs = briefs or Briefs(store, self._rules.brief)
+        self.briefs = briefs or Briefs(store, self._rules.brief, edited=self._rules.has_backends)
 
     async def turn(self, caller: Caller) -> TurnMemory:
         """Return the memory of this caller for one turn."""
