@@ -14,6 +14,11 @@ from typing import Final, Literal, Protocol, runtime_checkable
 MAX_STATEMENT: Final = 1_000
 """Characters of a statement; a longer text of a backend is cut."""
 MAX_STATEMENT_ID: Final = 64
+MAX_TAGS: Final = 10
+MAX_TAG: Final = 50
+MAX_MESSAGES: Final = 100
+MAX_NAME: Final = 1_000
+"""Characters of a person, project, room, channel or message id."""
 MAX_DETAILS: Final = 4_000
 """Characters of the keys and values of `Statement.details` together."""
 MAX_PAGE: Final = 200
@@ -28,14 +33,15 @@ StatementScope = Literal["user", "project", "global"]
 class Statement:
     """One learned statement.
 
-    `id` contains letters, digits, `-` and `_`, at most `MAX_STATEMENT_ID`; it is unique in its
-    tenant. `kind` is preference, fact, instruction, context, correction or decision; `source` is
-    its origin, such as "user_message". `person` is the `str(PersonId)` who said it, empty after
-    their erasure, and `project` the owner if the scope is "project". `room` is the room where it
-    was learned, empty in private. `messages` are the ids, within `channel`, of the messages that it
-    derives from; when one is deleted, the statement is deleted too, unless it is `confirmed`. A
-    statement with a `replaced_by`, or after `expires_at`, is no longer recalled. A backend stores
-    `details` and returns them unchanged. Times have a time zone.
+    `id` begins with "mem-" and contains letters, digits, `-` and `_`, at most `MAX_STATEMENT_ID`;
+    it is unique in its tenant. `kind` is preference, fact, instruction, context, correction or
+    decision; `source` is its origin, such as "user_message". `person` is the `str(PersonId)` who
+    said it, empty after their erasure, and `project` the owner if the scope is "project". `room` is
+    the room where it was learned, empty in private. There are at most `MAX_TAGS` tags of
+    `MAX_TAG` characters. `messages` are the ids, within `channel`, of the messages that it derives
+    from; when one is deleted, the statement is deleted too, unless it is `confirmed`. A statement
+    with a `replaced_by`, or after `expires_at`, is no longer recalled. A backend stores `details`
+    and returns them unchanged. Times have a time zone.
     """
 
     tenant: str

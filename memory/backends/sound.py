@@ -7,19 +7,20 @@ from typing import Final, TypeGuard, get_args
 
 from gateway.ports.memory_backend import (
     MAX_DETAILS,
+    MAX_MESSAGES,
+    MAX_NAME,
     MAX_STATEMENT_ID,
+    MAX_TAG,
+    MAX_TAGS,
     Statement,
     StatementScope,
 )
-from memory.model.record import MAX_TAG, MAX_TAGS, Kind
+from memory.model.record import ID_PREFIX, Kind
 
-MAX_NAME: Final = 1_000
-"""Characters of a person, project, room, channel or message id."""
-MAX_MESSAGES: Final = 100
 MAX_TEXT: Final = 100_000
 """Characters of a text that is read before it is cut; a longer one is dropped."""
 
-_ID: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_STATEMENT_ID}}}")
+_ID: Final = re.compile(rf"{ID_PREFIX}[A-Za-z0-9_-]+")
 _KINDS: Final = frozenset(kind.value for kind in Kind)
 _SCOPES: Final = frozenset(get_args(StatementScope))
 

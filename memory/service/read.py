@@ -210,11 +210,13 @@ class MemoryReader(RequestMemory):
         replaced memory comes before its replacement."""
         await self.store_waiting_turns()
         ids: list[str] = []
+        outside: dict[str, Record] = {}  # of backends, which have no vectors
         filters = Filter(own_only=True, superseded=True, limit=MAX_LISTED)
         async for records in all_pages(self.dependencies.memories, self.access, filters):
             ids += [record.id for record in records]
+            outside |= {one.id: displayable(one) for one in records if one.provenance.backend}
         for memory_id in reversed(ids):
-            record = await self.get(memory_id)
+            record = outside.get(memory_id) or await self.get(memory_id)
             if record is not None:
                 yield record
 

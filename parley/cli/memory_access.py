@@ -22,6 +22,7 @@ from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
 from parley.cli.stores import opened, settings_with_database
 from parley.config import Settings
+from parley.config.memory import BUILTIN
 from parley.security.tokens import person_of
 from parley.wiring.access import wire_access
 from parley.wiring.extensions import load_extensions
@@ -79,7 +80,10 @@ def with_memory(
                 Principal(tenant, person, await _role(settings, storage, tenant, person))
             )
             known = await _known(storage, caller.principal.tenant)
-            if not allow_unknown and str(person) not in {one.person for one in known}:
+            found = allow_unknown or str(person) in {one.person for one in known}
+            if not found and settings.memory.places != (BUILTIN,):
+                found = bool(await (await memory.for_principal(caller)).read.count())
+            if not found:
                 raise BadInput(NO_MEMORIES.format(person=options.person))
             return await job(await memory.for_principal(caller), settings)
 

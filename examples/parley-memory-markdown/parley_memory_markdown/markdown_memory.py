@@ -88,12 +88,14 @@ class MarkdownMemory:
         stored = [one for owner in owners for one in self._stored(owner)]
         return [one for one in stored if one.statement.text and access.sees(one.statement)]
 
-    def _stored(self, owner: Owner) -> list[Stored]:
-        """Return the statements of a folder. Of two files with one id, such as a copy, the second
-        gets an id of its own."""
+    def _stored(self, owner: Owner, id_: str = "") -> list[Stored]:
+        """Return the statements of a folder, with an `id_` only those that may have it. Of two
+        files with one id, such as a copy, the second gets an id of its own."""
         stored: list[Stored] = []
         ids: set[str] = set()
         for file in self._files.read(owner):
+            if id_ not in file.text and id_ != file_id(file.name):
+                continue
             note = read_note(file.text)
             statement = statement_of(note, owner, file_id(file.name), file.changed)
             if statement.id in ids:
@@ -111,7 +113,8 @@ class MarkdownMemory:
 
     def _remember(self, statement: Statement) -> None:
         owner = _owner_of(statement)
-        known = [one for one in self._stored(owner) if one.statement.id == statement.id]
+        stored = self._stored(owner, statement.id)
+        known = [one for one in stored if one.statement.id == statement.id]
         name = known[0].file.name if known else file_name(statement.text, statement.id)
         others = known[0].note.others if known else ()
         self._files.write(owner, name, written(statement, others))

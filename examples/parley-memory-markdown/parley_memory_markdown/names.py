@@ -39,7 +39,7 @@ def file_name(text: str, id_: str) -> str:
 
 def file_id(name: str) -> str:
     """Return the id of a file that has none, such as one that a person wrote."""
-    return f"file-{hashlib.sha256(_bytes(name)).hexdigest()[:24]}"
+    return f"mem-{hashlib.sha256(_bytes(name)).hexdigest()[:32]}"
 
 
 def _bytes(text: str) -> bytes:

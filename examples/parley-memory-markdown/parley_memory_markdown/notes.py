@@ -10,9 +10,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, get_args
 
-from gateway.ports.memory_backend import MAX_STATEMENT_ID, Statement, StatementScope
+from gateway.ports.memory_backend import (
+    MAX_DETAILS,
+    MAX_MESSAGES,
+    MAX_NAME,
+    MAX_STATEMENT_ID,
+    MAX_TAG,
+    MAX_TAGS,
+    Statement,
+    StatementScope,
+)
 
 FENCE: Final = "---"
+PREFIX: Final = "mem-"
 MAX_KEYS: Final = 60
 KINDS: Final = ("preference", "fact", "instruction", "context", "correction", "decision")
 OWN: Final = frozenset(
@@ -105,9 +115,9 @@ def statement_of(note: Note, owner: Owner, id_: str, changed: datetime) -> State
         scope=owner.scope,
         project=owner.id if owner.scope == "project" else "",
         room=_text(front, "room"),
-        tags=_texts(front, "tags"),
+        tags=_texts(front, "tags", MAX_TAGS, MAX_TAG),
         channel=_text(front, "channel"),
-        messages=_texts(front, "messages"),
+        messages=_texts(front, "messages", MAX_MESSAGES, MAX_NAME),
         confirmed=front.get("confirmed") is True,
         replaced_by=_text(front, "replaced_by"),
         expires_at=_time(expires),
@@ -126,25 +136,29 @@ def _value(text: str) -> object:
 def _id(front: Mapping[str, object]) -> str:
     id_ = _text(front, "id")
     plain = id_.replace("-", "").replace("_", "")
-    return id_ if plain.isascii() and plain.isalnum() and len(id_) <= MAX_STATEMENT_ID else ""
+    sound = id_.startswith(PREFIX) and plain.isascii() and plain.isalnum()
+    return id_ if sound and len(id_) <= MAX_STATEMENT_ID else ""
 
 
 def _text(front: Mapping[str, object], key: str) -> str:
     value = front.get(key)
-    return value if isinstance(value, str) else ""
+    return value[:MAX_NAME] if isinstance(value, str) else ""
 
 
-def _texts(front: Mapping[str, object], key: str) -> tuple[str, ...]:
+def _texts(front: Mapping[str, object], key: str, most: int, longest: int) -> tuple[str, ...]:
     value = front.get(key)
     if isinstance(value, str):
         value = [part.strip() for part in value.strip("[]").split(",")]
     texts = value if isinstance(value, list) else []
-    return tuple(text for text in texts if isinstance(text, str) and text)
+    return tuple(text[:longest] for text in texts if isinstance(text, str) and text)[:most]
 
 
 def _details(value: object) -> Mapping[str, str]:
+    """Return the details; none if they are more than Parley takes back."""
     pairs = value.items() if isinstance(value, dict) else ()
-    return {key: text for key, text in pairs if isinstance(text, str)}
+    details = {key: text for key, text in pairs if isinstance(text, str)}
+    size = sum(len(key) + len(text) for key, text in details.items())
+    return details if size <= MAX_DETAILS and len(details) <= MAX_MESSAGES else {}
 
 
 def _time(text: str) -> datetime | None:

@@ -114,6 +114,25 @@ async def test_front_matter_cannot_move_a_memory_to_somebody_else(
     assert (sly.person, sly.scope, sly.tenant) == (ADA, "user", "acme")
 
 
+async def test_strange_front_matter_stays_within_the_limits_of_parley(
+    memory: MarkdownMemory, folder: Path
+) -> None:
+    await memory.remember(ACCESS, BRIDGE)
+    (folder / "strange.md").write_text(
+        f"---\nid: ../x\nkind: [fact]\ndate: soon\ntags: {['t' * 99] * 99}\nroom: {'r' * 9_999}\n"
+        f"messages: 7\nexpires: never\ndetails: {'[' * 5_000}\nconfirmed: 1\n---\nStrange."
+    )
+    (strange,) = [
+        one for one in await memory.list_statements(ACCESS, None, 9) if one.text == "Strange."
+    ]
+    assert strange.id.startswith("mem-")
+    assert len(strange.tags) == 10
+    assert max(map(len, (*strange.tags, strange.room[:50]))) <= 50
+    assert len(strange.room) <= 1_000
+    assert (strange.kind, strange.messages, strange.expires_at) == ("fact", (), None)
+    assert (strange.confirmed, strange.details) == (False, {})
+
+
 async def test_links_are_followed_for_recall(memory: MarkdownMemory, folder: Path) -> None:
     await memory.remember(
         ACCESS, replace(BRIDGE, text="The red bridge: see [[Gate keeper|keeper]].")

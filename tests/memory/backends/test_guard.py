@@ -79,6 +79,7 @@ WRONG = {
     "unknown scope": replace(OWN, scope="world"),  # type: ignore[arg-type]  # what a backend may do wrong
     "path as id": replace(OWN, id="../mem-1"),
     "no id": replace(OWN, id=""),
+    "another kind of id": replace(OWN, id="file-1"),
     "naive time": replace(OWN, at=AT.replace(tzinfo=None)),
     "endless text": replace(OWN, text="x" * 200_000),
     "number as text": replace(OWN, text=7),  # type: ignore[arg-type]  # what a backend may do wrong
