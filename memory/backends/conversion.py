@@ -98,7 +98,7 @@ def record_of(statement: Statement, backend: str) -> Record:
         statement.text,
         statement.at,
         CONFIDENCE[trust],
-        redact_secrets(details.get("source_id", "")).text,
+        redact_secrets(details["source_id"]).text if "source_id" in details else "",
         _time(details, "valid_until"),
     )
     return Record(

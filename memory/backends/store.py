@@ -57,16 +57,9 @@ class BackendMemories:
         """Return visible matches, best or newest first, their texts checked."""
         check_limit(filters)
         now, records = self._clock.now(), await self._all(access)
-        fitting = [record for record in records if fits(record, access, filters, now)]
-        if filters.text:
-            matches = await _searched(fitting, filters)
-        else:
-            matches = [Match(record, 0.0) for record in fitting]
-        ids = [match.record.id for match in matches]
-        if filters.after_id and filters.after_id not in ids:
-            return []
-        first = ids.index(filters.after_id) + 1 if filters.after_id else 0
-        return await usable(matches[first : first + filters.limit])
+        select = partial(_selected, records, access, filters, now)
+        matches = await asyncio.to_thread(select) if _is_long(records) else select()
+        return await usable(matches)
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
         """Return one visible memory, its text checked."""
@@ -214,14 +207,16 @@ class BackendMemories:
             after = page.next_after
             if after is None:
                 break
-        over = [one.id for one in records if self._is_over(one) and may_change(access, one)]
+        now = self._clock.now()
+        over = [one.id for one in records if self._is_over(one, now) and may_change(access, one)]
         for ids in _portions(over):
             await self.backend.forget(backend_access_of(alone(access)), ids)
+        if not over:
+            return records[:MAX_STATEMENTS]
         gone = set(over)
         return [one for one in records[:MAX_STATEMENTS] if one.id not in gone]
 
-    def _is_over(self, record: Record) -> bool:
-        now = self._clock.now()
+    def _is_over(self, record: Record, now: datetime) -> bool:
         replaced = record.superseded_at if record.superseded_by else None
         expired = record.expires_at is not None and record.expires_at <= now
         return expired or (replaced is not None and replaced + self._purge_after <= now)
@@ -241,9 +236,22 @@ async def usable(matches: Sequence[Match]) -> list[Match]:
     return await asyncio.to_thread(check) if _is_long(m.record for m in matches) else check()
 
 
-async def _searched(records: Sequence[Record], filters: Filter) -> list[Match]:
-    search = partial(by_words, records, filters.text, unfinished=filters.unfinished)
-    return await asyncio.to_thread(search) if _is_long(records) else search()
+def _selected(
+    records: Sequence[Record], access: AccessScope, filters: Filter, now: datetime
+) -> list[Match]:
+    """Return the matches of a filter, best or newest first, after `after_id`."""
+    fitting = [record for record in records if fits(record, access, filters, now)]
+    if filters.text:
+        matches = by_words(fitting, filters.text, unfinished=filters.unfinished)
+    else:
+        matches = [Match(record, 0.0) for record in fitting]
+    first = 0
+    if filters.after_id:
+        ids = [match.record.id for match in matches]
+        if filters.after_id not in ids:
+            return []
+        first = ids.index(filters.after_id) + 1
+    return matches[first : first + filters.limit]
 
 
 def _is_long(records: Iterator[Record] | Sequence[Record]) -> bool:
