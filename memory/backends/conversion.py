@@ -174,8 +174,10 @@ def _details(record: Record) -> Mapping[str, str]:
 
 
 def _time(details: Mapping[str, str], name: str) -> datetime | None:
+    if name not in details:
+        return None
     try:
-        at = datetime.fromisoformat(details.get(name, ""))
+        at = datetime.fromisoformat(details[name])
     except ValueError:
         return None
     return at if at.tzinfo is not None else None

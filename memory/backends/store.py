@@ -1,7 +1,8 @@
 """The memories of one backend, with the checks that the database does in its own stores."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -56,17 +57,26 @@ class BackendMemories:
     async def find(self, access: AccessScope, filters: Filter) -> list[Match]:
         """Return visible matches, best or newest first, their texts checked."""
         check_limit(filters)
-        now, records = self._clock.now(), await self._all(access)
+        now, records = self._clock.now(), list[Record]()
+        fitting = 0
+        async with aclosing(self._pages(access)) as pages:
+            async for page in pages:
+                records += page
+                fitting += sum(fits(record, access, filters, now) for record in page)
+                if fitting >= filters.limit and not (filters.text or filters.after_id):
+                    break
         select = partial(_selected, records, access, filters, now)
         matches = await asyncio.to_thread(select) if _is_long(records) else select()
         return await usable(matches)
 
     async def get(self, access: AccessScope, memory_id: str) -> Record | None:
         """Return one visible memory, its text checked."""
-        now = self._clock.now()
-        for record in await self._all(access):
-            if record.id == memory_id and fits(record, access, Filter(superseded=True), now):
-                return checked(record)
+        now, every = self._clock.now(), Filter(superseded=True)
+        async with aclosing(self._pages(access)) as pages:
+            async for page in pages:
+                for record in page:
+                    if record.id == memory_id and fits(record, access, every, now):
+                        return checked(record)
         return None
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
@@ -196,25 +206,26 @@ class BackendMemories:
     # --- helpers --------------------------------------------------------------------------------
 
     async def _all(self, access: AccessScope) -> list[Record]:
-        """Return all visible memories, newest first, their texts unchecked; those that are to be
-        deleted by now are deleted."""
+        """Return all visible memories, newest first, their texts unchecked."""
+        return [record async for page in self._pages(access) for record in page]
+
+    async def _pages(self, access: AccessScope) -> AsyncGenerator[list[Record], None]:
+        """Iterate over the visible memories, newest first, their texts unchecked; those that are to
+        be deleted by now are deleted."""
         reach, name = backend_access_of(access), self.backend.name
-        records: list[Record] = []
         after: Statement | None = None
-        while len(records) < MAX_STATEMENTS:
+        for _ in range(MAX_STATEMENTS // MAX_PAGE):
             page = await self.backend.list_statements(reach, after)
-            records += [record_of(one, name) for one in page.statements]
+            records, now = [record_of(one, name) for one in page.statements], self._clock.now()
+            over = {
+                one.id for one in records if self._is_over(one, now) and may_change(access, one)
+            }
+            if over:
+                await self.backend.forget(backend_access_of(alone(access)), sorted(over))
+            yield [one for one in records if one.id not in over]
             after = page.next_after
             if after is None:
-                break
-        now = self._clock.now()
-        over = [one.id for one in records if self._is_over(one, now) and may_change(access, one)]
-        for ids in _portions(over):
-            await self.backend.forget(backend_access_of(alone(access)), ids)
-        if not over:
-            return records[:MAX_STATEMENTS]
-        gone = set(over)
-        return [one for one in records[:MAX_STATEMENTS] if one.id not in gone]
+                return
 
     def _is_over(self, record: Record, now: datetime) -> bool:
         replaced = record.superseded_at if record.superseded_by else None
