@@ -18,6 +18,9 @@ from parley.testing import MemoryCase, MemoryStage, opened_memory
 from tests.support.memory_backends import SHELVES, DictBackend, SearchingBackend
 
 LOAD = "tests.memory.backends.test_combined:"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+ASKED: list[str] = []
+"""The questions that reached a backend."""
 BROKEN: set[str] = set()
 """The methods that fail, while a test wants them to."""
 
@@ -35,6 +38,7 @@ class Fragile(SearchingBackend):
     async def recall(
         self, access: BackendAccess, question: str, limit: int
     ) -> Sequence[FoundStatement]:
+        ASKED.append(question)
         if "read" in BROKEN:
             raise ConnectionError
         return await super().recall(access, question, limit)
@@ -72,7 +76,9 @@ def second(options: Mapping[str, str]) -> DictBackend:
 
 def case_of(*names: str) -> MemoryCase:
     load = {name: f"{LOAD}{name}" for name in names if name != "builtin"}
-    return MemoryCase("", lambda folder: {"memory": {"backend": names, "backend_load": load}})
+    section = {"backend": names, "backend_load": load}
+    plans = {"default": "few", "tiers": {"few": {"memories": 14}}}
+    return MemoryCase("", lambda folder: {"memory": section, "plans": plans})
 
 
 @pytest.fixture
@@ -278,3 +284,29 @@ async def test_what_an_agent_keeps_for_itself_is_hidden_from_other_agents(
         assert len(await memories.find(access, Filter())) == count
     assert await memories.delete(other, [stored.memory_id]) == []
     assert await memories.delete(own, [stored.memory_id]) == [stored.memory_id]
+
+
+@used("fragile")
+async def test_a_question_reaches_a_backend_without_secrets(memory: MemoryStage) -> None:
+    ASKED.clear()
+    await memory.recalled(f"Does the red bridge open with {TOKEN}?" + " really" * 1_000)
+    (asked,) = ASKED
+    assert "red bridge" in asked
+    assert TOKEN not in asked
+    assert len(asked) <= 2_000
+
+
+@used("first", "builtin", "second")
+async def test_the_memories_of_all_places_count_towards_a_plan(memory: MemoryStage) -> None:
+    person = (await memory.handle()).access.person
+    for number in range(12):
+        shelf = ("first", "second")[number % 2]
+        one = Statement(
+            *("default", f"mem-{number}", f"Text {number}.", "fact", memory.clock.now(), person)
+        )
+        SHELVES[shelf]["default", one.id] = one
+    assert (await memory.remember("The red bridge opens at seven.")).outcome is Outcome.STORED
+    assert (await memory.remember("The red bridge is long.")).outcome is Outcome.STORED
+    refused = await memory.remember("The lamp is green.")
+    assert (refused.outcome, refused.code) == (Outcome.REFUSED, "quota")
+    assert "14" in refused.reason
