@@ -80,13 +80,9 @@ class BackendMemories:
         return None
 
     async def visible(self, access: AccessScope, memory_ids: Sequence[str]) -> set[str]:
-        """Return the ids of those that exist, are still true and are visible; none if the backend
-        does not answer."""
-        try:
-            records = await self._all(access)
-        except MemoryUnavailable:
-            return set()
+        """Return the ids of those that exist, are still true and are visible."""
         asked, now = set(memory_ids), self._clock.now()
+        records = await self._all(access)
         return {one.id for one in records if one.id in asked and holds(one, access, now)}
 
     async def count(self, access: AccessScope) -> int:

@@ -1,5 +1,6 @@
 """The database and several backends are one store, and a failing backend costs only its part."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,8 @@ class Fragile(SearchingBackend):
     async def remember(self, access: BackendAccess, statement: Statement) -> None:
         if "write" in BROKEN:
             raise ConnectionError
+        if "slow" in BROKEN:
+            await asyncio.sleep(0.05)
         await super().remember(access, statement)
 
     async def forget_messages(self, *_: object) -> Sequence[Statement]:
@@ -60,6 +63,21 @@ class Fragile(SearchingBackend):
         if "erase" in BROKEN:
             raise ConnectionError
         return await super().erase(tenant, persons)
+
+
+class Silent(DictBackend):
+    """Returns nothing where a test wants it, and leaves the brief to Parley."""
+
+    async def list_statements(
+        self, access: BackendAccess, after: Statement | None, limit: int
+    ) -> Sequence[Statement]:
+        if "read" in BROKEN:
+            raise ConnectionError
+        return await super().list_statements(access, after, limit)
+
+
+def silent(options: Mapping[str, str]) -> Silent:
+    return Silent("silent")
 
 
 def fragile(options: Mapping[str, str]) -> Fragile:
@@ -181,6 +199,20 @@ async def test_a_turn_continues_without_a_failing_backend(memory: MemoryStage) -
     assert recalled.notes == ("no_model", "backend_failed")
 
 
+@used("silent")
+async def test_the_brief_has_the_present_text_of_a_memory_and_is_left_out_on_a_failure(
+    memory: MemoryStage,
+) -> None:
+    await memory.remember("I prefer the red bridge.", kind=Kind.PREFERENCE)
+    caller = memory.caller()
+    assert "the red bridge" in await memory.prompted(caller)
+    ((key, statement),) = SHELVES["silent"].items()
+    SHELVES["silent"][key] = replace(statement, text="I prefer the blue bridge.")
+    assert "the blue bridge" in await memory.prompted(caller)
+    BROKEN.add("read")
+    assert (await memory.prompted(caller)).strip() == ""
+
+
 @used("fragile")
 async def test_people_and_the_model_are_told_of_a_failure(memory: MemoryStage) -> None:
     BROKEN.add("write")
@@ -199,10 +231,13 @@ async def test_people_and_the_model_are_told_of_a_failure(memory: MemoryStage) -
 @used("fragile")
 async def test_a_failed_erasure_is_reported_before_anything_is_erased(memory: MemoryStage) -> None:
     await memory.remember("The red bridge opens at seven.")
+    async with opened_memory(MemoryCase("", lambda _: {}), memory_folder(memory)) as builtin:
+        await builtin.remember("An old memory of the database.")
     BROKEN.add("erase")
     handle = await memory.handle()
     with pytest.raises(MemoryUnavailable, match="Nothing was erased"):
         await handle.privacy.erase_all()
+    assert "An old memory" in await memory.exported()
     BROKEN.clear()
     assert (await handle.privacy.erase_all())[0] >= 1
     assert kept("fragile") == []
@@ -294,6 +329,32 @@ async def test_a_question_reaches_a_backend_without_secrets(memory: MemoryStage)
     assert "red bridge" in asked
     assert TOKEN not in asked
     assert len(asked) <= 2_000
+
+
+@used("fragile")
+async def test_writers_of_one_person_wait_for_each_other(memory: MemoryStage) -> None:
+    BROKEN.add("slow")
+    results = await asyncio.gather(
+        *(memory.remember("The red bridge opens at seven.") for _ in range(3))
+    )
+    assert [one.outcome for one in results].count(Outcome.STORED) == 1
+    assert len(kept("fragile")) == 1
+
+
+@used("first")
+async def test_an_undone_replacement_makes_the_old_memory_current_again(
+    memory: MemoryStage,
+) -> None:
+    old = await memory.remember("My favourite bridge is red.")
+    new = "My favourite bridge is blue."
+    handle = await memory.handle(memory.caller(words=f"Actually, {new}"))
+    draft = Draft(new, Kind.FACT, supersedes=old.memory_id)
+    assert (await handle.write.remember(draft)).outcome is Outcome.STORED
+    assert await memory.listed() == [new]
+    memories = memory.wired.memory._dependencies.memories  # type: ignore[union-attr]  # the store
+    (current,) = await memories.find(handle.access, Filter())
+    assert await memories.take_back(handle.access, [current.record.id]) == [current.record.id]
+    assert await memory.listed() == ["My favourite bridge is red."]
 
 
 @used("first", "builtin", "second")

@@ -1,6 +1,7 @@
 """A memory backend of another package cannot delay, break or weaken the program."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -164,6 +165,16 @@ async def test_a_failing_backend_rests_and_is_asked_again_later() -> None:
     clock.skip(REST_SECONDS)
     scripted.answer = [OWN]
     assert await listed(backend) == (OWN,)
+
+
+async def test_only_failures_in_a_row_count() -> None:
+    scripted = Scripted(RuntimeError())
+    backend = guarded(scripted)
+    for answer in [*[RuntimeError()] * (FAILURES - 1), [OWN], *[RuntimeError()] * (FAILURES - 1)]:
+        scripted.answer = answer
+        with contextlib.suppress(MemoryUnavailable):
+            await listed(backend)
+    assert not backend.resting
 
 
 async def test_a_resting_backend_is_still_asked_to_delete_and_erase() -> None:
