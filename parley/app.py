@@ -51,6 +51,7 @@ from parley.wiring.access import wire_access
 from parley.wiring.accounts import account_name, local_accounts, remote_accounts
 from parley.wiring.jobs import JobParts, Jobs, build_jobs
 from parley.wiring.listeners import add_memory_api, local_listener, webhook_listener
+from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
@@ -157,7 +158,8 @@ class App:
         self.services = self._services(connected, extensions)
         if self.memory.agents is not None:
             self.memory.agents.people.attach(self.services)
-        add_memory_api(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
+        for add in (add_memory_api, add_mcp_servers):
+            add(self.local, self.memory, self.storage.memory.tokens, settings, self.services)
         self._calibrations = PersistentCalibrations(
             self.services.calibrations,
             self.storage.stores.states.of("parley", "counting"),

@@ -198,7 +198,10 @@ def _message(text: str) -> dict[str, Any] | None:
 def _problem(told: httpx.Response) -> str:
     """The reason of a refusal, with the next step."""
     try:
-        error = told.json()["error"]
+        body = told.json()
+        error = body["error"]
+        if isinstance(error, str):
+            return f"{body['advice']} ({error}, HTTP {told.status_code})"
         return f"{error['message']} (HTTP {told.status_code})"
     except (ValueError, KeyError, TypeError, httpx.ResponseNotRead):
         return f"The program answered HTTP {told.status_code} without an explanation."

@@ -6,24 +6,22 @@ revision: no session is lost by a restart, and a revoked token is refused at the
 """
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import structlog
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from db.errors import StoreUnavailable
 from gateway.people import Principal
 from gateway.ports.memory import Caller
 from memory.mcp.definitions import CALLER_KEY, RECHECK_KEY
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
 from parley.http.access import RequestFacts, is_same_origin
-from parley.http.api.operations import RETRY_SECONDS, Refused
+from parley.http.api.operations import Refused
+from parley.http.asgi import exchange_of, headers_of
 from parley.http.host_header import read_host
 from parley.security.tokens import TokenClaims
 from safety.http.addresses import is_loopback_name
@@ -33,10 +31,6 @@ NAMES: Final[Mapping[str, ServerName | None]] = {"": None, SESSION: SESSION, KNO
 """The paths below the prefix: all tools, or those of one of the two servers."""
 MAX_BODY: Final = 256 * 1024
 START_SECONDS: Final = 30.0
-UNAVAILABLE: Final = Refused(
-    *(503, "unavailable", "The database does not answer. Try again in a minute.", ""),
-    {"Retry-After": str(RETRY_SECONDS)},
-)
 
 log = structlog.get_logger(__name__)
 
@@ -57,10 +51,6 @@ class Entrance(Protocol):
     async def caller_of(self, holder: TokenClaims) -> Caller: ...
 
     async def admitted(self, holder: TokenClaims) -> Principal: ...
-
-
-Denied = Callable[[Scope, Refused, TokenClaims | None], None]
-"""Records a refused request."""
 
 
 class McpServers:
@@ -84,7 +74,9 @@ class McpServers:
 
     @asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
-        """Stop every server at the end."""
+        """Build servers from here on, and stop them at the end."""
+        self._stopped = asyncio.Event()
+        self._running, self._ready = {}, {}
         try:
             yield
         finally:
@@ -107,39 +99,27 @@ class McpServers:
                 ready.set_exception(error)
 
 
+@dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """The ASGI application for the prefix."""
+    """The ASGI application for the prefix, a guarded part of the local listener."""
 
-    def __init__(self, servers: McpServers, entrance: Entrance, denied: Denied | None = None):
-        self._servers = servers
-        self.entrance = entrance
-        self._denied = denied
+    servers: McpServers
+    entrance: Entrance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            return
-        holder: TokenClaims | None = None
-        try:
-            headers = Headers(scope=scope)
-            check_origin(scope["method"], headers)
-            holder = self.entrance.holder(headers.get("authorization", ""))
-            name = _named(scope)
-            if scope["method"] != "POST":
-                raise Refused(405, "method_not_allowed", "Send POST.", "", {"Allow": "POST"})
-            caller = await self.entrance.caller_of(holder)
-            server = await self._servers.named(name)
-        except Refused as refused:
-            if self._denied is not None:
-                self._denied(scope, refused, holder)
-            await _refuse(refused, send)
-        except StoreUnavailable as error:
-            log.warning("mcp_without_store", error=str(error))
-            await _refuse(UNAVAILABLE, send)
-        else:
-            scope[CALLER_KEY] = _in_own_conversation(caller)
-            scope[RECHECK_KEY] = partial(self._recheck, headers.get("authorization", ""))
-            await server.handle_request(scope, receive, send)
+        """Answer one request. Raises `Refused` and `StoreUnavailable`."""
+        exchange, headers = exchange_of(scope), headers_of(scope)
+        check_origin(scope["method"], headers)
+        authorization = headers.get("authorization", "")
+        exchange.holder = self.entrance.holder(authorization)
+        name = _named(scope)
+        if scope["method"] != "POST":
+            raise Refused(405, "method_not_allowed", "Send POST.", "method", {"Allow": "POST"})
+        caller = await self.entrance.caller_of(exchange.holder)
+        server = await self.servers.named(name)
+        scope[CALLER_KEY] = _in_own_conversation(caller)
+        scope[RECHECK_KEY] = partial(self._recheck, authorization)
+        await server.handle_request(scope, receive, send)
 
     async def _recheck(self, authorization: str) -> bool:
         """True while the token of an open stream is valid."""
@@ -177,16 +157,3 @@ def _named(scope: Scope) -> ServerName | None:
 def _in_own_conversation(caller: Caller) -> Caller:
     """Return the caller with the session limits of the agents, which are not those of the API."""
     return replace(caller, conversation=f"{CONVERSATION}/{caller.principal.person}")
-
-
-async def _refuse(refused: Refused, send: Send) -> None:
-    error = {"code": refused.code, "message": refused.message, "where": refused.where}
-    body = json.dumps({"error": error}).encode()
-    headers: MutableMapping[str, Any] = {
-        "content-type": "application/json",
-        "content-length": str(len(body)),
-        **{name.lower(): value for name, value in refused.headers.items()},
-    }
-    raw = [(name.encode(), str(value).encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refused.status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})

@@ -11,14 +11,23 @@ from gateway.ports.conversations import ConversationTask
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.turn.services import Services
 from memory.mcp.definitions import McpServices
-from memory.mcp.names import ServerName
+from memory.mcp.names import PREFIX, ServerName
 from memory.stores.api_tokens import TokenStore
 from memory.turns.brief import BriefLimits
 from parley.config import Settings
 from parley.http.api.authentication import Authenticator
-from parley.http.mcp_endpoint import CONVERSATION, MAX_BODY, McpEndpoint, McpServers, RequestHandler
+from parley.http.api.operations import UniformErrors
+from parley.http.local_listener import LocalListener
+from parley.http.mcp_endpoint import (
+    CONVERSATION,
+    MAX_BODY,
+    Entrance,
+    McpEndpoint,
+    McpServers,
+    RequestHandler,
+)
 from parley.installation import DISTRIBUTION
-from parley.security.keys import TokenKey, token_key
+from parley.security.keys import token_key
 from parley.wiring.memory import WiredMemory
 
 
@@ -66,17 +75,19 @@ def _key(tenant: str, person: str, agent: str) -> ConversationKey:
     return ConversationKey(tenant, CONVERSATION, "main", "", person, agent)
 
 
-def mcp_endpoint(
-    settings: Settings,
+def add_mcp_servers(
+    listener: LocalListener,
     wired: WiredMemory,
     tokens: TokenStore,
+    settings: Settings,
     services: Services,
     poll_seconds: float = 2.0,
-) -> tuple[McpEndpoint, McpServers]:
-    """Return the application of the MCP servers, and the servers to close. Raises `ValueError`
-    where memory is off."""
+) -> None:
+    """Serve MCP on a listener, where it is enabled and memory is on."""
+    if not settings.mcp_server.enabled:
+        return
     if wired.memory is None or wired.brain is None or wired.agents is None:
-        raise ValueError("the MCP servers need memory")
+        return
     key = token_key(settings)
     section = settings.memory
     mcp = McpServices(
@@ -93,14 +104,14 @@ def mcp_endpoint(
         poll_seconds=poll_seconds,
     )
     servers = McpServers(lambda name: request_handler(mcp, name))
-    entrance = _entrance(settings, key, tokens, services)
-    return McpEndpoint(servers, entrance), servers
+    entrance = Authenticator(key, tokens, services, settings.limits.api_per_minute)
+    add_endpoint(listener, servers, entrance)
 
 
-def _entrance(
-    settings: Settings, key: TokenKey, tokens: TokenStore, services: Services
-) -> Authenticator:
-    return Authenticator(key, tokens, services, settings.limits.api_per_minute)
+def add_endpoint(listener: LocalListener, servers: McpServers, entrance: Entrance) -> None:
+    """Serve these servers on a listener, under `/mcp`."""
+    endpoint = UniformErrors(McpEndpoint(servers, entrance))
+    listener.add_guarded(PREFIX, lambda: endpoint, servers.life)
 
 
 def request_handler(services: McpServices, name: ServerName | None) -> RequestHandler:

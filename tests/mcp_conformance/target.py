@@ -1,62 +1,59 @@
 """What the suite runs against: a running program, with its own servers or with the fixtures."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from parley.http.mcp_endpoint import McpEndpoint, McpServers, RequestHandler
-from parley.wiring.mcp import mcp_endpoint
+from parley.http.api.authentication import Authenticator
+from parley.http.guarded_parts import MakeLife
+from parley.http.local_listener import LocalListener
+from parley.http.mcp_endpoint import McpServers, RequestHandler
+from parley.security.keys import token_key
+from parley.wiring.mcp import add_endpoint, add_mcp_servers
 from tests.mcp_conformance.fixtures import fixture_server
 from tests.parley.http.api.kit import Program
 
 
-class WithToken:
-    """Adds a person's token to every request: the suite sends none."""
+class ListenerWithToken(LocalListener):
+    """A local listener that adds a person's token to every request: the suite sends none."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._header = (b"authorization", f"Bearer {token}".encode())
+    def __init__(self, token: str) -> None:
+        super().__init__()
+        self._added = (b"authorization", f"Bearer {token}".encode())
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = [*scope.get("headers", ()), self._header]
-        await self._app({**scope, "headers": headers}, receive, send)
+    def add_guarded(
+        self, prefix: str, make: Callable[[], ASGIApp], life: MakeLife | None = None
+    ) -> None:
+        super().add_guarded(prefix, lambda: self._with_token(make()), life)
 
+    def _with_token(self, app: ASGIApp) -> ASGIApp:
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            scope["headers"] = [*scope["headers"], self._added]
+            await app(scope, receive, send)
 
-@asynccontextmanager
-async def listening(app: ASGIApp) -> AsyncIterator[str]:
-    """The address of an application on a free port of this machine."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
-        server = uvicorn.Server(config)
-        server.install_signal_handlers = lambda: None  # type: ignore[attr-defined] # not in a test
-        task = asyncio.create_task(server.serve(sockets=[bound]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-        server.should_exit = True
-        await task
+        return serve
 
 
 @asynccontextmanager
 async def target(program: Program, *, fixtures: bool, sessions: bool) -> AsyncIterator[str]:
     """The address of the program's own servers, or of the fixtures behind the same authentication
-    and the same checks. `sessions`: the fixtures keep sessions and stream."""
-    app = program.app
-    endpoint, servers = mcp_endpoint(
-        program.settings, app.memory, app.storage.memory.tokens, app.services
-    )
+    and the same checks. `sessions`: the fixtures keep sessions."""
+    app, settings = program.app, program.settings
+    listener = ListenerWithToken(program.token("ada"))
+    tokens = app.storage.memory.tokens
     if fixtures:
         servers = McpServers(lambda _: _fixture_handler(sessions=sessions))
-        endpoint = McpEndpoint(servers, endpoint.entrance)
-    with_token = WithToken(endpoint, program.token("ada"))
-    async with servers.life(), listening(with_token) as address:
-        yield f"{address}/mcp"
+        entrance = Authenticator(token_key(settings), tokens, app.services, 0)
+        add_endpoint(listener, servers, entrance)
+    else:
+        add_mcp_servers(listener, app.memory, tokens, settings, app.services)
+    await listener.start()
+    try:
+        yield f"{listener.base_url}/mcp"
+    finally:
+        await listener.stop()
 
 
 def _fixture_handler(*, sessions: bool) -> RequestHandler:

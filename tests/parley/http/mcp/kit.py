@@ -1,8 +1,6 @@
 """A running program with its MCP servers on a socket, and clients of the SDK."""
 
-import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,13 +8,13 @@ from typing import Any
 
 import httpx2
 import mcp_types
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from memory.model.record import Draft, Kind
 from memory.service.handle import MemoryHandle
-from parley.wiring.mcp import mcp_endpoint
+from parley.http.local_listener import LocalListener
+from parley.wiring.mcp import add_mcp_servers
 from tests.parley.http.api.kit import Program
 
 POLL_SECONDS = 0.05
@@ -112,29 +110,18 @@ def answering(
 
 @asynccontextmanager
 async def served(program: Program) -> AsyncIterator[Servers]:
-    """The MCP servers of a running program, on a port of their own."""
-    app = program.app
-    endpoint, servers = mcp_endpoint(
-        program.settings, app.memory, app.storage.memory.tokens, app.services, POLL_SECONDS
+    """The MCP servers of a running program on a listener of their own, which looks for events
+    more often than the program's."""
+    app, listener = program.app, LocalListener()
+    add_mcp_servers(
+        *(listener, app.memory, app.storage.memory.tokens, program.settings, app.services),
+        POLL_SECONDS,
     )
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(
-            endpoint, lifespan="off", log_config=None, access_log=False, ws="none"
-        )
-        server = uvicorn.Server(config)
-        server.install_signal_handlers = lambda: None  # type: ignore[attr-defined] # not in a test
-        async with servers.life():
-            task = asyncio.create_task(server.serve(sockets=[bound]))
-            while not server.started:
-                await asyncio.sleep(0.01)
-
-            async def stop() -> None:
-                server.should_exit = True
-                await task
-
-            yield Servers(program, f"http://127.0.0.1:{bound.getsockname()[1]}/mcp", stop)
-            await stop()
+    await listener.start()
+    try:
+        yield Servers(program, f"{listener.base_url}/mcp", listener.stop)
+    finally:
+        await listener.stop()
 
 
 def message_of(response: httpx2.Response) -> Any:

@@ -85,7 +85,8 @@ async def test_a_new_key_revokes_every_token_during_a_session(servers: Servers) 
 )
 async def test_a_web_page_is_refused(servers: Servers, headers: dict[str, str]) -> None:
     told = await servers.post(DISCOVER, **MODERN, **headers)
-    assert (told.status_code, told.json()["error"]["code"]) == (403, "strange_origin")
+    assert told.status_code == 403
+    assert "strange_origin" in told.text
 
 
 async def test_only_post_is_served_and_only_to_people(servers: Servers) -> None:
