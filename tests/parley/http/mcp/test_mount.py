@@ -41,9 +41,7 @@ async def test_nothing_is_served_when_it_or_memory_is_off(
 
 async def test_a_stopped_listener_serves_again_after_a_start(program: Program) -> None:
     app, listener = program.app, LocalListener()
-    add_mcp_servers(
-        listener, app.memory, app.storage.memory.tokens, program.settings, app.services
-    )
+    add_mcp_servers(listener, app.memory, app.storage.memory.tokens, program.settings, app.services)
     for _ in range(2):
         await listener.start()
         async with Servers(program, f"{listener.base_url}/mcp", listener.stop).client() as client:

@@ -1,0 +1,70 @@
+"""MCP over PostgreSQL: memory, agents, handoffs, events and tasks, once each."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.parley.http.api.kit import Program, running, settings_in
+from tests.parley.http.mcp.kit import Servers, served
+from tests.support.databases import new_database
+from tests.support.servers import PostgresServer
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+
+@pytest.fixture
+async def program(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[Program]:
+    settings = settings_in(
+        tmp_path,
+        database={"url": new_database(postgres)},
+        storage={"url": f"sqlite:///{tmp_path}/hot.db"},
+        server={"port": 0, "token_key": "k" * 40},
+    )
+    async with running(settings) as started:
+        yield started
+
+
+@pytest.fixture
+async def servers(program: Program) -> AsyncIterator[Servers]:
+    async with served(program) as started:
+        yield started
+
+
+async def test_a_memory_is_found_and_deleted(servers: Servers, era: str) -> None:
+    known = await servers.remember("ada", "The staging cluster runs in Frankfurt.")
+    async with servers.client(mode=era) as client, servers.client("eve") as eve:
+        found = await client.call_tool("memory_search", {"query": "staging cluster"})
+        assert (found.structured_content or {})["results"][0]["id"] == known
+        assert (await eve.call_tool("memory_search", {"query": "staging"})).structured_content == {
+            "results": []
+        }
+        first = (await client.call_tool("memory_delete", {"id": known})).structured_content
+        assert first is not None
+        given = {"id": known, "confirm": first["confirm"]}
+        done = await client.call_tool("memory_delete", given)
+    assert done.structured_content == {"success": True, "id": known}
+
+
+async def test_a_task_is_kept_and_handed_over(servers: Servers) -> None:
+    async with servers.client() as client:
+        agents = []
+        for _ in range(2):
+            told = await client.call_tool("register_agent", {"agent_type": "claude_code"})
+            agents.append((told.structured_content or {})["agent_id"])
+        await client.call_tool("set_task_context", {"task": "Plan", "agent_id": agents[0]})
+        task = await client.call_tool("get_task_context", {"agent_id": agents[0]})
+        assert (task.structured_content or {})["task"] == "Plan"
+        handed = await client.call_tool(
+            "initiate_handoff",
+            {
+                "source_id": agents[0],
+                "target_id": agents[1],
+                "context": {"task_description": "Finish the plan"},
+            },
+        )
+        waiting = await client.call_tool("get_pending_handoffs", {"agent_id": agents[1]})
+        events = (await client.read_resource("memory://events")).contents[0]
+    number = (handed.structured_content or {})["handoff"]["handoff_id"]
+    assert (waiting.structured_content or {})["handoffs"][0]["handoff_id"] == number
+    assert number in str(events)
