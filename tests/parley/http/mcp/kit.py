@@ -59,15 +59,18 @@ class Servers:
     async def post(
         self, body: object, *, token: str | None = None, **headers: str
     ) -> httpx2.Response:
-        """The response to one request, as a client without the SDK sends it."""
+        """The response to one request, as a client without the SDK sends it; a text is sent as it
+        is."""
         token = self.program.token("ada") if token is None else token
         sent = {
             "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
             **({"Authorization": f"Bearer {token}"} if token else {}),
             **{name.replace("_", "-"): value for name, value in headers.items()},
         }
         async with httpx2.AsyncClient(timeout=30, trust_env=False) as http:
-            return await http.post(self.url, json=body, headers=sent)
+            content = body if isinstance(body, str) else json.dumps(body)
+            return await http.post(self.url, content=content, headers=sent)
 
     @asynccontextmanager
     async def with_limits(self, **limits: int) -> AsyncIterator["Servers"]:
