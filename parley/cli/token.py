@@ -90,7 +90,7 @@ def _issue(settings: Settings, person: str, name: str, days: int) -> None:
     advice = f" `parley token revoke {name}` revokes it." if name else ""
     sys.stderr.write(
         f"For {known}, until {until:%Y-%m-%d %H:%M} UTC. Anyone with this token can act as this "
-        f"person.{advice}\n"
+        f"person.{advice} `parley mcp config` prints the configuration of MCP clients.\n"
     )
 
 
