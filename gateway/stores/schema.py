@@ -98,7 +98,8 @@ OBSERVATION: Final = (
         id text PRIMARY KEY, message_id text NOT NULL, platform text NOT NULL,
         account text NOT NULL, conversation text NOT NULL, kind text NOT NULL, at bigint NOT NULL,
         decisions text NOT NULL, outcome text NOT NULL,
-        milliseconds double precision NOT NULL, slot integer
+        milliseconds double precision NOT NULL, slot integer,
+        durations text NOT NULL DEFAULT '[]'
     )""",
     "CREATE INDEX traces_message ON traces (message_id)",
     "CREATE INDEX traces_at ON traces (at)",
@@ -152,8 +153,7 @@ SCHEMA: Final = Schema(
             *CONVERSATIONS,
             *SPENDING,
             *OBSERVATION,
+            *ADMISSIONS,
         ),
-        ADMISSIONS,
-        ("ALTER TABLE traces ADD COLUMN durations text NOT NULL DEFAULT '[]'",),
     ),
 )
