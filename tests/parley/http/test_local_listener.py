@@ -160,6 +160,36 @@ async def test_the_token_is_not_accepted_as_a_login_link(
             assert answer.status == 401
 
 
+@pytest.mark.parametrize("path", ["/?token=wrong", "/"])
+async def test_a_browser_without_access_gets_a_page_that_says_how_to_get_a_link(
+    path: str, guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    accept = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    async with http.get(guarded.base_url + path, headers=accept) as answer:
+        assert answer.status == 401
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+        for name, value in SECURITY_HEADERS.items():
+            assert answer.headers[name] == value
+        page = await answer.text()
+    assert "<pre>parley page</pre>" in page
+    assert "wrong" not in page
+    async with http.get(guarded.base_url + path) as answer:
+        assert (answer.status, answer.content_type) == (401, "application/json")
+        assert set(await answer.json()) == {"error", "advice"}
+
+
+async def test_a_used_login_link_explains_itself_in_a_browser(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    link = guarded.login_link()
+    async with http.get(link) as answer:
+        assert answer.status == 200
+    async with http.get(link, headers={"Accept": "text/html"}) as answer:
+        assert answer.status == 401
+        assert "This login link does not work" in await answer.text()
+
+
 async def test_a_login_link_redirects_only_within_the_listener(guarded: LocalListener) -> None:
     code = guarded.login_link().partition("?")[2]
     async with (
