@@ -87,6 +87,10 @@ def test_the_message_names_the_kind_of_credential_that_was_entered(
         "\u200b110201543:AA\ufeff",
         "`110201543:AA`",
         "Bot 110201543:AA",
+        "Bearer 110201543:AA",
+        'Bot "110201543:AA"',
+        '"TELEGRAM_BOT_TOKEN=110201543:AA"',
+        "TELEGRAM_BOT_TOKEN='Bot 110201543:AA'",
     ],
 )
 def test_marks_around_a_copied_value_do_not_matter(typed: str) -> None:
