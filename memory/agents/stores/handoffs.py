@@ -82,8 +82,15 @@ COMPLETE: Final = Statement(f"""
     WHERE id = :id AND {TO_RECEIVER} AND status = 'accepted' AND until > :now
     RETURNING {COLUMNS}
 """)  # noqa: S608 - constants
-OPEN: Final = Statement(f"""
-    {SELECT} WHERE {TO_RECEIVER} AND status IN ('pending', 'accepted') AND until > :now
+STILL_OPEN: Final = "status IN ('pending', 'accepted') AND until > :now"
+"""As in the partial indexes, one for agents and one for people."""
+OPEN_OF_AGENT: Final = Statement(f"""
+    {SELECT} WHERE target = :agent AND target <> '' AND tenant = :tenant AND {STILL_OPEN}
+    ORDER BY created_at, id LIMIT :limit
+""")
+OPEN_OF_PERSON: Final = Statement(f"""
+    {SELECT} WHERE tenant = :tenant AND target_person <> '' AND {among("target_person", "persons")}
+        AND {STILL_OPEN}
     ORDER BY created_at, id LIMIT :limit
 """)
 OF_SOURCE: Final = Statement(f"""
@@ -147,7 +154,8 @@ class SqlHandoffs:
 
     async def open(self, receiver: Receiver, now: datetime, limit: int) -> list[Handoff]:
         params = {**_of(receiver), "now": micros(now), "limit": limit}
-        return [_handoff(row) for row in await self._database.fetch(OPEN, params)]
+        statement = OPEN_OF_AGENT if receiver.agent else OPEN_OF_PERSON
+        return [_handoff(row) for row in await self._database.fetch(statement, params)]
 
     async def of_source(self, tenant: str, agent: str, limit: int) -> list[Handoff]:
         params = {"tenant": storable(tenant), "agent": storable(agent), "limit": limit}
