@@ -48,6 +48,15 @@ REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # 
 AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
+    Statement("""
+        UPDATE agent_handoffs SET status = 'expired', ended_at = until, told = true
+        WHERE source = :id AND status = 'pending'
+    """),
+    Statement("""
+        UPDATE agent_handoffs SET status = 'expired', ended_at = until, told = true
+        WHERE status IN ('pending', 'accepted') AND status = 'pending' AND target = :id
+            AND target <> ''
+    """),
 )
 WRITTEN: Final = Statement(f"""
     SELECT m.id FROM memories m

@@ -99,3 +99,21 @@ async def test_only_its_person_and_operators_take_back(agents: Agents) -> None:
     assert (await texts(agents, "bob", other, pool)) != set()
     assert (await origins.take_back(root, bad.id)).shares == 1
     assert await texts(agents, "bob", other, pool) == set()
+
+
+async def test_the_pending_handoffs_of_an_unregistered_agent_end(agents: Agents) -> None:
+    gone, first, second = [await registered(agents, name) for name in ("ada", "ada", "ada")]
+    ada, handoffs = await agents.request("ada"), agents.wired.handoffs
+    ended = []
+    for source, target in ((gone, first), (first, gone)):
+        made = await handoffs.initiate_handoff(ada, source.id, target.id, TASK)
+        assert made is not None
+        ended.append(made.id)
+    stays = await handoffs.initiate_handoff(ada, first.id, second.id, TASK)
+    assert stays is not None
+    assert await agents.wired.registry.unregister_agent(ada, gone.id)
+    step = await handoffs.accept_handoff(ada, ended[0], first.id)
+    assert step is not None
+    assert step.outcome == "expired"
+    states = [await handoffs.get_handoff(ada, id_) for id_ in (*ended, stays.id)]
+    assert [one.status.value for one in states if one] == ["expired", "expired", "pending"]
