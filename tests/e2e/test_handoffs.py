@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from db.values import micros
 from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
@@ -165,6 +166,27 @@ async def test_only_the_target_presses_and_an_expired_task_says_so(tmp_path: Pat
         assert "has expired" in (await ada.press(offer, "Accept")).text
         await offered(lab.app)
         assert (await source.state(made)).status is HandoffStatus.EXPIRED
+
+
+async def test_the_buttons_of_an_expired_task_are_removed(tmp_path: Path) -> None:
+    async with open_lab("telegram-polling", tmp_path) as lab:
+        ada = direct(lab)
+        await ada.say("say: hello")
+        source, person = Source(lab.app), await person_of(lab, "Ada")
+        await source.hand(person)
+        soon = micros(lab.app._clock.now()) + 2_000_000
+        await lab.app.storage.long_lived.run_job(
+            lambda db: db.execute("UPDATE agent_handoffs SET until = ?", (soon,)).rowcount
+        )
+        await offered(lab.app)
+        offer = (await ada.shown())[-1]
+        assert offer.buttons
+
+        async def removed() -> bool:
+            await lab.app.jobs.button_expiry.round()
+            return not next(one for one in await ada.shown() if one.id == offer.id).buttons
+
+        await eventually(removed)
 
 
 async def test_a_person_with_memory_off_or_without_access_is_not_written_to(
