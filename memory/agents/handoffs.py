@@ -102,7 +102,7 @@ class HandoffManager:
         if not await self._capable(request, source, Capability.HANDOFF_INITIATE):
             return None
         read, ttl = read_context(context), self._ttl(ttl_seconds)
-        agent, person, owner = await self._target(request, source, target)
+        agent, person, owner, linked = await self._target(request, source, target)
         now = self._clock.now()
         handoff = Handoff(
             id=secrets.token_hex(16),
@@ -119,7 +119,7 @@ class HandoffManager:
             target_owner=owner,
             source_name=source.name,
         )
-        self._check(await self._store.add(handoff, self._limits, now), handoff)
+        self._check(await self._store.add(handoff, self._limits, now, linked))
         await self._note(request, "initiated", handoff, source.id)
         return shown(handoff, request, now)
 
@@ -252,13 +252,13 @@ class HandoffManager:
 
     async def _target(
         self, request: RequestScope, source: Agent, target: str
-    ) -> tuple[str, str, str]:
-        """Return the target's agent id or person, and the person for whom it acts."""
+    ) -> tuple[str, str, str, tuple[str, ...]]:
+        """Return the target's agent id or person, the person for whom it acts, and a person's
+        linked identities."""
         if not 0 < len(target) <= MAX_TARGET:
             raise BadInput("target: must be the id of an agent, or of a person")
         if PERSON_SIGN in target:
-            await self._check_person(request, target)
-            return "", target, target
+            return "", target, target, await self._reached(request, target)
         if target == source.id:
             raise BadInput("target: an agent cannot hand a task to itself")
         agent = await self._agents.get_agent(request, target)
@@ -269,10 +269,11 @@ class HandoffManager:
         if not agent.may(Capability.HANDOFF_RECEIVE):
             raise BadInput("target: this agent lacks the capability handoff_receive")
         stored = await self._lookup.get(request.principal.tenant, agent.id)
-        return agent.id, "", "" if stored is None else stored.owner
+        return agent.id, "", "" if stored is None else stored.owner, ()
 
-    async def _check_person(self, request: RequestScope, person: str) -> None:
-        """Raise `BadInput` for a person who cannot be written to."""
+    async def _reached(self, request: RequestScope, person: str) -> tuple[str, ...]:
+        """Return the linked identities of a person. Raises `BadInput` for one who cannot be written
+        to."""
         tenant = request.principal.tenant
         own = {str(request.principal.person), *request.persons}
         if request.principal.outside and person not in own:
@@ -290,6 +291,7 @@ class HandoffManager:
                 "permission_denied", request, what="handoff_to_person", to_person=person
             )
             raise BadInput(f"target: {problem}")
+        return reach.persons
 
     def _ttl(self, seconds: int | None) -> int:
         if seconds is None:
@@ -299,7 +301,7 @@ class HandoffManager:
             raise BadInput(f"ttl_seconds: must be a whole number from {least} to {most:,}")
         return seconds
 
-    def _check(self, outcome: str, handoff: Handoff) -> None:
+    def _check(self, outcome: str) -> None:
         limits = self._limits
         if outcome == "full":
             raise RegistryCapacityError(

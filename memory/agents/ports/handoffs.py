@@ -28,8 +28,11 @@ class HandoffStore(Protocol):
     """Every method raises `StoreUnavailable`. A state changes by one conditional update: of two
     callers at once one succeeds."""
 
-    async def add(self, handoff: Handoff, limits: AgentLimits, now: datetime) -> Capacity:
-        """Store a pending handoff, unless a limit is reached."""
+    async def add(
+        self, handoff: Handoff, limits: AgentLimits, now: datetime, linked: Sequence[str] = ()
+    ) -> Capacity:
+        """Store a pending handoff, unless a limit is reached. `linked` are all identities of the
+        person who receives it, for whom limits count together."""
         ...
 
     async def find(self, tenant: str, handoff_id: str) -> Handoff | None: ...

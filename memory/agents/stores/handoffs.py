@@ -54,16 +54,16 @@ PENDING_OF_AGENT: Final = Statement("""
     SELECT count(*) FROM agent_handoffs WHERE target = :target AND target <> ''
         AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
 """)
-PENDING_OF_PERSON: Final = Statement("""
-    SELECT count(*) FROM agent_handoffs WHERE tenant = :tenant AND target_person = :person
-        AND target_person <> '' AND status IN ('pending', 'accepted') AND status = 'pending'
-        AND until > :now
-""")
-LATELY: Final = Statement("""
-    SELECT count(*), COALESCE(sum(CASE WHEN source_owner = :owner THEN 1 ELSE 0 END), 0)
-    FROM agent_handoffs WHERE tenant = :tenant AND target_owner = :person
+PENDING_OF_PERSON: Final = Statement(f"""
+    SELECT count(*) FROM agent_handoffs WHERE tenant = :tenant
+        AND {among("target_person", "linked")} AND target_person <> ''
+        AND status IN ('pending', 'accepted') AND status = 'pending' AND until > :now
+""")  # noqa: S608 - constants
+LATELY: Final = Statement(f"""
+    SELECT count(*), COALESCE(sum(CASE WHEN source_owner = :source_owner THEN 1 ELSE 0 END), 0)
+    FROM agent_handoffs WHERE tenant = :tenant AND {among("target_owner", "linked")}
         AND target_person <> '' AND created_at > :since
-""")
+""")  # noqa: S608 - constants
 FIND: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id")
 FIND_RECEIVED: Final = Statement(f"{SELECT} WHERE id = :id AND {TO_RECEIVER}")
 ACCEPT: Final = Statement(f"""
@@ -119,10 +119,12 @@ class SqlHandoffs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, handoff: Handoff, limits: AgentLimits, now: datetime) -> Capacity:
+    async def add(
+        self, handoff: Handoff, limits: AgentLimits, now: datetime, linked: Sequence[str] = ()
+    ) -> Capacity:
         def work() -> Work[Capacity]:
             yield from lock(EVENTS_LOCK)
-            reached = yield from _reached(handoff, limits, now)
+            reached = yield from _reached(handoff, limits, now, linked)
             if reached != "stored":
                 return reached
             yield from execute(ADD, _params(handoff))
@@ -197,19 +199,19 @@ class SqlHandoffs:
         return await self._database.run(work)
 
 
-def _reached(handoff: Handoff, limits: AgentLimits, now: datetime) -> Work[Capacity]:
+def _reached(
+    handoff: Handoff, limits: AgentLimits, now: datetime, linked: Sequence[str]
+) -> Work[Capacity]:
     """The limit that is reached, or "stored"."""
-    own = _params(handoff)
-    waiting = {**own, "person": own["target_person"], "now": micros(now)}
-    lately = {
-        "tenant": own["tenant"],
-        "owner": own["source_owner"],
-        "person": own["target_person"],
+    person = handoff.target_person
+    own = _params(handoff) | {
+        "linked": [storable(one) for one in (linked or (person,)) if one],
+        "now": micros(now),
         "since": micros(now - HOUR),
     }
-    pending = PENDING_OF_PERSON if handoff.target_person else PENDING_OF_AGENT
+    pending = PENDING_OF_PERSON if person else PENDING_OF_AGENT
     counted, waits, sent = yield from together(
-        Fetch(COUNT, {}), Fetch(pending, waiting), Fetch(LATELY, lately)
+        Fetch(COUNT, {}), Fetch(pending, own), Fetch(LATELY, own)
     )
     if counted[0][0] >= limits.handoffs:
         return "full"
@@ -217,7 +219,7 @@ def _reached(handoff: Handoff, limits: AgentLimits, now: datetime) -> Work[Capac
         return "target_full"
     everybody, ours = sent[0]
     often = everybody >= limits.person_per_hour_all or ours >= limits.person_per_hour
-    return "too_often" if handoff.target_person and often else "stored"
+    return "too_often" if person and often else "stored"
 
 
 def _refused(handoff: Handoff | None, now: datetime) -> HandoffStep:

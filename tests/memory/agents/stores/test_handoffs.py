@@ -179,6 +179,16 @@ async def test_a_person_receives_a_bounded_number_in_an_hour(handoffs: HandoffSt
     assert await handoffs.add(handoff(SOURCE, BOB), few, AT + timedelta(hours=1)) == "stored"
 
 
+async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: HandoffStore) -> None:
+    few = AgentLimits(person_per_hour=2, pending_per_target=2)
+    for person in (BOB, EVE):
+        assert await handoffs.add(handoff(SOURCE, person), few, AT, (BOB, EVE)) == "stored"
+    assert await handoffs.add(handoff(SOURCE, EVE), few, AT, (BOB, EVE)) == "target_full"
+    many = AgentLimits(person_per_hour=2)
+    assert await handoffs.add(handoff(SOURCE, EVE), many, AT, (BOB, EVE)) == "too_often"
+    assert await handoffs.add(handoff(SOURCE, EVE), many, AT) == "stored"
+
+
 async def test_people_are_told_once(handoffs: HandoffStore) -> None:
     asked = [await added(handoffs, handoff(SOURCE, BOB)) for _ in range(2)]
     await added(handoffs, handoff(SOURCE, TARGET))
