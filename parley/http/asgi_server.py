@@ -43,7 +43,7 @@ class AsgiServer:
             app,
             loop="none",
             http=_Protocol,
-            ws="none",
+            ws="none",  # every upgrade is answered as an ordinary request
             lifespan="off",
             interface="asgi3",
             log_config=None,
@@ -123,10 +123,6 @@ class _Protocol(H11Protocol):
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(_malformed(self.conn.refused_with))
         self.transport.close()
-
-    def _should_upgrade(self) -> bool:
-        """Answer every upgrade as an ordinary request."""
-        return False
 
     def _is_unread(self) -> bool:
         """Return True if the client may still send parts of a request."""

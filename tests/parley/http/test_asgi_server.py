@@ -67,6 +67,17 @@ async def test_an_ambiguous_request_is_refused_with_all_that_follows_it(
     assert logged == []
 
 
+async def test_a_body_that_becomes_malformed_ends_an_answer_that_has_begun(
+    listener: LocalListener, handlers: Handlers
+) -> None:
+    head = get("/events", b"Transfer-Encoding: chunked\r\n")
+    async with dialogue(listener, head + b"1\r\na\r\n") as (reader, writer):
+        await reader.readuntil(b"data: first\n\n")
+        writer.write(b"no length\r\n")
+        assert b"HTTP/1.1" not in await reader.read()
+    await eventually(lambda: handlers.closed == 1)
+
+
 async def test_requests_in_one_piece_are_answered_in_their_order(
     listener: LocalListener, handlers: Handlers
 ) -> None:
