@@ -26,7 +26,7 @@ class Handlers:
 
     def __init__(self) -> None:
         self.reached: list[str] = []
-        self.closed = 0
+        self.closed = self.cancelled = 0
         self.news = asyncio.Event()
         self.hanging = asyncio.Event()
 
@@ -61,7 +61,11 @@ class Handlers:
 
     async def _hangs(self, request: LocalRequest) -> Response:
         self.reached.append(request.path)
-        await self.hanging.wait()
+        try:
+            await self.hanging.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
         return Response(b"late")
 
     async def _events(self, request: LocalRequest) -> EventStream:

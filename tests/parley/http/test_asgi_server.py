@@ -175,6 +175,7 @@ async def test_a_request_that_hangs_does_not_keep_the_listener_from_stopping(
         await eventually(lambda: handlers.reached)
         await made.stop()
         assert b" 200 " not in await reader.read()
+        assert handlers.cancelled == 1
 
 
 async def test_a_body_over_the_limit_is_refused_without_being_read(handlers: Handlers) -> None:
@@ -230,6 +231,10 @@ async def test_a_refused_client_is_not_asked_to_continue(
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00", 400),
         (POST + b"Transfer-Encoding: gzip\r\n\r\n", 501),
+    ],
+    ids=[
+        *("a header", "a header without end", "a target", "headers"),
+        *("HTTP/0.9", "CONNECT", "HTTP/2", "TLS", "a coding"),
     ],
 )
 async def test_a_request_that_cannot_be_read_is_refused_and_its_connection_closed(

@@ -136,6 +136,17 @@ async def test_without_the_token_only_health_is_available(
         assert await answer.text() == "hello"
 
 
+async def test_a_browser_without_access_sees_a_page_that_says_how_to_get_it(
+    guarded: LocalListener, http: aiohttp.ClientSession
+) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path in ("/", "/?token=used-already"):
+        async with http.get(guarded.base_url + path, headers=browser) as answer:
+            assert (answer.status, answer.content_type) == (401, "text/html")
+            assert answer.headers["WWW-Authenticate"] == "Bearer"
+            assert "parley page" in await answer.text()
+
+
 async def test_a_login_link_works_once_and_sets_a_cookie(
     guarded: LocalListener, http: aiohttp.ClientSession
 ) -> None:

@@ -133,7 +133,9 @@ def test_a_head_without_end_is_refused_at_its_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"0;" + b" " * 60_000 + b"\n\r\n", b"0\r\na:" + b" " * 60_000 + b"\x0b\r\n\r\n"]
+    "line",
+    [b"0;" + b" " * 60_000 + b"\n\r\n", b"0\r\na:" + b" " * 60_000 + b"\x0b\r\n\r\n"],
+    ids=["a chunk", "a field after the body"],
 )
 def test_lines_that_h11_reads_in_quadratic_time_are_refused(line: bytes) -> None:
     for pieces in ([line], [line[:9], line[9:]]):
