@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from gateway.people import PersonId
 from gateway.ports.traces import Trace
+from parley.config.sections import MAIN
 from parley.demo.story import Expect, Scene
 from parley.demo.world import Refused, Seen, Where, World
 from simulators.base import ApiCall
@@ -26,6 +28,14 @@ class DemoGateway(Protocol):
         ...
 
 
+class Agents(Protocol):
+    """The agents of people."""
+
+    async def hand_over(self, person: PersonId, task: str) -> None:
+        """Hand a task over to this person."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of a scene. `traces` and `calls` are oldest first."""
@@ -43,9 +53,11 @@ class Outcome:
 class Player:
     """Plays scenes one after the other; later ones can continue the thread of earlier ones."""
 
-    def __init__(self, world: World, gateway: DemoGateway) -> None:
+    def __init__(self, world: World, gateway: DemoGateway, agents: Agents | None = None) -> None:
+        """Scenes of agents need `agents`."""
         self._world = world
         self._gateway = gateway
+        self._agents = agents
         self._message_of: dict[str, str] = {}
 
     async def play(self, story: Sequence[Scene]) -> AsyncIterator[Outcome]:
@@ -97,6 +109,9 @@ class Player:
         simulator = self._world.simulator(where.platform)
         person = self._world.person(where.platform, where.person)
         room = self._world.room(where)
+        if scene.agent and self._agents is not None:
+            await self._agents.hand_over(PersonId(where.platform, MAIN, person.id), scene.agent)
+            return ()
         if scene.deliveries > 1:
             simulator.duplicate_next(scene.deliveries - 1)
         if scene.command:
@@ -116,10 +131,11 @@ class Player:
         self, scene: Scene, where: Where, seen_before: set[str], decided_before: set[str]
     ) -> bool:
         """True when the expected number of decisions was made, and an answer appeared where one is
-        expected. A redelivered message counts as one decision."""
+        expected. A redelivered message counts as one decision, a task of an agent as none."""
+        expected = 0 if scene.agent else scene.times
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                while len(await self._new_traces(where, decided_before)) < scene.times:
+                while len(await self._new_traces(where, decided_before)) < expected:
                     await self._world.changed(where, self._world.seen(where), LOOK_SECONDS)
                 while scene.expect is not Expect.SILENCE and not any(
                     one.shown.by_bot and one.shown.id not in seen_before

@@ -19,9 +19,10 @@ from gateway.errors import ParleyError, StartError
 from gateway.observe.logs import configure_logs
 from parley.app import App
 from parley.config import Settings, from_mapping
+from parley.demo.agents import DemoAgents
 from parley.demo.api import DemoPages
-from parley.demo.player import DemoGateway, Outcome, Player
-from parley.demo.story import STORY, USER_PER_MINUTE
+from parley.demo.player import Agents, DemoGateway, Outcome, Player
+from parley.demo.story import AGENTS, STORY, USER_PER_MINUTE
 from parley.demo.terminal import show_outcome, show_summary
 from parley.demo.world import World
 from simulators.base import PlatformSimulator
@@ -47,6 +48,7 @@ class Demo:
 
     world: World
     gateway: DemoGateway
+    agents: Agents
     model: str
     url: str
     problems: Mapping[str, str]
@@ -73,7 +75,7 @@ async def running(port: int, env: Mapping[str, str]) -> AsyncIterator[Demo]:
         for simulator in simulators.values():
             simulator.attach(app.webhooks.base_url)
         problems = await _wait_connected(simulators)
-        yield Demo(world, app, model, app.local.base_url, problems)
+        yield Demo(world, app, DemoAgents(app), model, app.local.base_url, problems)
 
 
 def demo_settings(
@@ -192,7 +194,8 @@ async def _tell(console: Console, demo: Demo) -> int:
     """Play the story; 0 when every scene went as expected, otherwise 1."""
     console.print(f"Model: {demo.model}.")
     outcomes: list[Outcome] = []
-    async for outcome in Player(demo.world, demo.gateway).play(STORY):
+    story = (*STORY, *AGENTS)
+    async for outcome in Player(demo.world, demo.gateway, demo.agents).play(story):
         show_outcome(console, outcome, ASSISTANT)
         outcomes.append(outcome)
     show_summary(console, outcomes)

@@ -21,10 +21,13 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One action of a person. `thread` opens a thread with that title; `below` names an earlier
-    scene, in whose thread this one takes place. `command` and `press` (a button's label) replace a
-    message. `deliveries` is the number of deliveries of the event, `times` the number of
-    messages."""
+    """One action of a person.
+
+    `thread` opens a thread with that title; `below` names an earlier scene, in whose thread this
+    one takes place. `command` and `press` (a button's label) replace a message, and so does
+    `agent`: the task that an agent of the person hands over by MCP. `deliveries` is the number of
+    deliveries of the event, `times` the number of messages.
+    """
 
     name: str
     about: str
@@ -35,6 +38,7 @@ class Scene:
     below: str = ""
     command: str = ""
     press: str = ""
+    agent: str = ""
     deliveries: int = 1
     times: int = 1
     expect: Expect = Expect.ANSWER
@@ -131,6 +135,23 @@ STORY: Final = (
         expect=Expect.LIMIT,
     ),
 )
+
+
+AGENTS: Final = (
+    Scene(
+        "agents-handoff",
+        "One agent of Ada hands its work to another over MCP, which asks Ada for a review",
+        Where("telegram", DIRECT, "Ada"),
+        agent="The release notes of version 1.2",
+    ),
+    Scene(
+        "agents-accepted",
+        "Ada accepts it with the button",
+        Where("telegram", DIRECT, "Ada"),
+        press="Accept",
+    ),
+)
+"""The end of the story, which needs a program that serves MCP."""
 
 
 def story_place(world: World) -> Where:

@@ -108,6 +108,8 @@ def _action(outcome: Outcome, assistant: str) -> str:
     scene = outcome.scene
     if scene.command:
         return f"/{scene.command}"
+    if scene.agent:
+        return f"[an agent, over MCP] {scene.agent}"
     if scene.press:
         return f"presses [{scene.press}]"
     text = scene.text.format(number=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from parley.demo.story import STORY, USER_PER_MINUTE
+from parley.demo.story import AGENTS, STORY, USER_PER_MINUTE
 
 DOCS = Path(__file__).parents[3] / "docs"
 BLOCK = re.compile(r"(?<! -->\n)^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -36,9 +36,9 @@ def test_the_test_kit_has_examples() -> None:
 def test_the_demo_page_describes_the_story() -> None:
     text = (DOCS / "demo.md").read_text("utf-8")
     rows = re.findall(r"^\| (?:Telegram|Discord|Slack|WhatsApp), ", text, re.MULTILINE)
-    assert len(rows) == len(STORY)
+    assert len(rows) == len(STORY) + len(AGENTS)
     assert USER_PER_MINUTE == 6
-    assert "six times a minute" in text
+    assert "six messages a minute" in text
 
 
 def test_pictures_are_small() -> None:

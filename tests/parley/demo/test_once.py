@@ -68,6 +68,8 @@ async def test_once_plays_the_story_on_all_platforms_and_exits_with_0() -> None:
     for platform in ("Discord", "Slack", "Telegram", "WhatsApp"):
         assert f"│ {platform}" in told
     assert "refused:limits" in told
+    assert "An agent hands you a task." in told
+    assert "You have accepted the task." in told
     assert "is not." not in told
 
 
