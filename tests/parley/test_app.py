@@ -262,6 +262,7 @@ async def test_parts_close_in_the_order_of_a_message_and_stores_last(
         services.signs.stop,
         app.supervisor.stop,
         *(job.stop for job in app.jobs.active),
+        app.memory.close,
         app.models.close,
         app.webhooks.stop,
         app.local.stop,
