@@ -7,7 +7,12 @@ import pytest
 from tests.mcp_conformance.run import all_runs
 from tests.mcp_conformance.suite import REVISIONS, SuiteMissing, installed_suite
 
-pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_200)]
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.timeout(1_200),
+    # The suite also calls what the present revision deprecates: sampling and logging.
+    pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning"),
+]
 
 
 async def test_every_required_scenario_passes_or_has_a_known_cause(tmp_path: Path) -> None:
