@@ -24,6 +24,7 @@ from memory.agents.model import (
     SharedMemory,
     SharedScope,
     SharedUpdate,
+    UpdateOutcome,
 )
 from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.events import EventSink, NoEvents
@@ -222,6 +223,7 @@ class PoolRegistry:
                 request,
                 "share",
                 pool=pool.id,
+                agent=agent.id,
                 memory=memory_id,
                 scope=scope.name,
                 members=shared.members,
@@ -314,13 +316,14 @@ class PoolRegistry:
             raise BadInput(CHANGES_BEHAVIOUR)
         acting = replace(request, agent=agent.id, project=access.project)
         update = await self.updates.update(acting, access, entry, expected_version, text)
+        done = update.outcome is UpdateOutcome.UPDATED
         await self._note(
             "pool_operation",
             request,
-            "update",
+            "update" if done else f"update_{update.outcome.value}",
             pool=pool.id,
+            agent=agent.id,
             memory=memory_id,
-            outcome=update.outcome.value,
             version=update.version,
         )
         return update

@@ -116,6 +116,8 @@ async def test_an_update_of_an_earlier_version_is_a_conflict(scene: Scene) -> No
     assert (late.text, late.own_text) == (NEW, OTHER)
     assert "Merge" in late.reason
     assert (await scene.update("ada", OTHER, 2)).version == 3
+    noted = [one["operation"] for one in scene.agents.noted("pool_operation")]
+    assert noted[-3:] == ["update", "update_conflict", "update"]
 
 
 async def test_fifteen_updates_at_once_make_one_version(scene: Scene) -> None:
