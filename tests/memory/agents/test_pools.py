@@ -1,9 +1,11 @@
 """Agents share memories in pools, and read only what is shared with them."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
+from db import Statement
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import (
     Agent,
@@ -272,3 +274,40 @@ async def test_a_memory_that_an_agent_keeps_for_itself_is_read_by_that_agent_onl
             replace(own.request), pool.id, kept.memory_id, keeper.id, TEAM
         )
     assert await person.privacy.delete([kept.memory_id]) == [kept.memory_id]
+
+
+async def test_the_limits_of_a_pool_hold_for_writers_at_once(agents: Agents) -> None:
+    small = agents.limited(pool_members=6, pool_memories=5)
+    pools, request = small.wired.pools, await agents.request()
+    some = [await agents.agent("ada") for _ in range(15)]
+    pool = await small.pool("ada", some[0])
+    joined = await asyncio.gather(
+        *(pools.join_pool(request, pool.id, one.id, READ) for one in some[1:]),
+        return_exceptions=True,
+    )
+    assert joined.count(True) == 5
+    assert len(await pools.members_of(request, pool.id)) == 6
+    memories = [await agents.remember("ada", f"node{n} runs host{n} in rack{n}") for n in range(15)]
+    shared = await asyncio.gather(
+        *(pools.share_memory(request, pool.id, one, some[0].id, TEAM) for one in memories),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, SharedMemory) for one in shared) == 5
+    assert sum(isinstance(one, RegistryCapacityError) for one in shared) == 10
+    assert len(await agents.entries("ada", pool, some[0])) == 5
+
+
+async def test_a_share_loses_to_the_deletion_of_its_memory(agents: Agents) -> None:
+    ada = await agents.agent("ada")
+    pool = await agents.pool("ada", ada)
+    pools, request, handle = agents.wired.pools, await agents.request(), await agents.handle()
+    for number in range(10):
+        memory = await agents.remember("ada", f"node{number} runs host{number}")
+        await asyncio.gather(
+            pools.share_memory(request, pool.id, memory, ada.id, TEAM),
+            handle.privacy.delete([memory]),
+            return_exceptions=True,
+        )
+    assert await agents.entries("ada", pool, ada) == []
+    rows = await agents.engine.fetch(Statement("SELECT memory FROM pool_memories"))
+    assert rows == []
