@@ -1,10 +1,10 @@
 """Random people and agents who use one memory, and somebody who looks at what they are shown.
 
 The machine lets several people write, link, choose, allow, review and delete at random, and their
-agents join pools, share, update and leave. It looks after every step at what two of the people and
-one of the agents are shown: by the store, in the assembled prompt, by the tools, by the commands
-and by the pools. What they may be shown say `model.py` and `pool_model.py`, in words of their
-own.
+agents join pools, share, update, hand over and leave. It looks after every step at what two of the
+people and one of the agents are shown: by the store, in the assembled prompt, by the tools, by the
+commands, by the pools and in handoffs. What they may be shown say `model.py` and `pool_model.py`,
+in words of their own.
 """
 
 import sys
@@ -12,13 +12,13 @@ import sys
 from hypothesis.stateful import invariant, rule
 
 from memory.ports.memories import Filter
+from tests.memory.isolation.handing import Handing
 from tests.memory.isolation.model import SCENES, Scene
-from tests.memory.isolation.sharing import Sharing
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Sharing):
+class Isolation(Writing, Handing):
     """All steps, and a look at what people are shown after each."""
 
     @rule()

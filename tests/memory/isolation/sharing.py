@@ -60,6 +60,7 @@ class Sharing(Deciding, Memberships):
         rig = self.rig
         wired = wire_agents(rig.stores, rig.people, rig.path, rig.clock, AgentLimits())
         self.registry, self.pool_registry = wired.registry, wired.pools
+        self.handoffs = wired.handoffs
         self.shared = Pools(self.world)
         self.replaced: set[str] = set()
         self.versions: dict[tuple[str, str], int] = {}
@@ -191,10 +192,18 @@ class Sharing(Deciding, Memberships):
             *(pool.id, word, agent.id, agent.who, scope.value, project, serial, word, serial)
         )
 
-    @rule(scene=homes, other=homes, scope=st.sampled_from((USER, TEAM)), width=widths)
-    def collaborate(self, scene: Scene, other: Scene, scope: int, width: SharedScope) -> None:
+    @rule(
+        scene=homes,
+        other=homes,
+        scope=st.sampled_from((USER, TEAM)),
+        width=widths,
+        permission=st.sampled_from(Permission),
+    )
+    def collaborate(
+        self, scene: Scene, other: Scene, scope: int, width: SharedScope, permission: Permission
+    ) -> None:
         """The owner of a pool adds the agents of two people, and one of them shares a memory."""
-        self.work_together(scene, other, SharedScope(scope), width, added=True)
+        self.work_together(scene, other, SharedScope(scope), width, permission)
 
     @rule(name=names, other=names, width=widths)
     def meet(self, name: str, other: str, width: SharedScope) -> None:
@@ -203,13 +212,13 @@ class Sharing(Deciding, Memberships):
         for home in (scene, reader):
             self.handle_of(Scene(home.name, GENERAL))
             self.choose(home, 1)
-        self.work_together(scene, reader, SharedScope.PROJECT, width, added=False)
+        self.work_together(scene, reader, SharedScope.PROJECT, width)
 
     @rule(name=st.sampled_from(OPERATORS), other=homes, width=widths)
     def announce(self, name: str, other: Scene, width: SharedScope) -> None:
         """An operator shares something in a pool that everybody may join."""
         scene = Scene(name, DISCORD)
-        self.work_together(scene, other, SharedScope.GLOBAL, width, added=False)
+        self.work_together(scene, other, SharedScope.GLOBAL, width)
 
     @rule(name=names)
     def leave_the_choice(self, name: str) -> None:
@@ -220,8 +229,14 @@ class Sharing(Deciding, Memberships):
             self.world.chosen[one] = ""
 
     def work_together(
-        self, scene: Scene, other: Scene, scope: SharedScope, width: SharedScope, *, added: bool
+        self,
+        scene: Scene,
+        other: Scene,
+        scope: SharedScope,
+        width: SharedScope,
+        added: Permission | None = None,
     ) -> None:
+        """The other agent is `added` with this permission, or joins by itself."""
         if len(self.shared.agents) > 6 or len(self.shared.pools) > 6:
             return
         before = set(self.shared.pools)
@@ -234,7 +249,7 @@ class Sharing(Deciding, Memberships):
             return
         sharer, reader, pool = some[scene.who], some[other.who], pools[0]
         self.joined(scene, sharer, pool, Permission.WRITE)
-        self.joined(scene if added else other, reader, pool, Permission.READ)
+        self.joined(scene if added else other, reader, pool, added or Permission.READ)
         word, caller = self.word(), self.caller(scene)
         result = self.do(self.remembered(caller, Draft(f"{word} hangs on the wall", Kind.FACT)))
         self.note(scene, caller, word, result, Scope.USER, confirmed=False)
@@ -249,7 +264,7 @@ class Sharing(Deciding, Memberships):
     def overstep(
         self, reader: HeldAgent, pool: HeldPool, word: str, place: int, width: SharedScope
     ) -> None:
-        """A member that may only read tries to share, and to update what it reads."""
+        """A member that may only read, perhaps, tries to share and to update what it reads."""
         order = list(self.shared.agents).index(reader.id)
         self.share(order, place, 0, width, True)
         shares = [(one.pool, one.word) for one in self.shared.alive()]
@@ -281,6 +296,17 @@ class Sharing(Deciding, Memberships):
         self.note(held.scene, caller, word, result, Scope.USER, confirmed=False)
         if keeps and self.world.held and self.world.held[-1].word == word:
             self.world.held[-1] = replace(self.world.held[-1], keeper=held.id)
+            if result.memory_id:
+                self.share_kept(held, word)
+
+    def share_kept(self, agent: HeldAgent, word: str) -> None:
+        """An agent tries to share what it keeps for itself, where it may share."""
+        pools = [one.pool for one in self.shared.members.values() if one.agent == agent.id]
+        mine = [held.word for held in self.own_memories(agent)]
+        for pool in pools[:2]:
+            order = list(self.shared.agents).index(agent.id)
+            place = list(self.shared.pools).index(pool)
+            self.share(order, place, mine.index(word), SharedScope.AGENT_PRIVATE, True)
 
     @rule(agent=picks, share=picks, stale=st.booleans())
     def update(self, agent: int, share: int, stale: bool) -> None:
@@ -405,6 +431,9 @@ class Sharing(Deciding, Memberships):
         if held.who not in self.world.same(scene.who):
             asks.append((self.request_of(scene), held.id))
         for who, id_ in asks:
+            if id_ == held.id:
+                with pytest.raises(NotFound):
+                    self.do(self.registry.own(who, id_))
             with pytest.raises(NotFound):
                 self.do(self.pool_registry.query_shared(who, one.id, id_, SharedScope.GLOBAL))
         with pytest.raises(NotFound):
