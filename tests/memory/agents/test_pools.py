@@ -7,6 +7,7 @@ import pytest
 
 from db import Statement
 from gateway.errors import BadInput, NotFound
+from gateway.people import Role
 from memory.agents.model import (
     Agent,
     AgentType,
@@ -17,7 +18,7 @@ from memory.agents.model import (
     SharedMemory,
     SharedScope,
 )
-from memory.model.record import Draft, Kind
+from memory.model.record import Draft, Kind, Scope
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
 from tests.memory.agents.conftest import Agents
@@ -149,6 +150,18 @@ async def test_only_the_owner_of_a_memory_shares_it(agents: Agents) -> None:
         await agents.wired.pools.share_memory(
             await agents.request("ben"), pool.id, memory, ben.id, TEAM
         )
+
+
+async def test_a_memory_of_everybody_is_shared_by_operators_only(agents: Agents) -> None:
+    root, ben = await agents.agent("root"), await agents.agent("ben")
+    pool = await agents.pool("ben", root, ben)
+    memory = await agents.remember(
+        "root", "The demo is on Friday", scope=Scope.GLOBAL, role=Role.OPERATOR
+    )
+    pools, request = agents.wired.pools, await agents.request("ben")
+    with pytest.raises(NotFound):
+        await pools.share_memory(request, pool.id, memory, ben.id, TEAM)
+    assert await pools.share_memory(await agents.operator(), pool.id, memory, root.id, TEAM)
 
 
 async def test_a_missing_permission_and_a_missing_capability_are_told_apart(
