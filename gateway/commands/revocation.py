@@ -20,11 +20,13 @@ MAX_ACCOUNTS: Final = 100
 NOBODY_APPROVED: Final = "Nobody is approved."
 WHOM: Final = "Write `/approve revoke ID`. `/approve list` shows the IDs."
 OWN: Final = (
-    "You cannot take back your own approval here. `parley access revoke`, on the machine of this "
-    "assistant, does it."
+    "You cannot take back your own approval here. Run `parley access revoke` on the machine of "
+    "this assistant."
 )
-OWNERSHIP: Final = "Only an owner takes back the approval of an owner."
-REVOKED: Final = "{who} is not approved any more, is not told, and gets no new code for a day."
+OWNERSHIP: Final = "Only an owner can take back the approval of an owner."
+REVOKED: Final = (
+    "{who} is no longer approved. I do not notify them, and they get no new code for a day."
+)
 HEAD: Final = "**These people are approved**, the latest first."
 FOOT: Final = (
     "`/approve revoke ID` takes an approval back, also from linked accounts. People whom the "

@@ -109,7 +109,7 @@ async def test_an_owner_lists_and_revokes_in_a_direct_message(variant: str, tmp_
         listed = await told("list")
         assert eve.id in listed
         assert "Eve" in listed
-        assert "is not approved any more" in await told(f"revoke {eve.id}")
+        assert "is no longer approved" in await told(f"revoke {eve.id}")
         assert "Nobody is approved" in await told("list")
         asked = await lab.platform.say(eve, lab.platform.direct(eve), "and now?")
         assert (await lab.reasons(asked))[-1] == "rejected"

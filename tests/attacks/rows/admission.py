@@ -272,7 +272,7 @@ async def _waits_in_the_queue(scene: Scene) -> None:
         await server.wait_for_requests(asked + 1)
         await scene.sim.say(mallory, place, "answer me $mark".replace("$mark", scene.mark))
         told = await _revoked_by_olga(scene)
-        assert "not approved any more" in told, told
+        assert "no longer approved" in told, told
     finally:
         server.open.set()
     await scene.settled()
