@@ -131,12 +131,12 @@ def test_the_environment_is_one_that_parley_accepts(name: str, tmp_path: Path) -
 def test_the_image_has_the_files_of_the_context_only() -> None:
     ignored = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
     assert ignored[1] == "*"
-    wanted = {line[1:] for line in ignored if line.startswith("!")}
+    expected = {line[1:] for line in ignored if line.startswith("!")}
     copied = {
         word
         for line in (ROOT / "Dockerfile").read_text("utf-8").splitlines()
         if line.startswith("COPY ") and "--from" not in line
         for word in line.split()[1:-1]
     }
-    assert copied == wanted
-    assert [name for name in wanted if not (ROOT / name).exists()] == []
+    assert copied == expected
+    assert [name for name in expected if not (ROOT / name).exists()] == []

@@ -23,8 +23,8 @@ async def test_a_long_answer_with_code_and_a_table_arrives_completely(lab: Lab) 
     await lab.answer(room)
     parts = await lab.quiet(room)
     said = "\n".join(part.text for part in parts)
-    wanted = words(" ".join(part.text for part in render(long_text(), "plain")))
-    assert words(said) >= wanted
+    expected = words(" ".join(part.text for part in render(long_text(), "plain")))
+    assert words(said) >= expected
     assert in_order(said, [f"Paragraph {number}." for number in range(1, 25)])
     most = LONGEST[lab.platform.platform]
     assert all(len(part.text.encode("utf-16-le")) // 2 <= most for part in parts)

@@ -17,7 +17,7 @@ EDITABLE = only("discord", "slack-socket", "slack-http", "telegram-polling", "te
 
 
 async def now(talk: Talk, message: Shown, found: Callable[[Shown], bool]) -> None:
-    """Return once what stands there is as wanted."""
+    """Return once what stands there is as expected."""
     await talk.lab.platform.wait_for(
         talk.room,
         lambda shown: all(found(one) for one in by_bot(shown) if one.id == message.id),

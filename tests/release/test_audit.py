@@ -67,8 +67,8 @@ def test_every_library_of_an_extra_is_in_a_lock_that_is_audited() -> None:
         for name in re.findall(r"^([a-z0-9-]+)==", (ROOT / lock).read_text("utf-8"), re.MULTILINE)
     }
     for extra, requirements in project["optional-dependencies"].items():
-        wanted = {re.split(r"[\[<>=!~ ]", each)[0].lower() for each in requirements}
-        assert wanted <= locked, extra
+        expected = {re.split(r"[\[<>=!~ ]", each)[0].lower() for each in requirements}
+        assert expected <= locked, extra
 
 
 def test_a_folder_without_locks_has_none(tmp_path: Path) -> None:

@@ -111,8 +111,8 @@ async def test_a_button_between_two_people_is_not_direct(rig: Rig, ours: bool) -
     buttons = (Button("Yes", "yes:1"), Button("No", "no:1"))
     receipt = await rig.adapter.send(Outbound("k", place, Part("Sure?", "Sure?"), buttons=buttons))
     await rig.slack.press(anna, room, receipt.message_id, "Yes")
-    wanted = Audience.DIRECT if ours else Audience.PRIVATE_ROOM
-    assert (await rig.sink.first(ButtonPressed)).place.audience is wanted
+    expected = Audience.DIRECT if ours else Audience.PRIVATE_ROOM
+    assert (await rig.sink.first(ButtonPressed)).place.audience is expected
 
 
 async def test_an_attachment_is_announced_and_can_be_fetched(rig: Rig) -> None:

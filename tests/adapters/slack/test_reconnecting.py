@@ -63,14 +63,14 @@ async def test_many_interruptions_lose_nothing(
         await rig.slack.say(ada, room, f"after {number}")
         await eventually(lambda: bool(rig.slack.sockets.sockets))
         unresponsive.append(time.monotonic() - dropped)
-    wanted = {f"{when} {number}" for number in range(DROPS) for when in ("before", "after")}
+    expected = {f"{when} {number}" for number in range(DROPS) for when in ("before", "after")}
     await rig.sink.until(
-        lambda: {e.message.content for e in rig.sink.of(MessageReceived)} == wanted
+        lambda: {e.message.content for e in rig.sink.of(MessageReceived)} == expected
     )
     await rig.slack.deliveries.settled(PATIENCE)
     assert rig.slack.sockets.given_up == []
     told = {(e.event_id, e.message.content) for e in rig.sink.of(MessageReceived)}
-    assert len(told) == len(wanted), "a repetition has the id of the first"
+    assert len(told) == len(expected), "a repetition has the id of the first"
     assert rig.adapter.alive().ok
     record_property("unresponsive_seconds", [round(seconds, 3) for seconds in unresponsive])
 

@@ -112,12 +112,12 @@ def test_lines_below_the_level_are_not_written(level: int) -> None:
     for name in ("debug", "info", "warning", "error"):
         getattr(structlog.get_logger("gateway"), name)("ours", at=name)
         getattr(logging.getLogger("parley.http"), name)("standard")
-    wanted = [
+    expected = [
         n
         for n in ("info", "warning", "error")
         if logging.getLevelNamesMapping()[n.upper()] >= level
     ]
-    assert [r["level"] for r in lines.records] == [n for n in wanted for _ in range(2)]
+    assert [r["level"] for r in lines.records] == [n for n in expected for _ in range(2)]
     configure_logs(level=logging.WARNING)
 
 

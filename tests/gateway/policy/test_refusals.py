@@ -200,7 +200,7 @@ async def test_a_tool_with_side_effects_is_audited_and_a_reading_one_is_not() ->
         assert audit.events == [("tool_used", "close")]
 
 
-class Gate(AllowAll):
+class FakeAccessController(AllowAll):
     """A plugged-in access controller."""
 
     def __init__(self, *answers: Decision | Exception) -> None:
@@ -214,12 +214,12 @@ class Gate(AllowAll):
 
 
 async def test_an_access_extension_must_allow_too_and_denies_when_it_fails() -> None:
-    gate = Gate(
+    controller = FakeAccessController(
         Decision("access", False, "not_paid"),
-        RuntimeError("the gate's database is down"),
+        RuntimeError("the controller's database is down"),
         Decision("access", True, "paid"),
     )
-    async with gateway(extensions=ExtensionRegistry(access_controller=gate)) as g:
+    async with gateway(extensions=ExtensionRegistry(access_controller=controller)) as g:
         for number in range(3):
             await g.take(received("hi", message_id=f"m{number}"))
         assert g.outcomes() == ["refused:access", "refused:access", "answered"]
@@ -229,13 +229,13 @@ async def test_an_access_extension_must_allow_too_and_denies_when_it_fails() -> 
 
 
 async def test_an_access_extension_is_not_asked_about_blocked_people() -> None:
-    gate = Gate(Decision("access", True, "paid"))
+    controller = FakeAccessController(Decision("access", True, "paid"))
     policies = Policies(access=AccessPolicy(blocked_users=frozenset({"ada"})))
     async with gateway(
-        policies=policies, extensions=ExtensionRegistry(access_controller=gate)
+        policies=policies, extensions=ExtensionRegistry(access_controller=controller)
     ) as g:
         await g.take(received("hi"))
-        assert len(gate.answers) == 1
+        assert len(controller.answers) == 1
 
 
 async def test_names_give_no_access() -> None:

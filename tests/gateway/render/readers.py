@@ -32,10 +32,10 @@ def letters(text: str) -> str:
     return "".join(char for char in text if not char.isspace() and char not in "\u200b\x00")
 
 
-def holds(text: str, wanted: str) -> bool:
-    """True when the letters of `wanted` stand in `text` in their order."""
+def holds(text: str, expected: str) -> bool:
+    """True when the letters of `expected` stand in `text` in their order."""
     rest = iter(letters(text))
-    return all(char in rest for char in letters(wanted))
+    return all(char in rest for char in letters(expected))
 
 
 def visible(blocks: Document) -> str:

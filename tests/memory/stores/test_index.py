@@ -90,14 +90,14 @@ async def test_the_vector_index_is_created_on_demand_and_finds_memories(
 async def test_an_interrupted_index_is_created_again(
     pool: PostgresDatabase, table: VectorTable
 ) -> None:
-    wanted = Indexed("m'1", 3)
+    expected = Indexed("m'1", 3)
     assert await table.index_of("m'1", 3) is None
     await table.make_index()
     invalid = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)"
-    await pool.with_connection(lambda db: db.execute(invalid, (wanted.name,)))
+    await pool.with_connection(lambda db: db.execute(invalid, (expected.name,)))
     table._indexed.clear()
     assert await table.index_of("m'1", 3) is None
     await table.make_index()
-    assert await table.index_of("m'1", 3) == wanted
+    assert await table.index_of("m'1", 3) == expected
     assert await table.index_of("m'1", 4_000) is None
     assert await table.make_index() == 0

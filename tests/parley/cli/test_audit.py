@@ -19,10 +19,10 @@ ADA = "telegram:main:ada"
 async def noted(folder: Path, count: int) -> Path:
     """An audit with so many entries; the database's file."""
     file = folder / "data" / "parley.db"
-    wanted = from_mapping({"database": {"url": f"sqlite:///{file}"}})
-    storage, clock = Storage(wanted, SystemClock()), SystemClock()
+    settings = from_mapping({"database": {"url": f"sqlite:///{file}"}})
+    storage, clock = Storage(settings, SystemClock()), SystemClock()
     await storage.start()
-    trail = storage.memory.audit_on(audit_key(wanted))
+    trail = storage.memory.audit_on(audit_key(settings))
     for number in range(count):
         who = ADA if number % 2 else "telegram:main:bob"
         details = (("size", number),)
@@ -69,11 +69,11 @@ async def test_a_removed_entry_is_detected_on_every_page(
 ) -> None:
     file = await noted(tmp_path, 12)
     changed(file, "DELETE FROM memory_audit WHERE number = 9")
-    wanted = from_mapping({"database": {"url": f"sqlite:///{file}"}})
+    settings = from_mapping({"database": {"url": f"sqlite:///{file}"}})
     for page in (1, 2, 4, 8, 100):
-        storage = Storage(wanted, SystemClock())
+        storage = Storage(settings, SystemClock())
         await storage.start()
-        key = audit_key(wanted)
+        key = audit_key(settings)
         walked = await audit.walk(storage.memory.audit_on(key), key, page=page)
         await storage.stop()
         assert (walked.broken, walked.entries, walked.last) == (9, 8, 8)

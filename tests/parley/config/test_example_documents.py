@@ -66,8 +66,8 @@ def test_the_example_loads_with_every_key_enabled(tmp_path: Path) -> None:
     text = switched_on(EXAMPLE.read_text(encoding="utf-8"))
     path = tmp_path / "parley.yaml"
     path.write_text(text, encoding="utf-8")
-    wanted = set(re.findall(r"\$\{([A-Z_]+)\}", text)) - {"NAME"}
-    env = {name: f"xoxb-{name.lower()}-0123456789" for name in wanted}
+    expected = set(re.findall(r"\$\{([A-Z_]+)\}", text)) - {"NAME"}
+    env = {name: f"xoxb-{name.lower()}-0123456789" for name in expected}
     env["TELEGRAM_WEBHOOK_SECRET"] = "a_secret_of_ones_own"
     env["SLACK_APP_TOKEN"] = "xapp-0123456789"
     settings = load(path, env, own_platforms())

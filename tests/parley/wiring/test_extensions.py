@@ -63,7 +63,7 @@ class Blocking:
         return Decision("access", True, "yes")
 
 
-class Told:
+class RecordingExtension:
     """Tracks, audits and admits; remembers, and may fail or refuse."""
 
     def __init__(self, *, broken: bool = False, admits: bool = True) -> None:
@@ -149,7 +149,7 @@ def test_a_skipped_extension_is_not_loaded() -> None:
 
 
 @for_each(
-    ("functions", "section", "told"),
+    ("functions", "section", "recorder"),
     [
         (("missing",), {}, "could not be loaded: AttributeError"),
         (("CONSTANT",), {}, "is not a function that returns an Extension"),
@@ -165,11 +165,11 @@ def test_a_skipped_extension_is_not_loaded() -> None:
     ],
 )
 def test_an_invalid_extension_is_refused_with_the_reason(
-    functions: tuple[str, ...], section: dict[str, object], told: str
+    functions: tuple[str, ...], section: dict[str, object], recorder: str
 ) -> None:
     with pytest.raises(SettingsError) as refused:
         loaded(*functions, **section)
-    assert told in str(refused.value)
+    assert recorder in str(refused.value)
     assert refused.value.problems[0].advice or "extensions" in refused.value.problems[0].path
 
 
@@ -195,7 +195,7 @@ def test_a_filter_on_another_column_is_refused() -> None:
 async def test_several_extensions_all_receive_events_and_all_must_allow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first, second = Told(broken=True), Told(admits=False)
+    first, second = RecordingExtension(broken=True), RecordingExtension(admits=False)
     parts = {"first": first, "second": second}
     for name, part in parts.items():
         made = Extension(usage_tracker=part, audit_logger=part, access_controller=part)

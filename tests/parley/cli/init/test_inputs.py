@@ -155,8 +155,8 @@ async def test_every_platform_with_every_model_takes_at_most_ten_lines(
     assert len(lines) <= MOST, lines
     settings = load(tmp_path / "parley.yaml", {})
     assert [account.platform for account in settings.accounts()] == [platform]
-    wanted = provider if provider in {"anthropic", "offline"} else "openai"
-    assert settings.model.provider == wanted
+    expected = provider if provider in {"anthropic", "offline"} else "openai"
+    assert settings.model.provider == expected
     paid = provider in {"anthropic", "openai", "openrouter", "other"}
     assert settings.budgets.workspace_per_month == (10 if paid else None)
 

@@ -26,7 +26,7 @@ PROJECT = "web:main:guild"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ApiResponse:
     """An answer."""
 
     status: int
@@ -52,7 +52,9 @@ class ApiClient:
     name: str
     token: str
 
-    async def __call__(self, method: str, path: str, body: object = None, **more: Any) -> Told:
+    async def __call__(
+        self, method: str, path: str, body: object = None, **more: Any
+    ) -> ApiResponse:
         """Ask. `body` goes as JSON; `data` and `headers` are as aiohttp takes them."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= more.pop("headers", {})
@@ -61,7 +63,7 @@ class ApiClient:
         url = self.program.app.local.base_url + PREFIX + path
         async with self.program.http.request(method, url, headers=headers, **more) as answer:
             held = await answer.json() if answer.content_type == "application/json" else None
-            return Told(answer.status, answer.headers, held)
+            return ApiResponse(answer.status, answer.headers, held)
 
     @property
     def principal(self) -> Principal:

@@ -55,8 +55,8 @@ async def test_each_refusal_is_audited_once_with_reason_and_person(program: Prog
     assert (await bob("GET", "/brain")).status == 403
     assert (await ada("GET", "/brain/memories/mem-of-eve")).status == 404
     for _ in range(6):
-        told = await ada("GET", "/brain")
-    assert told.status == 429
+        response = await ada("GET", "/brain")
+    assert response.status == 429
     found = await entries(program)
     seen = [(e.person, dict(e.details)["event"], dict(e.details)["reason"]) for e in found]
     assert seen == [

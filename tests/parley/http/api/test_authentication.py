@@ -20,10 +20,10 @@ EVERY = sorted({(each.method, each.path.replace("{id}", "mem-1")) for each in OP
 
 @pytest.mark.parametrize(("method", "path"), EVERY)
 async def test_every_endpoint_requires_a_token(program: Program, method: str, path: str) -> None:
-    told = await program.api_client("ada", "")(method, path)
-    assert (told.status, told.code) == (401, "token_missing")
-    assert told.headers["WWW-Authenticate"].startswith("Bearer")
-    assert told.where == "header.Authorization"
+    response = await program.api_client("ada", "")(method, path)
+    assert (response.status, response.code) == (401, "token_missing")
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+    assert response.where == "header.Authorization"
 
 
 async def test_also_an_unknown_path_requires_a_token(program: Program) -> None:
@@ -60,8 +60,8 @@ async def test_a_forged_token_is_refused(program: Program, ada: ApiClient) -> No
         "é",
     )
     for token in tokens:
-        told = await program.api_client("ada", token)("GET", "/brain")
-        assert (told.status, told.code) == (401, "token_wrong"), token
+        response = await program.api_client("ada", token)("GET", "/brain")
+        assert (response.status, response.code) == (401, "token_wrong"), token
 
 
 async def test_a_header_that_is_not_text_is_refused(program: Program) -> None:
@@ -84,8 +84,12 @@ async def test_revoking_one_token_keeps_the_others(program: Program) -> None:
         callers[name] = program.api_client("ada", program.token("ada", known=kept.id))
         assert (await callers[name]("GET", "/brain")).status == 200
     assert await tokens.revoke("phone") is not None
-    told = await callers["phone"]("GET", "/brain")
-    assert (told.status, told.code, told.where) == (401, "token_revoked", "header.Authorization")
+    response = await callers["phone"]("GET", "/brain")
+    assert (response.status, response.code, response.where) == (
+        401,
+        "token_revoked",
+        "header.Authorization",
+    )
     assert (await callers["laptop"]("GET", "/brain")).status == 200
 
 
@@ -101,8 +105,8 @@ async def test_erasing_a_person_revokes_their_tokens(program: Program) -> None:
 async def test_a_revoked_token_is_refused_immediately(program: Program, ada: ApiClient) -> None:
     assert (await ada("GET", "/brain")).status == 200
     token_key(program.settings).revoke_all()
-    told = await ada("GET", "/brain")
-    assert (told.status, told.code) == (401, "token_wrong")
+    response = await ada("GET", "/brain")
+    assert (response.status, response.code) == (401, "token_wrong")
     assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
@@ -118,8 +122,8 @@ async def test_the_listener_token_and_its_cookie_authenticate_no_person(
 ) -> None:
     server = {"port": 0, "token": "listener-token-0123456789"}
     async with running(settings_in(tmp_path, server=server)) as program:
-        told = await program.api_client("ada", server["token"])("GET", "/brain")  # type: ignore[arg-type]
-        assert (told.status, told.code) == (401, "token_wrong")
+        response = await program.api_client("ada", server["token"])("GET", "/brain")  # type: ignore[arg-type]
+        assert (response.status, response.code) == (401, "token_wrong")
         asked = await program.api_client("ada", "")("GET", f"/brain?token={server['token']}")
         assert asked.status == 401
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
@@ -165,16 +169,16 @@ async def test_the_role_comes_from_the_configuration_and_not_from_the_token(
 
 async def test_a_blocked_person_is_refused(tmp_path: Path) -> None:
     async with running(settings_in(tmp_path, access={"blocked_users": ["web:eve"]})) as program:
-        told = await program.api_client("eve")("GET", "/brain")
-        assert (told.status, told.code) == (403, "not_served")
+        response = await program.api_client("eve")("GET", "/brain")
+        assert (response.status, response.code) == (403, "not_served")
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
 async def test_a_token_does_not_replace_an_approval(tmp_path: Path) -> None:
     access = {"admission": "approved", "allowed_users": ["web:ada"]}
     async with running(settings_in(tmp_path, access=access)) as program:
-        told = await program.api_client("eve")("GET", "/brain")
-        assert (told.status, told.code) == (403, "not_served")
+        response = await program.api_client("eve")("GET", "/brain")
+        assert (response.status, response.code) == (403, "not_served")
         assert (await program.api_client("ada")("GET", "/brain")).status == 200
 
 
@@ -182,17 +186,17 @@ async def test_each_person_has_a_limit_of_requests_per_minute(tmp_path: Path) ->
     async with running(settings_in(tmp_path, limits={"api_per_minute": 3})) as program:
         ada = program.api_client("ada")
         assert [(await ada("GET", "/brain")).status for _ in range(3)] == [200] * 3
-        told = await ada("GET", "/brain")
-        assert (told.status, told.code) == (429, "too_many")
-        assert 1 <= int(told.headers["Retry-After"]) <= 20
+        response = await ada("GET", "/brain")
+        assert (response.status, response.code) == (429, "too_many")
+        assert 1 <= int(response.headers["Retry-After"]) <= 20
         assert (await program.api_client("eve")("GET", "/brain")).status == 200
 
 
 async def test_a_token_of_another_tenant_is_refused(program: Program, ada: ApiClient) -> None:
     await ada("PUT", "/brain/soul", {"content": "I fly kites."})
     abroad = program.api_client("ada", program.token("ada", tenant="elsewhere"))
-    told = await abroad("GET", "/brain/soul")
-    assert (told.status, told.code) == (401, "token_wrong")
+    response = await abroad("GET", "/brain/soul")
+    assert (response.status, response.code) == (401, "token_wrong")
 
 
 async def test_without_memory_the_interface_does_not_exist(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ async def test_a_soul_is_replaced_as_a_whole_and_read_back(ada: ApiClient) -> No
 async def test_an_edit_of_an_outdated_version_is_refused(ada: ApiClient) -> None:
     await ada("PUT", "/brain/soul", {"content": "one"})
     await ada("PUT", "/brain/soul", {"content": "two", "based_on": 1})
-    told = await ada("PUT", "/brain/soul", {"content": "three", "based_on": 1})
-    assert (told.status, told.code, told.where) == (409, "conflict", "body.based_on")
+    response = await ada("PUT", "/brain/soul", {"content": "three", "based_on": 1})
+    assert (response.status, response.code, response.where) == (409, "conflict", "body.based_on")
     assert (await ada("GET", "/brain/soul")).json["content"] == "two"
 
 
@@ -43,15 +43,15 @@ async def test_an_edit_can_be_undone(ada: ApiClient) -> None:
 
 async def test_a_secret_is_not_stored_in_a_document(ada: ApiClient) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    told = await ada("PUT", "/brain/soul", {"content": f"My token is {secret}."})
-    assert "[SECRET_REDACTED]" in told.json["document"]["content"]
-    assert told.json["notices"]
+    response = await ada("PUT", "/brain/soul", {"content": f"My token is {secret}."})
+    assert "[SECRET_REDACTED]" in response.json["document"]["content"]
+    assert response.json["notices"]
 
 
 @pytest.mark.parametrize("document", ["bible", "heartbeat"])
 async def test_project_documents_require_a_project(ada: ApiClient, document: str) -> None:
-    told = await ada("GET", f"/brain/{document}")
-    assert (told.status, told.code) == (404, "no_project")
+    response = await ada("GET", f"/brain/{document}")
+    assert (response.status, response.code) == (404, "no_project")
     whole = await ada("GET", "/brain")
     assert (whole.json["project"], whole.json[document]) == (None, None)
 
@@ -114,8 +114,8 @@ async def test_the_heartbeat_states_its_time_and_cannot_be_written(
     assert (read.json["content"], read.json["author"]) == ("12 orders.", "system")
     assert datetime.fromisoformat(read.json["last_synced_at"]) == AT
     for method in ("PUT", "POST", "DELETE"):
-        told = await ada(method, "/brain/heartbeat", {"content": "13 orders."})
-        assert (told.status, told.headers["Allow"]) == (405, "GET")
+        response = await ada(method, "/brain/heartbeat", {"content": "13 orders."})
+        assert (response.status, response.headers["Allow"]) == (405, "GET")
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ async def test_the_heartbeat_states_its_time_and_cannot_be_written(
 async def test_an_invalid_body_is_refused_with_the_path(
     ada: ApiClient, body: object, status: int, where: str
 ) -> None:
-    told = await ada("PUT", "/brain/soul", body)
-    assert (told.status, told.where) == (status, where)
-    assert told.json["error"]["message"]
+    response = await ada("PUT", "/brain/soul", body)
+    assert (response.status, response.where) == (status, where)
+    assert response.json["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ async def test_an_invalid_body_is_refused_with_the_path(
 async def test_a_body_must_be_json_in_utf_8(
     ada: ApiClient, data: bytes, content_type: str, status: int
 ) -> None:
-    told = await ada("PUT", "/brain/soul", data=data, headers={"Content-Type": content_type})
-    assert told.status == status
+    response = await ada("PUT", "/brain/soul", data=data, headers={"Content-Type": content_type})
+    assert response.status == status
 
 
 async def test_a_document_reports_its_length_and_warns_from_9000_characters(

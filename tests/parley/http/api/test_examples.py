@@ -35,18 +35,18 @@ async def test_the_documented_calls_work_in_order(program: Program, ada: ApiClie
     )
     out, _ = await process.communicate()
     assert process.returncode == 0, out.decode()
-    told = [json.loads(line) for line in out.decode().splitlines() if line]
-    assert told[0]["soul"] is None
-    assert told[2]["content"] == "I answer for the kite shop. Short answers, please."
-    assert [each["version"] for each in told[4]["versions"]] == [2, 1]
-    assert told[5]["document"]["content"] == told[2]["content"]
-    assert [each["content"] for each in told[6]["memories"]] == ["I prefer tabs."]
-    assert told[7]["id"] == told[6]["memories"][0]["id"]
+    response = [json.loads(line) for line in out.decode().splitlines() if line]
+    assert response[0]["soul"] is None
+    assert response[2]["content"] == "I answer for the kite shop. Short answers, please."
+    assert [each["version"] for each in response[4]["versions"]] == [2, 1]
+    assert response[5]["document"]["content"] == response[2]["content"]
+    assert [each["content"] for each in response[6]["memories"]] == ["I prefer tabs."]
+    assert response[7]["id"] == response[6]["memories"][0]["id"]
     assert (await ada("GET", "/brain/memories")).json["memories"] == []
 
 
 async def test_the_documented_refusal_matches(ada: ApiClient) -> None:
     (shown,) = blocks("json")
     ErrorOut.model_validate_json(shown)
-    told = await ada("PUT", "/brain/soul", {"content": "x", "based_on": "1"})
-    assert told.json == json.loads(shown)
+    response = await ada("PUT", "/brain/soul", {"content": "x", "based_on": "1"})
+    assert response.json == json.loads(shown)

@@ -24,8 +24,8 @@ async def test_a_block_matches_every_id_that_the_platform_reports_for_a_person(
 ) -> None:
     async with running(settings_in(tmp_path, access={"blocked_users": [listed]})) as program:
         await wrote(program, KnownIds(("DE.eve", "4915550001")))
-        told = await whatsapp(program)("GET", "/brain")
-        assert (told.status, told.code) == (403, "not_served")
+        response = await whatsapp(program)("GET", "/brain")
+        assert (response.status, response.code) == (403, "not_served")
 
 
 async def test_a_former_id_can_block_a_person_but_gives_no_rights(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ async def test_a_block_applies_to_every_linked_identity(tmp_path: Path) -> None:
         assert (await ada("GET", "/brain")).status == 200
         await wrote(program, KnownIds(("DE.eve", "4915550001")))
         await linked(program, ada.principal.person, person_of("whatsapp:main:DE.eve"))
-        told = await ada("GET", "/brain")
-        assert (told.status, told.code) == (403, "not_served")
+        response = await ada("GET", "/brain")
+        assert (response.status, response.code) == (403, "not_served")
         assert (await program.api_client("eve")("GET", "/brain")).status == 200
 
 

@@ -14,9 +14,9 @@ BIRDS = ("heron", "kestrel", "osprey", "plover", "siskin", "wagtail", "whimbrel"
 
 
 async def remember(api_client: ApiClient, content: str, **more: object) -> str:
-    told = await api_client("POST", "/brain/memories", {"content": content, **more})
-    assert told.status == 201, told.json
-    return str(told.json["memory_id"])
+    response = await api_client("POST", "/brain/memories", {"content": content, **more})
+    assert response.status == 201, response.json
+    return str(response.json["memory_id"])
 
 
 async def test_a_memory_is_stored_found_read_and_deleted(ada: ApiClient) -> None:
@@ -75,13 +75,13 @@ async def test_duplicates_long_texts_and_empty_texts_are_refused_with_a_reason(
     ada: ApiClient,
 ) -> None:
     await remember(ada, "I prefer tabs.")
-    told = await ada("POST", "/brain/memories", {"content": "I prefer tabs."})
-    assert (told.status, told.code) == (409, "duplicate")
-    told = await ada("POST", "/brain/memories", {"content": "For all", "scope": "project"})
-    assert (told.status, told.code) == (409, "no_project")
+    response = await ada("POST", "/brain/memories", {"content": "I prefer tabs."})
+    assert (response.status, response.code) == (409, "duplicate")
+    response = await ada("POST", "/brain/memories", {"content": "For all", "scope": "project"})
+    assert (response.status, response.code) == (409, "no_project")
     for blank in (" ", "\u200b", "\x00 "):
-        told = await ada("POST", "/brain/memories", {"content": blank})
-        assert (told.status, told.code) == (422, "empty"), repr(blank)
+        response = await ada("POST", "/brain/memories", {"content": blank})
+        assert (response.status, response.code) == (422, "empty"), repr(blank)
 
 
 async def test_the_plan_limit_applies(tmp_path: Path) -> None:
@@ -103,9 +103,9 @@ async def test_a_global_memory_of_a_member_waits_for_an_operator(
     await olga.in_room()
     here = f"?project={PROJECT}"
     body = {"content": "We deploy on Tuesdays.", "scope": "project"}
-    told = await ada("POST", f"/brain/memories{here}", body)
-    assert (told.status, told.json["outcome"]) == (202, "review")
-    done = await olga("POST", f"/brain/reviews/{told.json['review_id']}/approve{here}", {})
+    response = await ada("POST", f"/brain/memories{here}", body)
+    assert (response.status, response.json["outcome"]) == (202, "review")
+    done = await olga("POST", f"/brain/reviews/{response.json['review_id']}/approve{here}", {})
     assert done.json["decision"] == "approved"
     memory = done.json["memory_id"]
     assert (await ada("GET", f"/brain/memories/{memory}{here}")).status == 200
@@ -122,8 +122,8 @@ async def test_a_pending_memory_is_decided_once(ada: ApiClient) -> None:
     assert [each["id"] for each in waiting] == [kept.review_id, left.review_id]
     assert len((await ada("GET", "/brain/reviews?limit=1")).json["reviews"]) == 1
     assert (await ada("POST", f"/brain/reviews/{kept.review_id}/approve")).status == 200
-    told = await ada("POST", f"/brain/reviews/{left.review_id}/reject", {"reason": "not true"})
-    assert told.json["decision"] == "rejected"
+    response = await ada("POST", f"/brain/reviews/{left.review_id}/reject", {"reason": "not true"})
+    assert response.json["decision"] == "rejected"
     for review in (kept.review_id, left.review_id):
         for word in ("approve", "reject"):
             assert (await ada("POST", f"/brain/reviews/{review}/{word}")).status == 404
@@ -185,8 +185,8 @@ async def test_another_persons_memory_is_reported_as_missing(
 async def test_a_bad_query_is_refused_with_its_place(
     ada: ApiClient, query: str, where: str
 ) -> None:
-    told = await ada("GET", f"/brain/memories?{query}")
-    assert (told.status, told.where) == (400, where)
+    response = await ada("GET", f"/brain/memories?{query}")
+    assert (response.status, response.where) == (400, where)
 
 
 async def test_an_unavailable_store_is_reported_with_retry_after(
@@ -199,7 +199,7 @@ async def test_an_unavailable_store_is_reported_with_retry_after(
     for each in OPERATIONS:
         body = {"content": "x", "version": 1}
         fits = {name: body[name] for name in each.body.model_fields if name in body}
-        told = await ada(each.method, each.path.replace("{id}", "mem-1"), fits or None)
-        assert (told.status, told.code) == (503, "unavailable"), each.name
-        assert int(told.headers["Retry-After"]) > 0
-        assert "disk" not in str(told.json)
+        response = await ada(each.method, each.path.replace("{id}", "mem-1"), fits or None)
+        assert (response.status, response.code) == (503, "unavailable"), each.name
+        assert int(response.headers["Retry-After"]) > 0
+        assert "disk" not in str(response.json)

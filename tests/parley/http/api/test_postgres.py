@@ -66,8 +66,8 @@ async def test_pages_contain_everything_once(program: Program) -> None:
 async def test_documents_are_written_listed_and_restored(program: Program) -> None:
     ada, olga = program.api_client("ada"), program.api_client("olga")
     for number, text in enumerate(("one", "two")):
-        told = await ada("PUT", "/brain/soul", {"content": text, "based_on": number})
-        assert told.status == 200
+        response = await ada("PUT", "/brain/soul", {"content": text, "based_on": number})
+        assert response.status == 200
     assert (await ada("PUT", "/brain/soul", {"content": "x", "based_on": 1})).status == 409
     assert (await ada("POST", "/brain/soul/restore", {"version": 1})).status == 200
     listed = (await ada("GET", "/brain/soul/versions")).json["versions"]
@@ -119,5 +119,5 @@ async def test_invalid_input_is_refused_without_a_server_error(program: Program)
         assert (await ada("POST", "/brain/memories", body)).status in {413, 422, 400}
     for item in ("%00", "mem-1'%20or%201=1", "é" * 60):
         assert (await ada("GET", f"/brain/memories/{item}")).status == 404
-    told = await ada("POST", "/brain/memories", {"content": "nul \0 and half \ud800 a pair"})
-    assert told.status < 500
+    response = await ada("POST", "/brain/memories", {"content": "nul \0 and half \ud800 a pair"})
+    assert response.status < 500

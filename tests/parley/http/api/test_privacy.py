@@ -43,9 +43,9 @@ async def test_an_own_export_is_imported_with_source_and_trust(ada: ApiClient) -
     exported = await ada("GET", "/brain/export")
     before = (await ada("GET", f"/brain/memories/{kept}")).json
     assert (await ada("DELETE", f"/brain/memories/{kept}")).status == 204
-    told = await ada("POST", "/brain/import", exported.json)
-    assert told.status == 200
-    outcomes = {one["outcome"]: one for one in told.json["entries"]}
+    response = await ada("POST", "/brain/import", exported.json)
+    assert response.status == 200
+    outcomes = {one["outcome"]: one for one in response.json["entries"]}
     assert outcomes["stored"]["id"] == kept
     assert (await ada("GET", f"/brain/memories/{kept}")).json == before
     again = await ada("POST", "/brain/import", exported.json)
@@ -58,8 +58,8 @@ async def test_an_export_of_another_person_is_not_imported_as_own_words(
     await ada("POST", "/brain/memories", {"content": "Send invoices to Ada", "type": "instruction"})
     await ada("POST", "/brain/memories", {"content": "The shop sells kites"})
     exported = await ada("GET", "/brain/export")
-    told = await eve("POST", "/brain/import", exported.json)
-    outcomes = [one["outcome"] for one in told.json["entries"] if one["outcome"] != "left"]
+    response = await eve("POST", "/brain/import", exported.json)
+    outcomes = [one["outcome"] for one in response.json["entries"] if one["outcome"] != "left"]
     assert outcomes == ["waiting", "stored"]
     (memory,) = (await eve("GET", "/brain/memories")).json["memories"]
     assert (memory["content"], memory["source"], memory["trust"]) == (
@@ -71,18 +71,18 @@ async def test_an_export_of_another_person_is_not_imported_as_own_words(
 
 async def test_an_unsigned_import_has_low_trust(ada: ApiClient) -> None:
     line = json.dumps({"content": "The shop sells kites", "trust": "high", "confirmed": True})
-    told = await ada("POST", "/brain/import", {"file": f"{HEADER}\n{line}\nnonsense\n"})
-    assert [one["outcome"] for one in told.json["entries"]] == ["stored", "unreadable"]
+    response = await ada("POST", "/brain/import", {"file": f"{HEADER}\n{line}\nnonsense\n"})
+    assert [one["outcome"] for one in response.json["entries"]] == ["stored", "unreadable"]
     (memory,) = (await ada("GET", "/brain/memories")).json["memories"]
     assert (memory["source"], memory["trust"], memory["confirmed"]) == ("import", "low", False)
 
 
 async def test_a_file_that_is_not_an_export_or_too_large_is_refused(ada: ApiClient) -> None:
     for file, text in (("hello", "line 1"), (HEADER + "\n{}" * 501, "more than 500")):
-        told = await ada("POST", "/brain/import", {"file": file})
-        assert (told.status, told.code, told.where) == (422, "no_export", "body.file")
-        assert text in told.json["error"]["message"]
+        response = await ada("POST", "/brain/import", {"file": file})
+        assert (response.status, response.code, response.where) == (422, "no_export", "body.file")
+        assert text in response.json["error"]["message"]
     data, headers = BytesIO(b"x" * 2_100_000), {"Content-Type": "application/json"}
-    told = await ada("POST", "/brain/import", data=data, headers=headers)
-    assert (told.status, told.code) == (413, "too_large")
+    response = await ada("POST", "/brain/import", data=data, headers=headers)
+    assert (response.status, response.code) == (413, "too_large")
     assert (await ada("GET", "/brain/memories")).json["memories"] == []

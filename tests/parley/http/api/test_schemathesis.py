@@ -93,9 +93,9 @@ def _with_another_form(refused: object) -> object:
 
 
 async def test_the_description_contains_every_endpoint(program: Program) -> None:
-    told = await program.api_client("ada")("GET", "/openapi.json")
-    assert told.json["openapi"] == "3.1.0"
-    paths = told.json["paths"]
+    response = await program.api_client("ada")("GET", "/openapi.json")
+    assert response.json["openapi"] == "3.1.0"
+    paths = response.json["paths"]
     assert {path: sorted(methods) for path, methods in paths.items()} == {
         "/api/v1/openapi.json": ["get"],
         "/api/v1/brain": ["get"],
@@ -117,9 +117,10 @@ async def test_the_description_contains_every_endpoint(program: Program) -> None
         "/api/v1/brain/reviews/{id}/approve": ["post"],
         "/api/v1/brain/reviews/{id}/reject": ["post"],
     }
-    named = told.json["components"]["schemas"]
+    named = response.json["components"]["schemas"]
     used = {
-        part.partition('"')[0] for part in json.dumps(told.json).split("#/components/schemas/")[1:]
+        part.partition('"')[0]
+        for part in json.dumps(response.json).split("#/components/schemas/")[1:]
     }
     assert used <= set(named)
     for methods in paths.values():

@@ -15,9 +15,9 @@ async def test_a_person_sees_only_their_own_costs(
     now = SystemClock().now()
     row = UsageRow("default", "web:main:ada", "", "a-model", Usage(10, 5), 7, now)
     await program.app.services.stores.usage.settle("turn", (row,), ())
-    told = (await ada("GET", "/usage?days=1")).json
-    assert (told["micros"], told["budgets"]) == (7, [])
-    (model,) = told["models"]
+    response = (await ada("GET", "/usage?days=1")).json
+    assert (response["micros"], response["budgets"]) == (7, [])
+    (model,) = response["models"]
     assert (model["model"], model["answers"], model["output_tokens"]) == ("a-model", 1, 5)
     assert (await eve("GET", "/usage")).json == {"micros": 0, "models": [], "budgets": []}
     assert (await ada("GET", "/usage?days=0")).status == 400
@@ -44,10 +44,10 @@ async def test_working_memory_is_listed_as_a_tier(
     key = ConversationKey("default", "web", "main", "", "ada")
     turn = StoredTurn("m1", "user", "Ada asks", SystemClock().now(), "web:main:ada", "Ada")
     await program.app.services.stores.conversations.append(key, (turn,))
-    told = (await ada("GET", "/brain/memories?tier=working")).json
-    assert [(one["content"], one["tier"], one["role"]) for one in told["memories"]] == [
+    response = (await ada("GET", "/brain/memories?tier=working")).json
+    assert [(one["content"], one["tier"], one["role"]) for one in response["memories"]] == [
         ("Ada asks", "working", "user")
     ]
-    assert told["next"] is None
+    assert response["next"] is None
     assert (await eve("GET", "/brain/memories?tier=working")).json["memories"] == []
     assert (await ada("GET", "/brain/memories")).json["memories"] == []
