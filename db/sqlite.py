@@ -226,9 +226,10 @@ class SqliteDatabase:
             return
         self._busy_tries = 0
         batch = [self._waiting.popleft() for _ in range(min(MAX_BATCH, len(self._waiting)))]
+        before = connection.total_changes
         _commit(connection, batch, self.path)
         self.transactions += 1
-        self._changed = True
+        self._changed = self._changed or connection.total_changes != before
         if self._waiting:
             self._scheduled = loop.call_soon(self._flush)
         for item in batch:

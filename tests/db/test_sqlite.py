@@ -144,6 +144,24 @@ async def test_after_an_idle_time_the_log_is_empty(
     await database.stop()
 
 
+async def test_reads_do_not_keep_deleted_data_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.sqlite.FOLD_EVERY", 0.01)
+    database, wal = sqlite_database(tmp_path / "read.db"), tmp_path / "read.db-wal"
+    await database.start()
+    await database.run_job(insert("deleted soon"))
+    await database.run_job(lambda db: db.execute("DELETE FROM once"))
+
+    async def emptied_while_reading() -> bool:
+        assert await count(database) == 0  # as jobs of an idle program do every few seconds
+        await database.run_job(lambda db: db.execute("DELETE FROM once WHERE key = 'unknown'"))
+        return not wal.stat().st_size
+
+    await eventually(emptied_while_reading)
+    await database.stop()
+
+
 async def test_jobs_wait_for_a_checkpoint_without_blocking_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
