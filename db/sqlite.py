@@ -62,9 +62,9 @@ with the writes (100 messages a second write 11 MB), and the log would grow with
 stays and is overwritten, because a disk does that in half the time of a growing file."""
 MAX_FILE = 4 * MAX_LOG
 """Bytes from which that file is truncated as well."""
-QUIET = 5
+QUIET = 3
 """Checkpoints without new data after which the log is emptied, so that deleted data does not remain
-in it."""
+in it. Fewer than the seconds between two writes of the health check."""
 
 READ_SECONDS = 5.0
 """The time for which a reading connection waits for a lock."""
