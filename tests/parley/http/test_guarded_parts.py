@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from gateway.errors import StartError
+from parley.http.connections import Phase
 from parley.http.local_listener import LocalListener
 from tests.parley.http.local import Handlers, answers, dialogue, error_of, get
 from tests.support.patience import PATIENCE
@@ -169,6 +170,31 @@ async def test_a_stream_of_a_part_ends_when_the_client_or_the_listener_goes() ->
         await listener.stop()
         assert time.monotonic() - began < 3
     assert len(ended) == 2
+
+
+async def test_an_application_that_goes_on_after_its_answer_counts_as_answered() -> None:
+    going_on, handlers = asyncio.Event(), Handlers()
+
+    async def part(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("hello")(scope, receive, send)
+        await going_on.wait()
+
+    listener = LocalListener()
+    listener.add_routes(handlers.routes())
+    listener.add_guarded("/part", lambda: part)
+    await listener.start()
+    async with dialogue(listener, get("/part", close=False)) as (reader, writer):
+        await reader.readuntil(b"hello")
+        assert listener.connections.count(Phase.IDLE) == 1
+        writer.write(get("/hangs"))
+        await eventually(lambda: handlers.reached)
+        going_on.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert listener.connections.count(Phase.WORK) == 1
+        handlers.hanging.set()
+        await reader.readuntil(b"late")
+    await listener.stop()
 
 
 async def test_the_applications_of_parts_may_be_of_any_framework() -> None:
