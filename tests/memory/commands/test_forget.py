@@ -19,8 +19,9 @@ from gateway.stores.unit_of_work import put_waiting_turn
 from memory.commands import texts
 from memory.commands.forget import page_of
 from memory.model.record import Draft, Kind
-from memory.ports.memories import Filter, MemoryStore
+from memory.ports.memories import Filter
 from memory.service.privacy import MAX_MATCHES as MAX_FOUND
+from memory.stores.memories import SqlMemories
 from memory.stores.personal_data import SqlMemoryPersonalData
 from parley.wiring.storage import memory_stores
 from tests.memory.commands.test_command_set import press, say
@@ -436,7 +437,7 @@ async def test_a_failure_of_the_store_leaves_the_question_open(
 ) -> None:
     await say(rig, "/remember my dog is called Luna")
     question = await say(rig, "/forget Luna")
-    fail_first(monkeypatch, MemoryStore, "delete")
+    fail_first(monkeypatch, SqlMemories, "delete")
     pressed = rig.caller("ada")
     value = next(one.value for one in question.buttons if one.label.startswith("Forget"))
     with pytest.raises(StoreUnavailable):
