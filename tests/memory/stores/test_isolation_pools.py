@@ -28,7 +28,7 @@ from tests.support.clock import FakeClock
 
 AGENTS: Final = ("agent-a", "agent-b", "agent-c")
 POOLS: Final = ("pool-1", "pool-2")
-TENANTS: Final = ("t", "u")
+TENANTS: Final = ("t", "t", "t", "t", "u")
 JOIN: Final = Statement("""
     INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
     VALUES (:pool, :agent, :tenant, :person, 'read', :granted, 0) RETURNING seq
@@ -65,25 +65,31 @@ def shares(draw: st.DrawFn) -> Drawn:
 
 
 members = st.dictionaries(
-    st.tuples(st.sampled_from(POOLS), st.sampled_from(AGENTS)), st.booleans(), max_size=6
+    st.tuples(st.sampled_from(POOLS), st.sampled_from(AGENTS)),
+    st.booleans(),
+    min_size=3,
+    max_size=6,
 )
 kept = st.builds(
-    lambda record, agent, private: replace(
+    lambda record, tenant, agent, private: replace(
         record,
+        tenant=tenant,
         agent_private=private and bool(agent) and record.scope is Scope.USER,
         provenance=replace(record.provenance, agent=agent),
     ),
     records(),
+    st.sampled_from(TENANTS),
     st.sampled_from(("", *AGENTS)),
     st.booleans(),
 )
 asking = st.builds(
-    lambda access, agent, widest, outside: replace(
-        access, agent=agent, widest=widest, outside=outside
+    lambda access, tenant, agent, widest, outside: replace(
+        access, tenant=tenant, agent=agent, widest=widest, outside=outside
     ),
     reaches(),
-    st.sampled_from(("", *AGENTS)),
-    st.integers(0, 4),
+    st.sampled_from(TENANTS),
+    st.sampled_from(("", *AGENTS, *AGENTS)),
+    st.sampled_from((0, 1, 2, 3, 4, 4, 4, 4)),
     st.booleans(),
 )
 
@@ -147,12 +153,12 @@ async def stored(
 
 
 @pytest.mark.parametrize("text", ["", "tea"])
-@settings(CONTROLLED, max_examples=30)
+@settings(CONTROLLED, max_examples=40)
 @given(
-    some=st.lists(kept, max_size=6),
+    some=st.lists(kept, min_size=1, max_size=6),
     joined=members,
-    shared=st.lists(shares(), max_size=8),
-    asks=st.lists(asking, min_size=1, max_size=4),
+    shared=st.lists(shares(), min_size=2, max_size=8),
+    asks=st.lists(asking, min_size=2, max_size=6),
 )
 async def test_agents_find_only_what_the_rule_shows_them(
     engine: Engine,
