@@ -10,6 +10,8 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.observe.security_log import SecurityLog
+from gateway.ports.observer import SecurityEvent
 from parley.http import asgi_server
 from parley.http.connections import ConnectionBounds
 from parley.http.local_listener import BOUNDS, LocalListener
@@ -190,6 +192,33 @@ async def test_a_body_over_the_limit_is_refused_without_being_read(handlers: Han
         )
         assert (status, error_of(body)) == (413, "too_large")
         assert handlers.reached == ["/echo"], "the length of the chunked body was not known"
+
+
+async def test_a_body_over_the_limit_of_its_route_is_refused_without_being_read(
+    listener: LocalListener,
+) -> None:
+    ((status, _, body),) = await answers(listener, POST + b"Content-Length: 100001\r\n\r\n")
+    assert (status, error_of(body)) == (413, "too_large")
+
+
+async def test_refusals_are_audited_with_their_reason_and_without_the_path(
+    handlers: Handlers,
+) -> None:
+    noted: list[SecurityEvent] = []
+
+    class Noting(SecurityLog):
+        def note(self, event: SecurityEvent) -> None:
+            noted.append(event)
+
+    async with serving(handlers, security=Noting()) as made:
+        await answers(made, get("/secret-path"))
+        await answers(made, get("/", b"X-Forwarded-For: 203.0.113.9\r\n"))
+        await answers(made, get("/"))
+    assert [(event.event, event.reason) for event in noted] == [
+        ("local_denied", "not_found"),
+        ("local_denied", "forwarded_without_token"),
+    ]
+    assert "secret-path" not in str(noted)
 
 
 async def test_a_client_that_sends_all_before_it_reads_gets_the_refusal(
