@@ -76,7 +76,7 @@ async def test_a_new_folder_has_notes_and_no_problems(tmp_path: Path) -> None:
     ended = await parley_alone("doctor", cwd=tmp_path)
     assert (ended.status, ended.err) == (0, "")
     assert "Set ANTHROPIC_API_KEY" in ended.out
-    assert "`parley init` sets one up." in ended.out
+    assert "Run `parley init` to set one up." in ended.out
     assert not (tmp_path / "data").exists()
 
 
