@@ -10,6 +10,7 @@ from memory.stores.api_tokens import TokenStore
 from parley.config import Settings
 from parley.http.api.app import MemoryApi
 from parley.http.api.authentication import Authenticator
+from parley.http.api.events import PATH as EVENTS
 from parley.http.api.events import EventRoutes
 from parley.http.api.openapi import PREFIX
 from parley.http.client_address import networks
@@ -71,4 +72,4 @@ def add_memory_api(
     listener.add_guarded(PREFIX, api.app)
     if wired.agents is not None:
         events = EventRoutes(entrance, wired.memory, wired.agents.events, services.clock)
-        listener.add_routes(events.routes())
+        listener.add_guarded(EVENTS, events.app)

@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from starlette.routing import Router
+from starlette.types import ASGIApp
+
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput
 from gateway.ports import Clock
@@ -24,6 +27,7 @@ from memory.model.scope import RequestScope
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator
 from parley.http.api.operations import Refused
+from parley.http.local_routes import starlette_routes
 from parley.security.tokens import TokenClaims
 
 PATH: Final = "/api/events"
@@ -75,9 +79,9 @@ class EventRoutes:
         self._clock = clock
         self._open = OpenStreams()
 
-    def routes(self) -> tuple[LocalRoute, ...]:
-        """Return the routes for the local listener."""
-        return (LocalRoute("GET", PATH, self.events),)
+    def app(self) -> ASGIApp:
+        """Return the application for the path `PATH`."""
+        return Router(starlette_routes([LocalRoute("GET", "/", self.events)]))
 
     async def events(self, request: LocalRequest) -> LocalResponse | EventStream:
         """Return a page of events, or a stream where the client accepts one."""

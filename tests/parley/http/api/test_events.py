@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -13,7 +14,7 @@ from gateway.ports.clock import SystemClock
 from memory.agents.model import AgentType
 from memory.stores.api_tokens import ApiToken
 from parley.http.api import events as routes
-from tests.parley.http.api.kit import ApiClient, Program
+from tests.parley.http.api.kit import ApiClient, Program, running, settings_in
 from tests.support.patience import PATIENCE
 
 STREAM = {"Accept": "text/event-stream"}
@@ -132,3 +133,12 @@ async def test_streams_of_a_person_are_bounded(
             assert second.status == 429
         async with asked(program, eve.token, **STREAM) as other:
             assert other.status == 200
+
+
+async def test_a_person_needs_no_token_of_the_listener(tmp_path: Path) -> None:
+    server = {"port": 0, "token": "listener-token-0123456789"}
+    async with running(settings_in(tmp_path, server=server)) as program:
+        async with asked(program, program.token("ada")) as response:
+            assert response.status == 200
+        async with asked(program, "listener-token-0123456789") as response:
+            assert response.status == 401
