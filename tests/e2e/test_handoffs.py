@@ -243,6 +243,7 @@ async def test_handoffs_to_people_work_on_redis_and_postgresql(
         source = Source(lab.app)
         made = await source.hand(id_of(ada))
         await offered(lab.app)
+        await eventually(lambda: lab.platform.shown(ada.room)[-1].buttons)
         offer = (await ada.shown())[-1]
         assert "You have accepted" in (await ada.press(offer, "Accept")).text
         await ada.command("handoff", f"done {made.id[:8]} all fine")

@@ -111,8 +111,12 @@ async def test_an_owner_lists_and_revokes_in_a_direct_message(variant: str, tmp_
         assert "Eve" in listed
         assert "is no longer approved" in await told(f"revoke {eve.id}")
         assert "Nobody is approved" in await told("list")
+        seen = len(lab.platform.shown(lab.platform.direct(eve)))
         asked = await lab.platform.say(eve, lab.platform.direct(eve), "and now?")
-        assert (await lab.reasons(asked))[-1] == "rejected"
+        assert (await lab.reasons(asked))[-1] == "not_approved"
+        assert "Nobody is approved" in await told("list")
+        left = lab.platform.shown(lab.platform.direct(eve))[seen:]
+        assert [one.text for one in left] == ["and now?"], "no code for a day"
 
 
 @ONCE_EACH

@@ -64,7 +64,12 @@ async def claims(access: Access, storage: Storage) -> None:
     assert claim.outcome == "claimed"
 
 
+async def empty(_: Access, __: Storage) -> None:
+    """Leave a database with its tables behind."""
+
+
 async def test_an_owner_by_code_is_an_owner_until_it_is_revoked(config: Path) -> None:
+    await beside(config, empty)
     assert await role_of_ada(config) is Role.MEMBER
     await beside(config, claims)
     assert await role_of_ada(config) is Role.OWNER
