@@ -319,7 +319,8 @@ class Sharing(Deciding, Memberships):
         old = next(one for one in self.world.held if one.word == there.shows)
         if pool is None or old.scope != "user":
             return
-        request, caller = self.request_of(held.scene), self.caller(held.scene)
+        caller = self.caller(held.scene)
+        request = self.do(self.rig.memory.for_principal(caller)).request
         inside = bool(pool.project) and self.shared.in_project(held.scene, pool.project)
         member = self.shared.members.get((pool.id, held.id))
         memory = next(one for one in self.world.held if one.word == there.word)
