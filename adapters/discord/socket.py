@@ -111,10 +111,10 @@ class GatewayConnection:
         """The verdict by the last acknowledged heartbeat."""
         socket: discord.gateway.DiscordWebSocket | None = self.client.ws
         # The library shows the latency of the last answer, not the time since then.
-        heartbeat = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - no public way
+        heartbeat = socket._keep_alive if socket is not None and socket.open else None  # noqa: SLF001 - discord.py offers no public attribute
         if heartbeat is None:
             return self._liveness.check(0.0, connected=False)
-        self._liveness.answered(heartbeat._last_ack)  # noqa: SLF001 - no public way
+        self._liveness.answered(heartbeat._last_ack)  # noqa: SLF001 - discord.py offers no public attribute
         return self._liveness.check((heartbeat.interval or 0.0) + ACK_SECONDS)
 
     async def close_socket(self) -> None:

@@ -13,7 +13,7 @@ AccessChange = Literal[
     "requested", "approved", "rejected", "revoked", "owner_code_made", "owner_claimed",
     "owner_code_refused", "owner_code_exposed",
 ]  # fmt: skip
-"""What the audit log records about access."""
+"""The events of access in the audit log."""
 ClaimOutcome = Literal["claimed", "again", "none", "wrong", "used", "expired", "void"]
 
 

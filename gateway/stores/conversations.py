@@ -45,7 +45,7 @@ ADD: Final = Statement("""
 """)
 LATEST: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE conversation = :conversation ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - a constant
+""")  # noqa: S608 - a constant of this module
 LATEST_SINCE_SUMMARY: Final = Statement(f"""
     SELECT {COLUMNS} FROM turns WHERE conversation = :conversation AND id >= COALESCE((
         SELECT last.id FROM conversation_notes AS notes JOIN turns AS last
@@ -53,16 +53,16 @@ LATEST_SINCE_SUMMARY: Final = Statement(f"""
                 AND last.role = notes.upto_role
         WHERE notes.conversation = :conversation), 0)
     ORDER BY id DESC LIMIT :limit
-""")  # noqa: S608 - a constant
+""")  # noqa: S608 - a constant of this module
 KNOWS: Final = Statement(f"""
     SELECT 1 FROM turns
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user' LIMIT 1
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 EDIT: Final = Statement(f"""
     UPDATE turns SET text = :text
     WHERE channel = :channel AND {among("message_id", "message_ids")} AND role = 'user'
         AND (text <> '' OR material = '')
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 DELETE: Final = Statement(f"""
     DELETE FROM turns WHERE id IN (
         SELECT id FROM turns
@@ -72,7 +72,7 @@ DELETE: Final = Statement(f"""
             SELECT answers FROM turns
             WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
     )
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 CLEAR: Final = Statement("DELETE FROM turns WHERE conversation = :conversation")
 TAKES_PART: Final = Statement("""
     SELECT 1 FROM turns WHERE conversation = :conversation AND role = 'assistant' LIMIT 1
@@ -102,7 +102,7 @@ TOUCH: Final = Statement("""
 SUMMARISED: Final = Statement(f"""
     SELECT message_id, role, text FROM turns
     WHERE conversation = :conversation AND {among("message_id", "message_ids")} {FOR_UPDATE}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 SET_SUMMARY: Final = Statement("""
     INSERT INTO conversation_notes
         (conversation, channel, at, summary, upto_message, upto_role, upto_at, persons)
@@ -117,13 +117,13 @@ FORGET_SUMMARIES_OF: Final = Statement(f"""
     UPDATE conversation_notes SET {NO_SUMMARY} WHERE conversation IN (
         SELECT conversation FROM turns
         WHERE channel = :channel AND role = 'user' AND {among("message_id", "message_ids")})
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 """Deletes a summary with any message that it may derive from. Run it before the message is deleted.
 """
 FORGET_TASKS_OF: Final = Statement(f"""
     UPDATE conversation_notes SET {NO_TASK}
     WHERE channel = :channel AND task_message <> '' AND {among("task_message", "message_ids")}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 CLEAR_NOTES: Final = Statement("DELETE FROM conversation_notes WHERE conversation = :conversation")
 
 

@@ -37,7 +37,7 @@ TURNS: Final = f"""
         role = 'assistant' AND (channel, answers) IN (
             SELECT channel, answers FROM turns
             WHERE role = 'user' AND {PERSON} AND {OWN_TENANT})))
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 USAGE: Final = f"tenant = :tenant AND {PERSON}"
 ACCOUNT: Final = "platform || ':' || account || ':'"
 # Ids of commands and presses contain several ids, including the person's (Slack).
@@ -48,7 +48,7 @@ NAMED: Final = f"""
     ({contains("message_id", "':'")} AND EXISTS (
         SELECT 1 FROM {listed("persons", "p")}
         WHERE {begins("p.value", f"({ACCOUNT})")} AND {ID_INSIDE}))
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 AUTHOR: Final = f"({ACCOUNT} || {json_item('conversation', 4)})"
 TRACES: Final = f"""
     {OWN_TENANT} AND (
@@ -56,9 +56,9 @@ TRACES: Final = f"""
         OR (conversation, message_id) IN (SELECT conversation, message_id FROM turns WHERE {PERSON})
         OR {among(AUTHOR, "persons")}
         OR {NAMED})
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 KEY_BEGINS: Final = begins("spent.key", "('user:' || :tenant || ':' || p.value || ':')")
-SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"  # noqa: S608 - constants
+SPENT: Final = f"EXISTS (SELECT 1 FROM {listed('persons', 'p')} WHERE {KEY_BEGINS})"  # noqa: S608 - constants of this module
 PAST: Final = f"""
     {SPENT} AND substr(spent.key, length(spent.key) - 9) <> :day
         AND substr(spent.key, length(spent.key) - 7) <> :month
@@ -66,12 +66,12 @@ PAST: Final = f"""
 OWN_TASK: Final = f"(task <> '' AND {among('task_person', 'persons')})"
 SPOKE: Final = f"""
     EXISTS (SELECT 1 FROM {json_values("persons", "said")} WHERE {among("said.value", "persons")})
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 # '*' stands for material.
 ALONE: Final = f"""
     NOT EXISTS (SELECT 1 FROM {json_values("persons", "said")}
         WHERE said.value <> '*' AND NOT {among("said.value", "persons")})
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 
 PROGRAM: Final = "parley"
 """The platform name under which the program stores values of its own."""
@@ -99,7 +99,7 @@ class _Table:
 
 def _table(name: str, columns: str, where: str) -> _Table:
     names = tuple(column.strip() for column in columns.split(","))
-    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608 - constants
+    sql = f"SELECT {', '.join(names)} FROM {name} WHERE {where} LIMIT {MAX_ROWS}"  # noqa: S608 - constants of this module
     return _Table(name, names, Statement(sql))
 
 
@@ -112,7 +112,7 @@ NOTES: Final = _Table(
             CASE WHEN {SPOKE} AND {ALONE} THEN summary ELSE '' END AS summary
         FROM conversation_notes
         WHERE {OWN_TENANT} AND ({OWN_TASK} OR (summary <> '' AND {SPOKE} AND {ALONE}))
-    """),  # noqa: S608 - constants
+    """),  # noqa: S608 - constants of this module
 )
 WORKING: Final = (
     _table(
@@ -148,23 +148,23 @@ CLEAR: Final = tuple(
         (
             # Notes before turns, as everywhere: otherwise two concurrent changes could deadlock in
             # PostgreSQL.
-            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608 - constants
-            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608 - constants
+            f"UPDATE conversation_notes SET {NO_TASK} WHERE {OWN_TENANT} AND {OWN_TASK}",  # noqa: S608 - constants of this module
+            f"UPDATE conversation_notes SET {NO_SUMMARY} WHERE {OWN_TENANT} AND {SPOKE}",  # noqa: S608 - constants of this module
             # The rows are selected first: the deletion must not change the condition.
-            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608 - constants
+            f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {TURNS})",  # noqa: S608 - constants of this module
         ),
     )
 )
 ERASE: Final = (
-    Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM traces WHERE {TRACES}"),  # noqa: S608 - constants of this module
     *CLEAR,
-    Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM admissions WHERE {USAGE}"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM approvers WHERE {USAGE}"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants
-    Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM feedback WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM admissions WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM pairing_requests WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM approvers WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM owner_codes WHERE {USAGE}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM spent WHERE {PAST}"),  # noqa: S608 - constants of this module
+    Statement(f"UPDATE usage SET person = '' WHERE {USAGE}"),  # noqa: S608 - constants of this module
 )
 
 

@@ -28,21 +28,21 @@ ADD: Final = Statement(f"""
         at = excluded.at, decisions = excluded.decisions, outcome = excluded.outcome,
         milliseconds = excluded.milliseconds, durations = excluded.durations,
         slot = excluded.slot
-""")  # noqa: S608 - a constant
+""")  # noqa: S608 - a constant of this module
 FREE_SLOT: Final = Statement("DELETE FROM traces WHERE slot = :slot AND id <> :id")
 FIND: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
+    f"SELECT {COLUMNS} FROM traces WHERE message_id = :message_id ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
-RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants
+RECENT: Final = Statement(f"SELECT {COLUMNS} FROM traces ORDER BY at DESC LIMIT :limit")  # noqa: S608 - constants of this module
 ENDED: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE outcome = :outcome ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
+    f"SELECT {COLUMNS} FROM traces WHERE outcome = :outcome ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
 CHANNEL: Final = f"platform || ':' || account || ':' || {json_item('conversation', 4)}"
 RECENT_IN: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE {CHANNEL} = :channel ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
+    f"SELECT {COLUMNS} FROM traces WHERE {CHANNEL} = :channel ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
 RECENT_OF: Final = Statement(
-    f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants
+    f"SELECT {COLUMNS} FROM traces WHERE {TRACES} ORDER BY at DESC LIMIT :limit"  # noqa: S608 - constants of this module
 )
 PRUNE: Final = deleting_some("traces", "id", "at < :before", "at")
 PRUNE_REFUSED: Final = deleting_some("traces", "id", "slot IS NOT NULL AND at < :before", "at")

@@ -54,19 +54,19 @@ COUNT: Final = Statement("""
 """)
 RELEASE: Final = Statement(f"""
     DELETE FROM reserved WHERE turn = :turn AND {among("key", "keys")}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 TOTALS: Final = Statement(f"""
     SELECT model, count(*), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
         sum(cache_write_tokens), sum(micros)
     FROM usage WHERE tenant IN (:tenant, '') AND at >= :since
         AND (:everything OR {among("person", "persons")})
     GROUP BY model ORDER BY sum(micros) DESC, model LIMIT 1000
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 LARGEST: Final = Statement(f"""
     SELECT key, micros FROM spent WHERE {begins("key", ":kind")}
         AND substr(key, length(key) - length(:period) + 1) = :period
     ORDER BY micros DESC, key LIMIT :limit
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 PERSON_OF: Final = Statement("SELECT person FROM usage WHERE turn = :turn LIMIT 1")
 PRUNE_ROWS: Final = deleting_some("usage", "id", "at < :before", "at")
 PRUNE_SUMS: Final = deleting_some("spent", "key", "since < :before", "since")

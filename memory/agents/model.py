@@ -268,7 +268,7 @@ class HandoffStep:
 
 
 class EventKind(StrEnum):
-    """What happened to an agent, a pool or a handoff."""
+    """The kind of an event of an agent, a pool or a handoff."""
 
     AGENT_REGISTERED = "agent.registered"
     AGENT_UNREGISTERED = "agent.unregistered"

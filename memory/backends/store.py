@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 
 class BackendMemories:
-    """What a `MemoryStore` does with learned memories, over one backend. Methods raise
+    """The part of a `MemoryStore` for learned memories, over one backend. Methods raise
     `MemoryUnavailable`; a writer of this process waits for another of the same people."""
 
     def __init__(

@@ -27,7 +27,7 @@ _State = Annotated[dict[str, Any], Field(max_length=MAX_FIELDS)]
 
 
 class Context(Arguments):
-    """What the receiver needs to know."""
+    """The facts that the receiver needs."""
 
     task_description: Annotated[
         str, Field(min_length=1, max_length=MAX_TASK, description="The task, and when it is done.")

@@ -211,7 +211,7 @@ SHOWS_SHARED: Final = f"({TENANT} AND NOT m.agent_private AND {READS_SHARE})"
 """`shows_shared(access, record, share)` for a row `m` and rows of `SHARES`."""
 SEES_SHARED: Final = f"""({SEES} OR (NOT m.agent_private AND {TENANT} AND EXISTS (
     SELECT 1 FROM {SHARES} WHERE s.number = m.seq AND {READS_SHARE}
-)))"""  # noqa: S608 - constants
+)))"""  # noqa: S608 - constants of this module
 """`SEES` for the request of an agent. Other requests do not read the tables of pools."""
 
 

@@ -15,13 +15,13 @@ COLUMNS: Final = "id, name, tenant, person, issued_at, until"
 ADD: Final = Statement(f"""
     INSERT INTO person_tokens ({COLUMNS})
     VALUES (:id, :name, :tenant, :person, :issued_at, :until) ON CONFLICT DO NOTHING
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 GOOD: Final = Statement("SELECT 1 FROM person_tokens WHERE id = :id")
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM person_tokens WHERE until > :now ORDER BY issued_at DESC, id
     LIMIT {MAX_LISTED}
-""")  # noqa: S608 - constants
-REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
+REVOKE: Final = Statement(f"DELETE FROM person_tokens WHERE name = :name RETURNING {COLUMNS}")  # noqa: S608 - constants of this module
 CLEAR: Final = Statement("DELETE FROM person_tokens")
 PRUNE: Final = Statement("DELETE FROM person_tokens WHERE until <= :now")
 

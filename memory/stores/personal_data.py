@@ -47,7 +47,7 @@ class PersonalTable:
     def select(self) -> Statement:
         """The rows of a person."""
         return Statement(
-            f"SELECT {', '.join(self.columns)} FROM {self.name}"  # noqa: S608 - constants
+            f"SELECT {', '.join(self.columns)} FROM {self.name}"  # noqa: S608 - constants of this module
             f" WHERE tenant = :tenant AND {self.whose}"
         )
 
@@ -126,21 +126,21 @@ LEFT: Final = f"""
         SELECT count(*) FROM people_links other WHERE other.tenant = :tenant
             AND other.link_group = link.link_group AND NOT {among("other.person", "persons")}
     )
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 NAMELESS: Final = f"""
     UPDATE memories SET person = '', session = '', message_id = '', conversation = '', room = '',
         channel = '', derived_from = '[]', agent = '' WHERE {THEIRS}
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 UNWRITTEN: Final = f"""
     UPDATE brain_documents SET author = '' WHERE tenant = :tenant AND {among("author", "persons")}
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 # The work of the source stays, without the receiver and what they wrote.
 UNRECEIVED: Final = f"""
     UPDATE agent_handoffs SET target = '', target_person = '', target_owner = '', result = NULL,
         reason = '', ended_at = COALESCE(ended_at, created_at), told = true,
         status = CASE WHEN status IN ('pending', 'accepted') THEN 'expired' ELSE status END
     WHERE tenant = :tenant AND {among("target_owner", "persons")}
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 WHOLE: Final = (
     *("waiting_turns", "quarantine", "memory_reviews", "memory_sessions"),
     *("people_links", "people_projects", "people_choices", "person_tokens"),
@@ -149,23 +149,23 @@ WHOLE: Final = (
 )
 """Tables that are erased completely."""
 ERASE: Final = (
-    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM people_links WHERE tenant = :tenant AND person IN ({LEFT})"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM memories WHERE {THEIRS} AND scope = 'user'"),  # noqa: S608 - constants of this module
     Statement(f"""
         DELETE FROM memory_origins
         WHERE memory IN (SELECT seq FROM memories WHERE {THEIRS})
-    """),  # noqa: S608 - constants
+    """),  # noqa: S608 - constants of this module
     Statement(NAMELESS),
-    Statement(f"DELETE FROM pool_members WHERE pool IN (SELECT id FROM pools WHERE {THEIRS})"),  # noqa: S608 - constants
-    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608 - constants
-    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants
-    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM pool_members WHERE pool IN (SELECT id FROM pools WHERE {THEIRS})"),  # noqa: S608 - constants of this module
+    *(Statement(f"DELETE FROM {table} WHERE {THEIRS}") for table in WHOLE),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM link_requests WHERE tenant = :tenant AND {ASKED_FOR}"),  # noqa: S608 - constants of this module
+    Statement(f"DELETE FROM brain_documents WHERE tenant = :tenant AND {SOUL}"),  # noqa: S608 - constants of this module
     Statement(UNWRITTEN),
     Statement(f"""
         DELETE FROM agent_handoffs WHERE tenant = :tenant AND {among("source_owner", "persons")}
-    """),  # noqa: S608 - constants
+    """),  # noqa: S608 - constants of this module
     Statement(UNRECEIVED),
-    Statement(f"DELETE FROM agent_events WHERE tenant = :tenant AND {TOOK_PART}"),  # noqa: S608 - constants
+    Statement(f"DELETE FROM agent_events WHERE tenant = :tenant AND {TOOK_PART}"),  # noqa: S608 - constants of this module
 )
 
 
@@ -224,7 +224,7 @@ KNOWN: Final = Statement(f"""
         UNION ALL SELECT owner, 0, 0, 0 FROM brain_documents
             WHERE tenant = :tenant AND document = 'soul'
     ) AS known GROUP BY person HAVING person <> '' ORDER BY {in_byte_order("person")} LIMIT :limit
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 
 
 class MemoryCounts:

@@ -20,7 +20,7 @@ FORGET_AT_ONCE: Final = 100
 DECIDES: Final = f"(m.tenant = :for_tenant AND ({SHOWN} OR {OPERATED}))"
 """The entry waits for this person: an own one that may be shown, or an operator's."""
 COLUMNS: Final = "id, record, reason, submitted_at, passed, failed, state, decided_at, note, target"
-SELECT: Final = f"SELECT {COLUMNS} FROM memory_reviews m WHERE {DECIDES}"  # noqa: S608 - constants
+SELECT: Final = f"SELECT {COLUMNS} FROM memory_reviews m WHERE {DECIDES}"  # noqa: S608 - constants of this module
 WAITING: Final = Statement(f"{SELECT} AND m.state = 'pending' ORDER BY m.seq LIMIT :limit")
 HISTORY: Final = Statement(f"""
     {SELECT} AND m.state <> 'pending' ORDER BY m.decided_at DESC, m.seq DESC LIMIT :limit
@@ -31,7 +31,7 @@ ROOM: Final = Statement(f"""
             WHERE m.state = 'pending' AND m.tenant = :for_tenant
                 AND {among("m.person", "for_persons")}) < :most
         AND (SELECT count(*) FROM memory_reviews WHERE state = 'pending') < :most_in_all
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 ADD: Final = Statement("""
     INSERT INTO memory_reviews (id, tenant, person, scope, project, room, target, state,
         record, reason, passed, failed, submitted_at, note)
@@ -45,11 +45,11 @@ PROPOSED: Final = Statement(f"""
     WHERE :for_operates AND m.tenant = :for_tenant AND m.state = 'pending' AND (m.scope = 'global'
         OR (m.scope = 'project' AND {among("m.project", "projects")}))
     GROUP BY whose
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 TAKE: Final = Statement(f"""
     UPDATE memory_reviews AS m SET state = :state, note = :note, decided_at = :at
     WHERE m.id = :id AND m.state = 'pending' AND {DECIDES} RETURNING {COLUMNS}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 SETTLE: Final = Statement("UPDATE memory_reviews SET record = :record WHERE id = :id")
 FORGET: Final = Statement("""
     DELETE FROM memory_reviews WHERE seq IN (
@@ -60,7 +60,7 @@ PUT_BACK: Final = Statement(f"""
     UPDATE memory_reviews AS m SET state = 'pending', note = '', decided_at = NULL,
         record = :record
     WHERE m.id = :id AND m.state = 'approved' AND {DECIDES}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 
 _RECORDS: TypeAdapter[Record] = TypeAdapter(Record)
 

@@ -22,21 +22,21 @@ POOLS_READ: Final = 20
 """Pools that they are in: those that the agent joined last."""
 JOINED: Final = f"""
     SELECT pool FROM pool_members WHERE agent = :for_agent ORDER BY seq DESC LIMIT {POOLS_READ}
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 LATEST: Final = f"""
     SELECT x.seq FROM pool_memories x WHERE x.pool = r.pool ORDER BY x.seq DESC LIMIT {SHARED_READ}
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 SOME: Final = either(
     sqlite=f"({JOINED}) AS r JOIN pool_memories l ON l.seq IN ({LATEST})",
     postgres=f"({JOINED}) AS r CROSS JOIN LATERAL ({LATEST}) AS l",
 )
 IN_POOLS: Final = within(
     "m.seq",
-    f"SELECT s.number FROM pool_memories s WHERE s.seq IN (SELECT l.seq FROM {SOME}"  # noqa: S608 - constants
+    f"SELECT s.number FROM pool_memories s WHERE s.seq IN (SELECT l.seq FROM {SOME}"  # noqa: S608 - constants of this module
     f" ORDER BY l.seq DESC LIMIT {SHARED_READ})",
 )
 """A memory `m` that may be shared with the asking agent; the rule decides."""
-WORDS: Final = f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {IN_POOLS} AND "  # noqa: S608 - constants
+WORDS: Final = f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {IN_POOLS} AND "  # noqa: S608 - constants of this module
 
 Hits = list[tuple[int, float]]
 

@@ -122,7 +122,7 @@ class MemoryStage:
         return [item.text for item in await turn.knowledge(question)]
 
     async def prompted(self, caller: Caller | None = None) -> str:
-        """What memory writes into every prompt of a caller."""
+        """The text of memory in every prompt of a caller."""
         turn = await self.wired.remembering.turn(caller or self.caller())
         parts = await turn.prompt_parts()
         return f"{parts.brief}\n{parts.shared}"

@@ -116,8 +116,8 @@ def add_endpoint(listener: LocalListener, servers: McpServers, entrance: Entranc
 
 def request_handler(services: McpServices, name: ServerName | None) -> RequestHandler:
     """Return the SDK's handler of one server. It imports the SDK, which takes a second."""
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415
-    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - start-up stays short
+    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - start-up stays short
 
     from memory.mcp.server import ParleyServer  # noqa: PLC0415 - imports the SDK
 

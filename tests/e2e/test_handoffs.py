@@ -37,7 +37,7 @@ def agents_of(app: App) -> WiredAgents:
 
 
 def request_of(app: App, person: str) -> RequestScope:
-    """What a personal token authenticates."""
+    """The person whom a token authenticates."""
     platform, account, id_ = person.split(":", 2)
     principal = Principal("default", PersonId(platform, account, id_), Role.MEMBER)
     place = Place("api", account, person, Audience.DIRECT)

@@ -59,7 +59,7 @@ def files(folder: Path) -> list[Path]:
 
 
 async def prompt(ada: Talk, model: AnthropicSimulator, question: str) -> str:
-    """What the model reads when Ada asks."""
+    """The prompt of a question from Ada."""
     await ada.say(question)
     return json.dumps(model.bodies[-1], ensure_ascii=False)
 

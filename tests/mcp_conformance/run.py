@@ -46,7 +46,7 @@ ASKS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is tested: the fixtures, with or without sessions, or the program's own servers."""
+    """The servers under test: the fixtures, with or without sessions, or the program's own."""
 
     title: str
     fixtures: bool

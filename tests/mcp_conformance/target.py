@@ -1,4 +1,4 @@
-"""What the suite runs against: a running program, with its own servers or with the fixtures."""
+"""The target of the suite: a running program, with its own servers or with the fixtures."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

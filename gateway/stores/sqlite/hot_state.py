@@ -41,8 +41,8 @@ def delete_some(db: sqlite3.Connection, table: str, key: str, where: str, *value
     `table`, `key` (the columns of its key) and `where` are constants of this program; `values` are
     the parameters.
     """
-    some = f"SELECT {key} FROM {table} WHERE {where} LIMIT {PRUNED_AT_ONCE}"  # noqa: S608 - constants
-    return db.execute(f"DELETE FROM {table} WHERE ({key}) IN ({some})", values).rowcount  # noqa: S608 - constants
+    some = f"SELECT {key} FROM {table} WHERE {where} LIMIT {PRUNED_AT_ONCE}"  # noqa: S608 - constants of this module
+    return db.execute(f"DELETE FROM {table} WHERE ({key}) IN ({some})", values).rowcount  # noqa: S608 - constants of this module
 
 
 log = structlog.get_logger(__name__)
@@ -178,7 +178,7 @@ class SqliteOutbox:
         await self._database.run_job(lambda db: insert_outbound(db, outbound, now))
 
     async def waiting(self, limit: int) -> list[OutboxEntry]:
-        query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"  # noqa: S608 - a constant
+        query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"  # noqa: S608 - a constant of this module
         return parse_rows(await self._fetch(query, limit), _outbox_entry)
 
     async def begin(self, key: str) -> None:
@@ -208,7 +208,7 @@ class SqliteOutbox:
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
         query = (
-            f"SELECT reason, settled_at, {COLUMNS} FROM outbox"  # noqa: S608 - a constant
+            f"SELECT reason, settled_at, {COLUMNS} FROM outbox"  # noqa: S608 - a constant of this module
             " WHERE state = 'dead' ORDER BY settled_at DESC, seq DESC LIMIT ?"
         )
         return parse_rows(await self._fetch(query, limit), _letter)
@@ -231,7 +231,7 @@ class SqliteOutbox:
 
     async def entries(self, keys: Sequence[str]) -> list[OutboxEntry]:
         query = (
-            f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting'"  # noqa: S608 - a constant
+            f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting'"  # noqa: S608 - a constant of this module
             " AND key IN (SELECT value FROM json_each(?)) ORDER BY seq"
         )
         return parse_rows(await self._fetch(query, json.dumps(keys)), _outbox_entry)

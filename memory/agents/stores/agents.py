@@ -29,8 +29,8 @@ ADD: Final = Statement(f"""
     INSERT INTO agents ({COLUMNS})
     SELECT :id, :tenant, :person, :type, :capabilities, :registered_at, :name
     WHERE (SELECT count(*) FROM agents) < :limit
-""")  # noqa: S608 - constants
-GET: Final = Statement(f"SELECT {COLUMNS} FROM agents WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
+GET: Final = Statement(f"SELECT {COLUMNS} FROM agents WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants of this module
 KNOWN: Final = Statement(f"""
     SELECT {OF} FROM agents a WHERE a.id = :id AND a.tenant = :tenant AND (
         {among("a.person", "persons")} OR EXISTS (
@@ -40,11 +40,11 @@ KNOWN: Final = Statement(f"""
             SELECT 1 FROM pool_members theirs JOIN pools p ON p.id = theirs.pool
             WHERE theirs.agent = a.id AND p.tenant = :tenant AND {among("p.person", "persons")}
         ))
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM agents WHERE {THEIRS} ORDER BY registered_at, id LIMIT :limit
-""")  # noqa: S608 - constants
-REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
+REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # noqa: S608 - constants of this module
 AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
@@ -62,7 +62,7 @@ WRITTEN: Final = Statement(f"""
     SELECT m.id FROM memories m
     WHERE m.agent = :id AND m.agent <> '' AND m.at >= :since AND {MAY_CHANGE}
     ORDER BY m.at DESC, m.seq DESC LIMIT :limit
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 OPEN: Final = "ended_at IS NULL AND at > :idle"
 ADD_SESSION: Final = Statement(f"""
     INSERT INTO agent_sessions (id, tenant, person, agent, started_at, at)
@@ -70,15 +70,15 @@ ADD_SESSION: Final = Statement(f"""
     WHERE a.id = :id AND a.tenant = :tenant
         AND (SELECT count(*) FROM agent_sessions WHERE {OPEN}) < :limit
     {FOR_UPDATE}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 USE_SESSION: Final = Statement(f"""
     UPDATE agent_sessions SET at = :now WHERE id = :session AND {THEIRS} AND {OPEN}
     RETURNING id, agent, started_at, ended_at
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 END_SESSION: Final = Statement(f"""
     UPDATE agent_sessions SET ended_at = :now
     WHERE id = :session AND {THEIRS} AND ended_at IS NULL
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 AT_ONCE: Final = 1_000
 """Sessions of one batch of the housekeeping."""
 
@@ -86,15 +86,15 @@ AT_ONCE: Final = 1_000
 def _some(where: str) -> str:
     return within(
         "id",
-        f"SELECT id FROM agent_sessions WHERE {where} LIMIT {AT_ONCE} {SKIP_LOCKED}",  # noqa: S608 - constants
+        f"SELECT id FROM agent_sessions WHERE {where} LIMIT {AT_ONCE} {SKIP_LOCKED}",  # noqa: S608 - constants of this module
     )
 
 
 END_IDLE: Final = Statement(
-    f"UPDATE agent_sessions SET ended_at = at WHERE {_some('ended_at IS NULL AND at <= :idle')}"  # noqa: S608 - constants
+    f"UPDATE agent_sessions SET ended_at = at WHERE {_some('ended_at IS NULL AND at <= :idle')}"  # noqa: S608 - constants of this module
 )
 FORGET_ENDED: Final = Statement(
-    f"DELETE FROM agent_sessions WHERE {_some('ended_at IS NOT NULL AND ended_at <= :ended')}"  # noqa: S608 - constants
+    f"DELETE FROM agent_sessions WHERE {_some('ended_at IS NOT NULL AND ended_at <= :ended')}"  # noqa: S608 - constants of this module
 )
 
 

@@ -18,14 +18,14 @@ SHARES: Final = Statement(f"""
         SELECT seq FROM pool_memories WHERE tenant = :for_tenant AND agent = :origin
             AND shared_at >= :since AND {ALLOWED.replace("{column}", "person")}
         ORDER BY seq LIMIT {AT_ONCE})
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 REVIEWS: Final = Statement(f"""
     DELETE FROM memory_reviews WHERE seq IN (
         SELECT seq FROM memory_reviews WHERE tenant = :for_tenant AND state = 'pending'
             AND submitted_at >= :since AND {json_text("record", "provenance", "agent")} = :origin
             AND {ALLOWED.replace("{column}", "person")}
         ORDER BY seq LIMIT {AT_ONCE})
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 HANDOFFS: Final = Statement(f"""
     UPDATE agent_handoffs SET status = 'rejected', reason = :reason, ended_at = :now, told = true
     WHERE id IN (
@@ -34,7 +34,7 @@ HANDOFFS: Final = Statement(f"""
             AND {ALLOWED.replace("{column}", "source_owner")}
         ORDER BY created_at LIMIT {AT_ONCE})
     RETURNING id, source_owner, target_owner
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 REASON: Final = "Taken back, with everything that this agent gave to others."
 
 

@@ -40,8 +40,8 @@ ADD: Final = Statement(f"""
     INSERT INTO pools ({COLUMNS})
     SELECT :id, :tenant, :person, :name, :scope, :project, :created_at
     WHERE (SELECT count(*) FROM pools) < :limit
-""")  # noqa: S608 - constants
-GET: Final = Statement(f"SELECT {COLUMNS} FROM pools WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
+GET: Final = Statement(f"SELECT {COLUMNS} FROM pools WHERE id = :id AND tenant = :tenant")  # noqa: S608 - constants of this module
 LISTED: Final = Statement(f"""
     SELECT {COLUMNS} FROM pools WHERE tenant = :tenant AND {among("person", "persons")}
     UNION SELECT {COLUMNS} FROM pools WHERE {
@@ -52,20 +52,20 @@ LISTED: Final = Statement(f"""
     )
 }
     ORDER BY created_at, id LIMIT :limit
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 INCLUDES: Final = Statement(f"""
     SELECT 1 FROM pool_members WHERE pool = :pool AND tenant = :tenant
         AND {among("person", "persons")} LIMIT 1
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 REMOVE: Final = Statement("DELETE FROM pools WHERE id = :id AND tenant = :tenant")
 REMOVE_MEMBERS: Final = Statement("DELETE FROM pool_members WHERE pool = :id")
-LOCK: Final = Statement(f"SELECT scope, project FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants
+LOCK: Final = Statement(f"SELECT scope, project FROM pools WHERE id = :pool {FOR_UPDATE}")  # noqa: S608 - constants of this module
 MEMBER_COLUMNS: Final = "pool, agent, permission, joined_at, granted"
 MEMBER: Final = Statement(
-    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool AND agent = :agent"  # noqa: S608 - constants
+    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool AND agent = :agent"  # noqa: S608 - constants of this module
 )
 MEMBERS: Final = Statement(
-    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"  # noqa: S608 - constants
+    f"SELECT {MEMBER_COLUMNS} FROM pool_members WHERE pool = :pool ORDER BY seq LIMIT :limit"  # noqa: S608 - constants of this module
 )
 COUNT_MEMBERS: Final = Statement("SELECT count(*) FROM pool_members WHERE pool = :pool")
 CHANGE_MEMBER: Final = Statement("""
@@ -76,7 +76,7 @@ JOIN: Final = Statement(f"""
     INSERT INTO pool_members (pool, agent, tenant, person, permission, granted, joined_at)
     SELECT :pool, a.id, a.tenant, a.person, :permission, :granted, :now
     FROM agents a WHERE a.id = :agent AND a.tenant = :tenant {FOR_UPDATE}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 LEAVE: Final = Statement("DELETE FROM pool_members WHERE pool = :pool AND agent = :agent")
 WRITER: Final = Statement(
     "SELECT seq, permission FROM pool_members WHERE pool = :pool AND agent = :for_agent"
@@ -85,7 +85,7 @@ MEMORY: Final = Statement(f"""
     SELECT m.seq FROM memories m
     WHERE m.id = :memory AND {MAY_CHANGE} AND NOT m.agent_private AND m.role = ''
         AND {TRUE_NOW} {FOR_UPDATE}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 SHARED: Final = Statement("""
     SELECT s.version, EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = s.member)
         AND EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = s.writer)
@@ -109,12 +109,12 @@ RESHARE: Final = Statement("""
 UNSHARE: Final = Statement(f"""
     DELETE FROM pool_memories WHERE pool = :pool AND memory = :memory AND tenant = :tenant
         AND (:any OR {among("person", "persons")})
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 ENTRIES: Final = f"""
     SELECT s.pool, s.memory, s.agent, s.scope, s.shared_at, s.version, {SELECTED}
     FROM {SHARES} JOIN memories m ON m.seq = s.number
     WHERE s.pool = :pool AND {SHOWS_SHARED} AND {TRUE_NOW}
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 QUERY: Final = Statement(f"{ENTRIES} ORDER BY s.seq DESC LIMIT :limit")
 QUERY_ONE: Final = Statement(f"{ENTRIES} AND s.memory = :memory")
 REPLACE: Final = Statement("""
@@ -133,8 +133,8 @@ def _orphans(where: str) -> Statement:
         WHERE {where} (NOT EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = s.member)
             OR NOT EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = s.writer))
         LIMIT :most {SKIP_LOCKED}
-    """  # noqa: S608 - constants
-    return Statement(f"DELETE FROM pool_memories WHERE {within('seq', some)}")  # noqa: S608 - constants
+    """  # noqa: S608 - constants of this module
+    return Statement(f"DELETE FROM pool_memories WHERE {within('seq', some)}")  # noqa: S608 - constants of this module
 
 
 PRUNE: Final = _orphans("")

@@ -166,12 +166,12 @@ WITHIN: Final = f"""
 """
 MANY: Final = Statement(f"""
     SELECT count(*) FROM (SELECT 1 FROM memories m WHERE {WITHIN} LIMIT {COMPARED} + 1) AS counted
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 EXACT: Final = f"""
     SELECT m.id, 1 - (v.vector <=> CAST(:vector AS vector)) FROM memories m
     JOIN memory_vectors v ON v.memory = m.seq
     WHERE {WITHIN} AND v.model = :model AND vector_dims(v.vector) = :dimension AND
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 EXACT_ORDER: Final = " ORDER BY v.vector <=> CAST(:vector AS vector), m.seq DESC LIMIT :limit"
 
 

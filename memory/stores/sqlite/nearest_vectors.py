@@ -188,7 +188,7 @@ NEW: Final = {
         WHERE {column} = :name AND {column} <> '' AND model = :model AND number > :last
             AND dimension = :dimension
         ORDER BY number LIMIT {READ_AT_ONCE}
-    """)  # noqa: S608 - constants
+    """)  # noqa: S608 - constants of this module
     for column in ("owner", "room")
 }
 OLDEST: Final = {
@@ -196,13 +196,13 @@ OLDEST: Final = {
         SELECT number FROM memory_vectors
         WHERE {column} = :name AND {column} <> '' AND model = :model
         ORDER BY number DESC LIMIT 1 OFFSET :rows
-    """)  # noqa: S608 - constants
+    """)  # noqa: S608 - constants of this module
     for column in ("owner", "room")
 }
 PICK: Final = f"""
     SELECT v.number, m.id FROM memory_vectors v JOIN memories m ON m.seq = v.memory
     WHERE {among("v.number", "some")} AND
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 GONE: Final = Statement("""
     SELECT value FROM json_each(:some)
     WHERE value NOT IN (SELECT number FROM memory_vectors

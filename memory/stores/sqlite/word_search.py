@@ -28,23 +28,23 @@ HAVING: Final = Statement("SELECT rowid FROM memories_text WHERE memories_text M
 NEWEST: Final = Statement(f"""
     SELECT rowid FROM memories_text WHERE memories_text MATCH :query
     ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 COUNT: Final = Statement("SELECT count(*) FROM memories_text WHERE memories_text MATCH :query")
-PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "  # noqa: S608 - constants
+PICK: Final = f"SELECT m.seq FROM memories m WHERE {among('m.seq', 'some')} AND "  # noqa: S608 - constants of this module
 CLOSELY: Final = f"""
     SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {among("m.seq", "some")} AND
-"""  # noqa: S608 - constants
+"""  # noqa: S608 - constants of this module
 NUMBER: Final = Statement("SELECT seq FROM memories WHERE id = :after")
 READ_WHOLE: Final = 200
 """Partitions of at most so many memories are read completely, which is cheaper than looking up
 common words."""
 WORDS: Final = Statement(
-    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'partitions')}"  # noqa: S608 - constants
+    f"SELECT m.seq, m.words FROM memories m WHERE {among('m.owner', 'partitions')}"  # noqa: S608 - constants of this module
 )
 PARTITIONS: Final = Statement(f"""
     SELECT coalesce(sum(memories), 0), coalesce(sum(words), 0) FROM memory_partitions
     WHERE {among("name", "partitions")}
-""")  # noqa: S608 - constants
+""")  # noqa: S608 - constants of this module
 MERGE_PAGES: Final = 200
 """Pages of the full-text index that one maintenance step rewrites: some milliseconds."""
 DUE: Final = Statement("SELECT due FROM memory_upkeep WHERE task = 'merge'")

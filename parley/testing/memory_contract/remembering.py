@@ -1,4 +1,4 @@
-"""What a person stores is found again."""
+"""Stored statements of a person are found again."""
 
 import asyncio
 from pathlib import Path

@@ -95,7 +95,7 @@ class Agents:
         return pool
 
     async def entries(self, name: str, pool: Pool, agent: Agent) -> list[PoolEntry]:
-        """What an agent reads in a pool."""
+        """The texts that an agent reads in a pool."""
         found = await self.wired.pools.query_shared(
             await self.request(name), pool.id, agent.id, SharedScope.GLOBAL
         )

@@ -1,4 +1,4 @@
-"""What agents and pools do becomes an event, once it is done."""
+"""Each change of agents and pools becomes an event, once it is done."""
 
 import pytest
 

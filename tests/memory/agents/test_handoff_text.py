@@ -1,4 +1,4 @@
-"""What a handoff says is bounded and clean before it is stored."""
+"""The text of a handoff is bounded and clean before it is stored."""
 
 from typing import Any
 

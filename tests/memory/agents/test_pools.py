@@ -31,7 +31,7 @@ READ, WRITE = Permission.READ, Permission.WRITE
 async def texts(
     agents: Agents, name: str, pool: Pool, agent: Agent, widest: SharedScope = GLOBAL
 ) -> list[str]:
-    """What an agent reads in a pool."""
+    """The texts that an agent reads in a pool."""
     request = await agents.request(name)
     found = await agents.wired.pools.query_shared(request, pool.id, agent.id, widest)
     assert isinstance(found, tuple)

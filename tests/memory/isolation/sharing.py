@@ -414,7 +414,7 @@ class Sharing(Deciding, Memberships):
 
     @rule()
     def clean_up(self) -> None:
-        """What nobody can read is deleted, and nothing else."""
+        """Shares without a reader are deleted, and no others."""
         while self.do(self.pool_registry.prune()):
             pass
 

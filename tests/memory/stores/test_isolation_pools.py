@@ -96,7 +96,7 @@ asking = st.builds(
 
 @dataclass
 class Stored:
-    """What an example stored."""
+    """The stored rows of an example."""
 
     records: list[Record]
     shares: dict[str, list[tuple[str, Share]]]
