@@ -1,0 +1,213 @@
+"""Values of repositories as knowledge.
+
+A `Repository` has branches; a branch has files; a file has a content, which is split into chunks.
+Files with the same content share its chunks, over paths, branches and commits of one repository.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Final
+
+MAX_NAME: Final = 80
+"""Characters of a repository's name."""
+MAX_PATH: Final = 1_024
+"""Bytes of a file's path."""
+MAX_BRANCHES: Final = 20
+"""Branches of one repository that are ingested."""
+
+
+class FileKind(StrEnum):
+    """The purpose of a file."""
+
+    CODE = "code"
+    DOCUMENT = "document"
+    DECISION = "decision"
+    """A decision record (ADR)."""
+    INCIDENT = "incident"
+    """The report of an incident, a postmortem."""
+    INSTRUCTIONS = "instructions"
+    """Instructions of a project to its assistants, such as AGENTS.md; never those of a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git repository that the operator registered.
+
+    `project` is the project whose conversations may read it, "" for the whole tenant. A `private`
+    repository is never read in a public room, unless `rooms` names that room. `remote` is the
+    address of its origin without credentials, "" without one.
+    """
+
+    id: str
+    tenant: str
+    project: str
+    name: str
+    folder: str
+    """The absolute path of the work tree, or of the bare repository."""
+    git_dir: str
+    """The absolute path of the folder with the objects, which all work trees share."""
+    remote: str
+    private: bool
+    rooms: tuple[str, ...]
+    """Public rooms in which a private repository may be read, as `memory.model.scope.room_of`."""
+    branches: tuple[str, ...]
+    """The branches to ingest; empty for the one that is checked out in `folder`."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of a file that is found and shown as one. Lines begin with 1, both ends included.
+
+    `symbol` is the qualified name of the function or class in code; `heading` the headings above
+    the text in a document, joined by " > ". Both are "" where there is none.
+    """
+
+    first_line: int
+    last_line: int
+    symbol: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFile:
+    """A file as `memory.knowledge.splitting` understands it.
+
+    The chunks depend on the text, `kind` and `language` alone, so that files with the same three
+    share them. The other fields may depend on the path as well.
+    """
+
+    kind: FileKind
+    language: str
+    """The name of the programming or markup language in small letters, "" for plain text."""
+    title: str = ""
+    status: str = ""
+    """The status of a decision record or an incident in small letters, such as "accepted"."""
+    date: date | None = None
+    supersedes: tuple[str, ...] = ()
+    """Ids or file names of decision records that this one replaces, as the file gives them."""
+    superseded_by: str = ""
+    services: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file of a branch in the index.
+
+    `content` is the SHA-256 of its bytes in hexadecimal. `commit` is a commit of the branch in
+    which the file has this content.
+    """
+
+    repository: str
+    branch: str
+    path: str
+    commit: str
+    content: str
+    kind: FileKind
+    language: str
+    title: str
+    status: str
+    date: date | None
+    supersedes: tuple[str, ...]
+    superseded_by: str
+    services: tuple[str, ...]
+    topics: tuple[str, ...]
+    ingested_at: datetime
+
+
+class SkipReason(StrEnum):
+    """The reason for which a file is not in the index."""
+
+    SUSPICIOUS_PATH = "suspicious path"
+    """`..`, a control character, an invalid encoding, or a path that is too long."""
+    LEAVES_REPOSITORY = "path leaves the repository"
+    HYPHEN = "path begins with a hyphen"
+    CASE_COLLISION = "same path in other letter case"
+    SYMLINK = "symbolic link"
+    SUBMODULE = "submodule"
+    NO_SIZE = "size unknown"
+    TOO_LARGE = "too large"
+    NOT_A_FILE = "not a file"
+    MISSING = "object not on this machine"
+    """A partial clone, or a damaged repository. Nothing is fetched."""
+    DAMAGED = "content does not match its hash"
+    LFS_POINTER = "Git LFS pointer"
+    BINARY = "binary"
+    EMPTY = "empty"
+    MINIFIED = "minified or generated"
+    SECRET_NAME = "name of a secret file"  # noqa: S105 - a reason, not a secret
+    SECRET = "contains a secret"  # noqa: S105 - a reason, not a secret
+    UNREADABLE = "could not be split"
+    TOO_MANY = "too many files"
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that the include lists name and that is not in the index."""
+
+    path: str
+    reason: SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class BranchState:
+    """A branch in the index.
+
+    `commit` is the commit to which the index was brought completely, "" before the first ingest
+    ended; `target` the one that an unfinished ingest works towards, "" if there is none.
+    `followed`: the branch is the one that is checked out, whichever that is.
+    """
+
+    name: str
+    followed: bool
+    commit: str
+    target: str
+    ingested_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The number of files, contents and chunks of a repository, and of skipped files by reason."""
+
+    files: int = 0
+    contents: int = 0
+    chunks: int = 0
+    skipped: Mapping[SkipReason, int] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeQuery:
+    """A search. Empty `kinds`, `services` and `topics` do not filter."""
+
+    text: str
+    kinds: frozenset[FileKind] = frozenset()
+    services: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a search found. It is the text of a repository, never of a person."""
+
+    repository: Repository
+    path: str
+    branch: str
+    commit: str
+    first_line: int
+    last_line: int
+    symbol: str
+    heading: str
+    kind: FileKind
+    title: str
+    status: str
+    superseded_by: str
+    text: str
+    score: float
+    ingested_at: datetime

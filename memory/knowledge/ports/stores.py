@@ -1,0 +1,153 @@
+"""Storage of repositories, their files and chunks. Every method raises `StoreUnavailable`.
+
+These methods do not decide who may read: only the command line and ingestion call them. Searches
+take an access (`memory.knowledge.search`).
+"""
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from db import Work
+from memory.knowledge.model import BranchState, Chunk, Repository, SkippedFile, SplitFile, Totals
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with the number of its row in `knowledge_chunks`, for the word index."""
+
+    number: int
+    repository: str
+    language: str
+    chunk: Chunk
+
+
+class WordIndex(Protocol):
+    """The word index over chunks, one class per engine. Its work is part of the transaction that
+    adds or removes the chunks, so that the index never differs from them."""
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
+        """Index new chunks."""
+        ...
+
+    def remove(self, numbers: Sequence[int]) -> Work[None]:
+        """Remove chunks, whose rows still exist."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file to store. `content` is the SHA-256 of its bytes, `blob` its object id in git; `size`
+    counts bytes."""
+
+    path: str
+    blob: str
+    content: str
+    size: int
+    split: SplitFile
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Changes of one branch that are written in one transaction.
+
+    `kept` are paths whose content is stored already, for example before a rebase: they get the new
+    commit. `removed` and `skipped` lose what was stored under their path.
+    """
+
+    files: Sequence[NewFile] = ()
+    kept: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    skipped: Sequence[SkippedFile] = ()
+
+
+class RepositoryStore(Protocol):
+    """The registered repositories."""
+
+    async def add(self, repository: Repository) -> bool:
+        """Store a repository; False if the tenant has one of this name or with this `git_dir`."""
+        ...
+
+    async def change(self, repository: Repository) -> bool:
+        """Replace the settings of a repository: project, name, privacy, rooms, branches; False if
+        the name is taken or there is no such repository."""
+        ...
+
+    async def get(self, repository_id: str) -> Repository | None:
+        """Return a repository."""
+        ...
+
+    async def in_folder(self, git_dir: str) -> list[Repository]:
+        """Return the repositories with this `git_dir`, at most one per tenant."""
+        ...
+
+    async def all(self) -> list[Repository]:
+        """Return all repositories, by tenant and name."""
+        ...
+
+    async def forget(self, repository_id: str) -> bool:
+        """Delete a repository with everything that was read from it, in bounded transactions;
+        False if there is none. An interrupted deletion hides the repository at once, and is
+        finished by the next call."""
+        ...
+
+
+class FileStore(Protocol):
+    """The files and chunks of branches."""
+
+    async def branches(self, repository_id: str) -> list[BranchState]:
+        """Return the branches that were ingested, or are being ingested, by name."""
+        ...
+
+    async def begin(self, repository_id: str, branch: str, followed: bool, target: str) -> None:
+        """Note that a branch is brought to a commit. The one followed branch of a repository keeps
+        its files when its name changes."""
+        ...
+
+    async def known(
+        self, repository_id: str, branch: str, blobs: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], bool]:
+        """Return those pairs of path and blob whose content is stored for some branch of the
+        repository; True if it is stored for this branch."""
+        ...
+
+    async def paths(self, repository_id: str, branch: str, after: str, limit: int) -> list[str]:
+        """Return paths of the branch, stored or skipped, that sort after one by their bytes."""
+        ...
+
+    async def write(
+        self, repository_id: str, branch: str, commit: str, batch: Batch, at: datetime
+    ) -> None:
+        """Apply a batch in one transaction."""
+        ...
+
+    async def finish(self, repository_id: str, branch: str, commit: str, at: datetime) -> None:
+        """Note that the branch is at a commit completely."""
+        ...
+
+    async def drop(self, repository_id: str, branch: str) -> None:
+        """Delete a branch, with the contents that no other branch has."""
+        ...
+
+    async def sweep(self, repository_id: str) -> int:
+        """Delete some contents that no file has any more; return their number, 0 at the end."""
+        ...
+
+    async def totals(self, repository_id: str) -> Totals:
+        """Count what is stored."""
+        ...
+
+
+class KnowledgeStore(RepositoryStore, FileStore, Protocol):
+    """The whole store."""
+
+
+class IngestLock(Protocol):
+    """Lets one process at a time write a repository, over all processes and machines that share
+    the index."""
+
+    def hold(self, repository_id: str) -> AbstractAsyncContextManager[bool]:
+        """Hold the lock; False at once if another process has it."""
+        ...

@@ -1,0 +1,57 @@
+"""The tables of repositories as knowledge.
+
+On SQLite they are in a file of their own, `knowledge.db`, on PostgreSQL in the long-lived database.
+A row of `knowledge_contents` is a text with its chunks, which files of several paths and branches
+share; `knowledge_skipped` are files that the include lists name and that are not indexed.
+"""
+
+from typing import Final
+
+from db.migrations import Schema
+from db.statements import BY_KEY, NUMBERED
+
+REPOSITORIES: Final = (
+    f"""CREATE TABLE knowledge_repositories (
+        id text PRIMARY KEY, tenant text NOT NULL, project text NOT NULL, name text NOT NULL,
+        folder text NOT NULL, git_dir text NOT NULL, remote text NOT NULL,
+        private boolean NOT NULL, rooms text NOT NULL, branches text NOT NULL,
+        created_at bigint NOT NULL, forgotten boolean NOT NULL DEFAULT false
+    ) {BY_KEY}""",
+    """CREATE UNIQUE INDEX knowledge_repositories_name ON knowledge_repositories (tenant, name)
+        WHERE NOT forgotten""",
+    """CREATE UNIQUE INDEX knowledge_repositories_folder
+        ON knowledge_repositories (git_dir, tenant) WHERE NOT forgotten""",
+    "CREATE INDEX knowledge_repositories_project ON knowledge_repositories (tenant, project)",
+    f"""CREATE TABLE knowledge_branches (
+        number {NUMBERED}, repository text NOT NULL, name text NOT NULL,
+        followed boolean NOT NULL, at_commit text NOT NULL, target text NOT NULL,
+        ingested_at bigint, UNIQUE (repository, name)
+    )""",
+)
+FILES: Final = (
+    f"""CREATE TABLE knowledge_contents (
+        number {NUMBERED}, repository text NOT NULL, sha256 text NOT NULL,
+        language text NOT NULL, kind text NOT NULL, size bigint NOT NULL,
+        UNIQUE (repository, sha256, language, kind)
+    )""",
+    f"""CREATE TABLE knowledge_files (
+        number {NUMBERED}, repository text NOT NULL, branch bigint NOT NULL, path text NOT NULL,
+        blob text NOT NULL, content bigint NOT NULL, at_commit text NOT NULL, kind text NOT NULL,
+        title text NOT NULL, status text NOT NULL, date text NOT NULL, supersedes text NOT NULL,
+        superseded_by text NOT NULL, services text NOT NULL, topics text NOT NULL,
+        ingested_at bigint NOT NULL, UNIQUE (branch, path)
+    )""",
+    "CREATE INDEX knowledge_files_blob ON knowledge_files (repository, blob)",
+    "CREATE INDEX knowledge_files_content ON knowledge_files (content)",
+    f"""CREATE TABLE knowledge_skipped (
+        branch bigint NOT NULL, path text NOT NULL, reason text NOT NULL,
+        PRIMARY KEY (branch, path)
+    ) {BY_KEY}""",
+    f"""CREATE TABLE knowledge_chunks (
+        number {NUMBERED}, repository text NOT NULL, content bigint NOT NULL,
+        first_line integer NOT NULL, last_line integer NOT NULL, symbol text NOT NULL,
+        heading text NOT NULL, text text NOT NULL
+    )""",
+    "CREATE INDEX knowledge_chunks_content ON knowledge_chunks (content)",
+)
+SCHEMA: Final = Schema("knowledge", ((*REPOSITORIES, *FILES),))
