@@ -1,0 +1,214 @@
+"""Who may read the text of a repository."""
+
+import itertools
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from db import Statement
+from gateway.message import Place
+from gateway.people import Audience, PersonId, Principal, Role
+from memory.knowledge.access import (
+    READS,
+    KnowledgeAccess,
+    channel_name,
+    knowledge_access_of,
+    reads,
+)
+from memory.model.scope import RequestScope, project_of
+from tests.memory.stores.conftest import Engine
+
+TEAM: Final = "slack:main:T1"
+ELSEWHERE: Final = "slack:main:T2"
+DIRECT: Final = Place("slack", "main", "D1", Audience.DIRECT)
+GENERAL: Final = Place("slack", "main", "C1", Audience.PUBLIC_ROOM, "T1")
+STAFF: Final = Place("slack", "main", "C2", Audience.PRIVATE_ROOM, "T1")
+THREAD: Final = replace(GENERAL, thread_id="9")
+CLOSED: Final = replace(STAFF, thread_id="9", closed_thread=True)
+SHARED: Final = replace(STAFF, outsiders=True)
+GROUP: Final = Place("telegram", "main", "-1", Audience.PRIVATE_ROOM)
+PLACES: Final = (DIRECT, GENERAL, STAFF, THREAD, CLOSED, SHARED, GROUP)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The properties of a repository that the rule reads."""
+
+    project: str = TEAM
+    private: bool = True
+    rooms: tuple[str, ...] = ()
+    tenant: str = "default"
+    id: str = "r1"
+
+
+def asking(
+    place: Place,
+    *,
+    project: str | None = None,
+    role: Role = Role.MEMBER,
+    outside: bool = False,
+    tenant: str = "default",
+) -> RequestScope:
+    """A request in a place; `project` is by default the one that memory finds there."""
+    person = PersonId(place.platform, place.account, "ada")
+    if project is None:
+        project = "" if outside or place.outsiders else project_of(place)
+    who = Principal(tenant, person, role, outside)
+    at = datetime(2026, 11, 2, tzinfo=UTC)
+    return RequestScope(who, (str(person),), place, at, project=project)
+
+
+def may(request: RequestScope, repository: Repository, bound: str = "") -> bool:
+    return reads(knowledge_access_of(request, bound), repository)
+
+
+class TestARepositoryOfAProject:
+    def test_reaches_the_private_rooms_of_its_project(self) -> None:
+        assert may(asking(STAFF), Repository())
+        assert may(asking(CLOSED), Repository())
+
+    def test_reaches_the_direct_messages_of_members_who_chose_the_project(self) -> None:
+        assert may(asking(DIRECT, project=TEAM), Repository())
+        assert not may(asking(DIRECT), Repository())
+        assert not may(asking(DIRECT, project=ELSEWHERE), Repository())
+
+    def test_does_not_reach_rooms_of_other_projects(self) -> None:
+        assert not may(asking(GROUP), Repository(private=False))
+        assert not may(asking(GENERAL), Repository(ELSEWHERE, private=False))
+
+    def test_reaches_a_room_that_is_bound_to_its_project(self) -> None:
+        assert may(asking(GROUP), Repository(), bound=TEAM)
+        assert not may(asking(GROUP), Repository(), bound=ELSEWHERE)
+
+    def test_reaches_a_public_room_if_it_is_public_itself(self) -> None:
+        assert may(asking(GENERAL), Repository(private=False))
+        assert not may(asking(GENERAL), Repository())
+
+    def test_does_not_reach_a_room_with_people_of_other_companies(self) -> None:
+        assert not may(asking(SHARED), Repository(private=False))
+        assert not may(asking(SHARED), Repository(private=False), bound=TEAM)
+
+    def test_is_private_in_a_room_with_outsiders_that_uses_its_project(self) -> None:
+        request = asking(SHARED, project=TEAM)
+        assert may(request, Repository(private=False))
+        assert not may(request, Repository())
+
+
+class TestAPrivateRepository:
+    def test_reaches_a_public_room_that_is_allowed_by_name(self) -> None:
+        allowed = Repository(rooms=("slack:main:T1:C1",))
+        assert may(asking(GENERAL), allowed)
+        assert may(asking(THREAD), allowed)
+        assert not may(asking(replace(GENERAL, channel_id="C9")), allowed)
+
+    def test_needs_the_project_in_a_room_that_is_allowed_by_name(self) -> None:
+        allowed = Repository(ELSEWHERE, rooms=("slack:main:T1:C1",))
+        assert not may(asking(GENERAL), allowed)
+
+    def test_does_not_reach_a_closed_thread_by_the_name_of_its_channel(self) -> None:
+        allowed = Repository("", rooms=("slack:main:T1:C2",))
+        assert may(asking(STAFF), allowed)
+        assert not may(asking(CLOSED), allowed)
+        assert may(asking(CLOSED), Repository("", rooms=("slack:main:T1:C2:9",)))
+
+    def test_does_not_reach_guests(self) -> None:
+        assert not may(asking(STAFF, role=Role.GUEST), Repository())
+        assert not may(asking(DIRECT, role=Role.GUEST), Repository(""))
+
+
+class TestARepositoryOfTheWholeTenant:
+    def test_reaches_every_place_if_it_is_public(self) -> None:
+        assert all(may(asking(place), Repository("", private=False)) for place in PLACES)
+
+    def test_reaches_direct_messages_if_it_is_private(self) -> None:
+        reached = [place for place in PLACES if may(asking(place), Repository(""))]
+        assert reached == [DIRECT]
+
+    def test_does_not_reach_another_tenant(self) -> None:
+        theirs = Repository("", private=False, tenant="other")
+        assert not any(may(asking(place), theirs) for place in PLACES)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_people_from_outside_read_only_public_repositories_of_the_whole_tenant(
+    place: Place,
+) -> None:
+    request = asking(place, project=TEAM, role=Role.OWNER, outside=True)
+    rooms = ("slack:main:T1:C1", "slack:main:T1:C2", "slack:main:T1:C2:9", "telegram:main::-1")
+    assert may(request, Repository("", private=False))
+    assert not may(request, Repository("", rooms=rooms), bound=TEAM)
+    assert not may(request, Repository(TEAM, private=False), bound=TEAM)
+    assert not may(request, Repository(TEAM, rooms=rooms), bound=TEAM)
+
+
+def test_a_place_that_is_not_known_to_be_private_is_public() -> None:
+    assert KnowledgeAccess("default").public
+    assert not reads(KnowledgeAccess("default", member=True), Repository(""))
+
+
+def test_a_direct_message_takes_no_project_of_a_room() -> None:
+    assert knowledge_access_of(asking(DIRECT, project=TEAM), ELSEWHERE).projects == (TEAM,)
+
+
+def test_a_channel_has_one_name_for_all_its_threads() -> None:
+    assert channel_name(THREAD) == channel_name(GENERAL) == "slack:main:T1:C1"
+    assert channel_name(CLOSED) == channel_name(STAFF)
+    assert channel_name(DIRECT) == ""
+
+
+ROOMS: Final = ("a", "b")
+PROJECTS: Final = ("p", "q")
+NUMBERS: Final = itertools.count()
+ASKED: Final = Statement(f"""
+    WITH knowledge_rooms AS (
+        SELECT CAST(:id AS text) AS repository, CAST(:first AS text) AS room
+        UNION ALL SELECT CAST(:id AS text), CAST(:second AS text)
+        UNION ALL SELECT 'another', 'a'
+    ), r AS (
+        SELECT CAST(:id AS text) AS id, CAST(:tenant AS text) AS tenant,
+            CAST(:project AS text) AS project, :private AS private
+    )
+    SELECT r.id FROM r WHERE {READS}
+""")
+
+accesses = st.builds(
+    KnowledgeAccess,
+    st.sampled_from(("t", "u")),
+    st.lists(st.sampled_from(("", *PROJECTS)), max_size=2).map(tuple),
+    st.sampled_from(("", *ROOMS)),
+    st.booleans(),
+    st.booleans(),
+)
+repositories = st.builds(
+    Repository,
+    st.sampled_from(("", *PROJECTS)),
+    st.booleans(),
+    st.lists(st.sampled_from(ROOMS), max_size=2).map(tuple),
+    st.sampled_from(("t", "u")),
+)
+
+
+@settings(
+    deadline=None,
+    max_examples=200,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(access=accesses, repository=repositories)
+async def test_the_query_decides_as_the_rule(
+    engine: Engine, access: KnowledgeAccess, repository: Repository
+) -> None:
+    first, second = (*repository.rooms, "none", "none")[:2]
+    row = {
+        "id": repository.id,
+        "tenant": repository.tenant,
+        "project": repository.project,
+        "private": repository.private,
+        "first": first,
+        "second": second,
+    }
+    found = await engine.fetch(ASKED, row | access.parameters())
+    assert bool(found) == reads(access, repository)
