@@ -61,6 +61,8 @@ DEADLOCK_PAUSE: Final = 0.1
 TAKE_LOCKS: Final = b"SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key"
 """Sorted keys, so that two transactions never wait for each other."""
 
+TRY_LOCK: Final = b"SELECT pg_try_advisory_lock(%s)"
+
 
 @dataclass(frozen=True, slots=True)
 class PoolLimits:
@@ -205,6 +207,21 @@ class PostgresDatabase:
                 return await work(connection)
         except (psycopg.Error, OSError) as error:
             raise StoreUnavailable(self._explained(error)) from error
+
+    @asynccontextmanager
+    async def session_lock(self, name: str) -> AsyncIterator[bool]:
+        """Hold a lock for longer than one transaction, on a connection of its own; False at once if
+        another session has it."""
+        key = _lock_key(name)
+        try:
+            connection = await AsyncConnection.connect(self._conninfo, autocommit=True)
+        except (psycopg.Error, OSError) as error:
+            raise StoreUnavailable(self._explained(error)) from error
+        try:
+            row = await (await connection.execute(TRY_LOCK, (key,))).fetchone()
+            yield bool(row and row[0])
+        finally:
+            await connection.close()
 
     async def _reconnected(
         self,

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
+Day: TypeAlias = date
+"""A date, for classes with a field of that name."""
 MAX_NAME: Final = 80
 """Characters of a repository's name."""
 MAX_PATH: Final = 1_024
@@ -87,7 +89,7 @@ class SplitFile:
     title: str = ""
     status: str = ""
     """The status of a decision record or an incident in small letters, such as "accepted"."""
-    date: date | None = None
+    date: Day | None = None
     supersedes: tuple[str, ...] = ()
     """Ids or file names of decision records that this one replaces, as the file gives them."""
     superseded_by: str = ""
@@ -113,7 +115,7 @@ class StoredFile:
     language: str
     title: str
     status: str
-    date: date | None
+    date: Day | None
     supersedes: tuple[str, ...]
     superseded_by: str
     services: tuple[str, ...]
@@ -161,13 +163,15 @@ class BranchState:
 
     `commit` is the commit to which the index was brought completely, "" before the first ingest
     ended; `target` the one that an unfinished ingest works towards, "" if there is none.
-    `followed`: the branch is the one that is checked out, whichever that is.
+    `followed`: the branch is the one that is checked out, whichever that is. `rules` is a digest of
+    the configuration of the ingest.
     """
 
     name: str
     followed: bool
     commit: str
     target: str
+    rules: str
     ingested_at: datetime | None
 
 

@@ -3,6 +3,11 @@
 On SQLite they are in a file of their own, `knowledge.db`, on PostgreSQL in the long-lived database.
 A row of `knowledge_contents` is a text with its chunks, which files of several paths and branches
 share; `knowledge_skipped` are files that the include lists name and that are not indexed.
+
+A repository's `edition` grows when everything is to be split and indexed again; contents of earlier
+editions are replaced file by file, so that searches find one or the other at any time. `version` is
+the version of splitting that made the edition. `rules` is a digest of the configuration with which
+a branch was ingested.
 """
 
 from typing import Final
@@ -15,7 +20,8 @@ REPOSITORIES: Final = (
         id text PRIMARY KEY, tenant text NOT NULL, project text NOT NULL, name text NOT NULL,
         folder text NOT NULL, git_dir text NOT NULL, remote text NOT NULL,
         private boolean NOT NULL, rooms text NOT NULL, branches text NOT NULL,
-        created_at bigint NOT NULL, forgotten boolean NOT NULL DEFAULT false
+        created_at bigint NOT NULL, edition integer NOT NULL DEFAULT 1,
+        version integer NOT NULL DEFAULT 0, forgotten boolean NOT NULL DEFAULT false
     ) {BY_KEY}""",
     """CREATE UNIQUE INDEX knowledge_repositories_name ON knowledge_repositories (tenant, name)
         WHERE NOT forgotten""",
@@ -25,14 +31,14 @@ REPOSITORIES: Final = (
     f"""CREATE TABLE knowledge_branches (
         number {NUMBERED}, repository text NOT NULL, name text NOT NULL,
         followed boolean NOT NULL, at_commit text NOT NULL, target text NOT NULL,
-        ingested_at bigint, UNIQUE (repository, name)
+        rules text NOT NULL, ingested_at bigint, UNIQUE (repository, name)
     )""",
 )
 FILES: Final = (
     f"""CREATE TABLE knowledge_contents (
-        number {NUMBERED}, repository text NOT NULL, sha256 text NOT NULL,
-        language text NOT NULL, kind text NOT NULL, size bigint NOT NULL,
-        UNIQUE (repository, sha256, language, kind)
+        number {NUMBERED}, repository text NOT NULL, edition integer NOT NULL,
+        sha256 text NOT NULL, language text NOT NULL, kind text NOT NULL, size bigint NOT NULL,
+        UNIQUE (repository, sha256, language, kind, edition)
     )""",
     f"""CREATE TABLE knowledge_files (
         number {NUMBERED}, repository text NOT NULL, branch bigint NOT NULL, path text NOT NULL,

@@ -51,14 +51,16 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Changes of one branch that are written in one transaction.
+    """Changes of one branch that are written in one transaction; a path is in one field only.
 
-    `kept` are paths whose content is stored already, for example before a rebase: they get the new
-    commit. `removed` and `skipped` lose what was stored under their path.
+    `kept` are paths that the branch has with the same content: they get the new commit. `copied`
+    are paths with their blobs that another branch has. `removed` and `skipped` lose what was stored
+    under their path.
     """
 
     files: Sequence[NewFile] = ()
     kept: Sequence[str] = ()
+    copied: Sequence[tuple[str, str]] = ()
     removed: Sequence[str] = ()
     skipped: Sequence[SkippedFile] = ()
 
@@ -101,16 +103,23 @@ class FileStore(Protocol):
         """Return the branches that were ingested, or are being ingested, by name."""
         ...
 
-    async def begin(self, repository_id: str, branch: str, followed: bool, target: str) -> None:
-        """Note that a branch is brought to a commit. The one followed branch of a repository keeps
-        its files when its name changes."""
+    async def renew(self, repository_id: str, version: int, *, always: bool = False) -> bool:
+        """Let the next ingest split and index every file again if another version of splitting
+        made the index, or always; return True if it will."""
+        ...
+
+    async def begin(
+        self, repository_id: str, branch: str, *, followed: bool, target: str, rules: str
+    ) -> None:
+        """Note that a branch is being brought to a commit. The followed branch of a repository
+        keeps its files when another one is checked out."""
         ...
 
     async def known(
-        self, repository_id: str, branch: str, blobs: Collection[tuple[str, str]]
+        self, repository_id: str, branch: str, files: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str], bool]:
-        """Return those pairs of path and blob whose content is stored for some branch of the
-        repository; True if it is stored for this branch."""
+        """Return those pairs of path and blob that some branch of the repository has: True for
+        this branch."""
         ...
 
     async def paths(self, repository_id: str, branch: str, after: str, limit: int) -> list[str]:
@@ -128,7 +137,7 @@ class FileStore(Protocol):
         ...
 
     async def drop(self, repository_id: str, branch: str) -> None:
-        """Delete a branch, with the contents that no other branch has."""
+        """Delete a branch with its files, in bounded transactions."""
         ...
 
     async def sweep(self, repository_id: str) -> int:
@@ -140,10 +149,6 @@ class FileStore(Protocol):
         ...
 
 
-class KnowledgeStore(RepositoryStore, FileStore, Protocol):
-    """The whole store."""
-
-
 class IngestLock(Protocol):
     """Lets one process at a time write a repository, over all processes and machines that share
     the index."""
@@ -151,3 +156,12 @@ class IngestLock(Protocol):
     def hold(self, repository_id: str) -> AbstractAsyncContextManager[bool]:
         """Hold the lock; False at once if another process has it."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeStores:
+    """The stores on one database."""
+
+    repositories: RepositoryStore
+    files: FileStore
+    lock: IngestLock

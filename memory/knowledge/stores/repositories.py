@@ -1,0 +1,130 @@
+"""The table of repositories."""
+
+from typing import Final
+
+from db import Database, Row, Statement, Work, change, fetch_first, lock
+from db.database import delete_some, deleting_some
+from db.values import json_list, micros, storable, texts_of, time_of
+from memory.knowledge.model import Repository
+from memory.knowledge.ports.stores import WordIndex
+from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some
+
+COLUMNS: Final = (
+    "id, tenant, project, name, folder, git_dir, remote, private, rooms, branches, created_at"
+)
+LISTED: Final = f"SELECT {COLUMNS} FROM knowledge_repositories WHERE NOT forgotten"  # noqa: S608 - constants of this module
+TAKEN: Final = Statement("""
+    SELECT id FROM knowledge_repositories
+    WHERE tenant = :tenant AND (name = :name OR git_dir = :git_dir) AND id <> :id AND NOT forgotten
+""")
+ADD: Final = Statement(f"""
+    INSERT INTO knowledge_repositories ({COLUMNS})
+    VALUES (:id, :tenant, :project, :name, :folder, :git_dir, :remote, :private, :rooms, :branches,
+        :created_at)
+""")  # noqa: S608 - constants of this module
+CHANGE: Final = Statement("""
+    UPDATE knowledge_repositories SET project = :project, name = :name, folder = :folder,
+        remote = :remote, private = :private, rooms = :rooms, branches = :branches
+    WHERE id = :id AND tenant = :tenant AND git_dir = :git_dir AND NOT forgotten
+""")
+GET: Final = Statement(f"{LISTED} AND id = :id")
+IN_FOLDER: Final = Statement(f"{LISTED} AND git_dir = :git_dir ORDER BY tenant")
+ALL: Final = Statement(f"{LISTED} ORDER BY tenant, name")
+HIDE: Final = Statement("UPDATE knowledge_repositories SET forgotten = true WHERE id = :id")
+FILES: Final = deleting_some("knowledge_files", "number", "repository = :id", "number")
+SKIPPED: Final = deleting_some(
+    "knowledge_skipped",
+    "branch, path",
+    "branch IN (SELECT b.number FROM knowledge_branches b WHERE b.repository = :id)",
+    "branch, path",
+)
+BRANCHES: Final = Statement("DELETE FROM knowledge_branches WHERE repository = :id")
+DELETE: Final = Statement("DELETE FROM knowledge_repositories WHERE id = :id")
+
+
+class SqlRepositories:
+    """Implements `memory.knowledge.ports.stores.RepositoryStore`."""
+
+    def __init__(self, database: Database, words: WordIndex) -> None:
+        self._database = database
+        self._words = words
+
+    async def add(self, repository: Repository) -> bool:
+        params = _params(repository)
+
+        def work() -> Work[bool]:
+            yield from lock("knowledge repositories")
+            if (yield from fetch_first(TAKEN, params)) is not None:
+                return False
+            yield from change(ADD, params)
+            return True
+
+        return await self._database.run(work)
+
+    async def change(self, repository: Repository) -> bool:
+        params = _params(repository)
+
+        def work() -> Work[bool]:
+            yield from lock("knowledge repositories")
+            if (yield from fetch_first(TAKEN, params)) is not None:
+                return False
+            return (yield from change(CHANGE, params)) == 1
+
+        return await self._database.run(work)
+
+    async def get(self, repository_id: str) -> Repository | None:
+        rows = await self._database.fetch(GET, {"id": storable(repository_id)})
+        return repository_of(rows[0]) if rows else None
+
+    async def in_folder(self, git_dir: str) -> list[Repository]:
+        rows = await self._database.fetch(IN_FOLDER, {"git_dir": storable(git_dir)})
+        return [repository_of(row) for row in rows]
+
+    async def all(self) -> list[Repository]:
+        return [repository_of(row) for row in await self._database.fetch(ALL)]
+
+    async def forget(self, repository_id: str) -> bool:
+        params = {"id": storable(repository_id)}
+        if not await self._database.change(HIDE, params):
+            return False
+        for statement in (FILES, SKIPPED):
+            while await delete_some(self._database, statement, params):
+                pass
+        while await sweep_some(self._database, self._words, repository_id, ALL_CONTENTS):
+            pass
+        await self._database.change(BRANCHES, params)
+        return await self._database.change(DELETE, params) == 1
+
+
+def repository_of(row: Row) -> Repository:
+    """Return the repository of a row with `COLUMNS`."""
+    id_, tenant, project, name, folder, git_dir, remote, private, rooms, branches, at = row
+    return Repository(
+        id_,
+        tenant,
+        project,
+        name,
+        folder,
+        git_dir,
+        remote,
+        bool(private),
+        texts_of(rooms),
+        texts_of(branches),
+        time_of(at),
+    )
+
+
+def _params(repository: Repository) -> dict[str, object]:
+    return {
+        "id": storable(repository.id),
+        "tenant": storable(repository.tenant),
+        "project": storable(repository.project),
+        "name": storable(repository.name),
+        "folder": storable(repository.folder),
+        "git_dir": storable(repository.git_dir),
+        "remote": storable(repository.remote),
+        "private": repository.private,
+        "rooms": json_list(repository.rooms),
+        "branches": json_list(repository.branches),
+        "created_at": micros(repository.created_at),
+    }
