@@ -53,7 +53,7 @@ SETTLED: Final = KEEP_TRACES + timedelta(days=5)
 """From here on nothing may grow."""
 USAGE_BYTES: Final = 400.0
 """Maximum bytes of a row of the usage ledger, with its two indexes."""
-BOUNDED: Final = ("inbox", "outbox", "turns", "traces", "once", "reserved", "adapter_state")
+BOUNDED: Final = ("inbox", "outbox", "turns", "traces", "claimed_keys", "reserved", "adapter_state")
 
 
 class Calendar:

@@ -47,7 +47,7 @@ class Audit:
         )
         await self._log.append(AuditEntry(action, tenant, person, self._clock.now(), kept))
 
-    def sealed(self, text: str) -> str:
+    def hashed(self, text: str) -> str:
         """Return the HMAC of a text: the same for the same text, without its content."""
         return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()[:32]
 

@@ -18,7 +18,7 @@ from gateway.inbound.conversation_queues import MAX_WAITING
 from gateway.inbound.crash_loop_guard import CrashCounts, Quarantine
 from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
-from gateway.inbound.work_record import Death, WorkRecord
+from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
 from gateway.llm.factory import build_provider
 from gateway.message import place_of
@@ -99,7 +99,7 @@ class App:
         platform: str = "",
         observers: Sequence[Observer] = (),
         record: WorkRecord | None = None,
-        left: Sequence[Death] = (),
+        left: Sequence[Crash] = (),
     ) -> None:
         """`role` and `platform` restrict the work of this process where several share it; raises
         `ConfigurationError` for a role without a shared `storage.url`. `observers` are called in

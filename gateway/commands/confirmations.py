@@ -77,7 +77,7 @@ async def claim(services: Services, confirmation_id: str, turn_id: str) -> bool:
     if by:
         return by == turn_id
     await state.put(key, turn_id, VALID_FOR)
-    return await services.stores.buckets.once(f"answered:{confirmation_id}", VALID_FOR)
+    return await services.stores.buckets.claim(f"answered:{confirmation_id}", VALID_FOR)
 
 
 def may_answer(confirmation: Confirmation, person: str, role: Role) -> bool:

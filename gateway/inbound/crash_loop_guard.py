@@ -1,10 +1,10 @@
-"""Quarantines work that repeatedly crashes the process: counts the crashes up to `MAX_DEATHS`.
+"""Quarantines work that repeatedly crashes the process: counts the crashes up to `MAX_WEIGHT`.
 
 `CrashCounts` stores the crashes during which each item was in work, for the next process.
 `Quarantine` covers all kinds of work. Work is marked in the record before it begins. At a start,
 the records of crashed processes are read: each item that was in work has one more crash. A hang
 that the watchdog ended counts for the item that ran at that moment alone; any other crash counts
-for all items in work. An item that reaches `MAX_DEATHS` is not started again, and is listed for an
+for all items in work. An item that reaches `MAX_WEIGHT` is not started again, and is listed for an
 operator.
 
 `CrashLoopGuard` covers events of the inbox, which another process on another machine may continue.
@@ -25,7 +25,7 @@ from typing import Final
 import structlog
 
 from gateway.conversation import ConversationKey
-from gateway.inbound.work_record import Death, Working, WorkRecord
+from gateway.inbound.work_record import Crash, Working, WorkRecord
 from gateway.message import author_of, place_of
 from gateway.observe.correlation import correlation_id
 from gateway.people import PersonId
@@ -35,7 +35,7 @@ from gateway.ports.work_guard import NOBODY, Owner, Quarantined, WorkGuard, Work
 from gateway.store_retry import StoreRetry, uninterrupted
 from gateway.stores.quarantine import QuarantineStore
 
-MAX_DEATHS: Final = 7
+MAX_WEIGHT: Final = 7
 """The weight from which an item is not started. With five, one message in some thousands was given
 up wrongly when a busy program was killed twenty times; with more than nine, systemd would have
 stopped the program first."""
@@ -44,7 +44,7 @@ KILLED: Final = 1
 HUNG: Final = 3
 """Weight of a hang that the watchdog ended without naming what ran."""
 NAMED: Final = 4
-"""Weight of a hang for the item that ran: two of them reach `MAX_DEATHS`."""
+"""Weight of a hang for the item that ran: two of them reach `MAX_WEIGHT`."""
 COUNTED_FOR: Final = timedelta(days=7)
 """The time for which a crash counts."""
 OVER: Final = "over"
@@ -62,7 +62,7 @@ class CrashCounts:
         """Return the weight of its crashes."""
         value = await self._state.get(_key(item))
         if value == OVER:
-            return MAX_DEATHS
+            return MAX_WEIGHT
         return int(value) if value and value.isdecimal() else 0
 
     async def put(self, item: WorkItem, weight: int) -> None:
@@ -72,7 +72,7 @@ class CrashCounts:
     async def add(self, item: WorkItem, weight: int) -> int:
         """Add a crash and return the total weight. An item that was given up stays so."""
         if await self._state.get(_key(item)) == OVER:
-            return MAX_DEATHS
+            return MAX_WEIGHT
         total = await self.of(item) + weight
         await self.put(item, total)
         return total
@@ -113,16 +113,16 @@ class Quarantine:
 
     def __init__(
         self,
-        deaths: CrashCounts,
+        crashes: CrashCounts,
         quarantine: QuarantineStore,
         clock: Clock,
         count: Callable[[str, str], None] = lambda *_: None,
         record: WorkRecord | None = None,
-        left: Sequence[Death] = (),
+        left: Sequence[Crash] = (),
     ) -> None:
         """`left`: the remains of crashed processes. `count` is called for every quarantined
         item."""
-        self._deaths = deaths
+        self._crashes = crashes
         self._store = quarantine
         self._clock = clock
         self._count = count
@@ -140,12 +140,12 @@ class Quarantine:
         """Count the crashes of earlier processes. Raises `StoreUnavailable`."""
         await self.refresh()
         left, self._left = self._left, ()
-        for death in left:
-            _log_death(death)
-            for item in death.in_work:
-                weight = weight_of(item, death)
+        for crash in left:
+            _log_crash(crash)
+            for item in crash.in_work:
+                weight = weight_of(item, crash)
                 if weight:
-                    self._weights[item] = await self._deaths.add(item, weight)
+                    self._weights[item] = await self._crashes.add(item, weight)
         for item in tuple(self._weights):
             if item.kind not in WITH_OWNER and self.exhausted(item):
                 await self.quarantine(item)
@@ -169,7 +169,7 @@ class Quarantine:
         """Mark these items as in work within the block."""
         return Working(self.record, items)
 
-    def deaths(self, item: WorkItem) -> int:
+    def crash_weight(self, item: WorkItem) -> int:
         """Return the weight of the crashes of earlier processes."""
         return self._weights.get(item, 0) if self._weights else 0
 
@@ -177,7 +177,7 @@ class Quarantine:
         """Return True if the item must not be started."""
         if not (self._weights or self._quarantined):  # nearly always, and asked for every message
             return False
-        return item in self._quarantined or self._weights.get(item, 0) >= MAX_DEATHS
+        return item in self._quarantined or self._weights.get(item, 0) >= MAX_WEIGHT
 
     def suspects(self, kind: WorkKind) -> int:
         """Return the number of items of this kind that were in work at a crash, or are
@@ -192,7 +192,7 @@ class Quarantine:
         """Make the item a dead letter. Raises `StoreUnavailable`."""
         if item in self._quarantined:
             return
-        weight = self._weights.get(item, MAX_DEATHS)
+        weight = self._weights.get(item, MAX_WEIGHT)
         entry = Quarantined(item.kind, item.id, owner, weight, self._clock.now())
         await self._store.add(entry)
         self._quarantined.add(item)
@@ -200,28 +200,28 @@ class Quarantine:
         log.error("quarantined", kind=item.kind, id=item.id, place=owner.place, weight=weight)
 
 
-def weight_of(item: WorkItem, death: Death) -> int:
+def weight_of(item: WorkItem, crash: Crash) -> int:
     """Return the weight of a crash for an item that was in work."""
-    if death.named:
-        return NAMED if item in death.named else 0
-    if death.hung:
+    if crash.named:
+        return NAMED if item in crash.named else 0
+    if crash.hung:
         return HUNG
     return KILLED if item.kind in BY_ITSELF else 0
 
 
-def _log_death(death: Death) -> None:
+def _log_crash(crash: Crash) -> None:
     """Log one line about an earlier process: its items in work, and its stack."""
     log.error(
         "earlier_process_died",
-        cause="the event loop stood still" if death.hung else "unknown",
-        ran=" ".join(item.key for item in death.named[:MAX_NAMED]),
-        in_work=" ".join(item.key for item in death.in_work[:MAX_NAMED]),
-        items=len(death.in_work),
-        stack=death.stack,
+        cause="the event loop stood still" if crash.hung else "unknown",
+        ran=" ".join(item.key for item in crash.named[:MAX_NAMED]),
+        in_work=" ".join(item.key for item in crash.in_work[:MAX_NAMED]),
+        items=len(crash.in_work),
+        stack=crash.stack,
     )
 
 
-MAX_REDELIVERIES: Final = MAX_DEATHS
+MAX_REDELIVERIES: Final = MAX_WEIGHT
 """Starts after a crash; an event that none of them finished is given up at the next one."""
 ALONE_AFTER: Final = 2
 """Unfinished starts after which an event is retried alone."""
@@ -239,7 +239,7 @@ class CrashLoopGuard:
 
     def __init__(
         self,
-        deaths: CrashCounts,
+        crashes: CrashCounts,
         guard: WorkGuard,
         inbox: Inbox,
         retry: StoreRetry,
@@ -248,7 +248,7 @@ class CrashLoopGuard:
     ) -> None:
         """`may_be_again` returns True if another process may have started work on an entry.
         `give_up` notifies people and finishes the entry."""
-        self._deaths = deaths
+        self._crashes = crashes
         self._guard = guard
         self._inbox = inbox
         self._retry = retry.retry_while_unavailable
@@ -263,13 +263,13 @@ class CrashLoopGuard:
         suspects = [
             item
             for entry, item in zip(entries, items, strict=True)
-            if self._may_be_again(entry) or self._guard.deaths(item) > 0
+            if self._may_be_again(entry) or self._guard.crash_weight(item) > 0
         ]
         if not suspects:
             with self._guard.working(*items):
                 await self._retry(work, entries)
             return
-        counts = {item: await self._retry(self._deaths.of, item) for item in suspects}
+        counts = {item: await self._retry(self._crashes.of, item) for item in suspects}
         if max(counts.values()) < ALONE_AFTER:
             await self._begin(entries, items, counts, work)
             return
@@ -290,19 +290,19 @@ class CrashLoopGuard:
     ) -> None:
         counted = [item for item in items if item in counts]
         for item in counted:
-            await self._retry(self._deaths.put, item, counts[item] + 1)
+            await self._retry(self._crashes.put, item, counts[item] + 1)
         try:
             with self._guard.working(*items):
                 await self._retry(work, entries)
         except asyncio.CancelledError:  # it was stopped; there was no crash
             for item in counted:
-                await uninterrupted(self._deaths.put(item, counts[item]))
+                await uninterrupted(self._crashes.put(item, counts[item]))
             raise
 
     async def _end(self, entry: InboxEntry, item: WorkItem, count: int) -> None:
         log.error("event_given_up", event_kind=entry.event.kind, redeliveries=count)
         await self._guard.quarantine(item, owner_of(entry))
-        if await self._deaths.begin_giving_up(item):
+        if await self._crashes.begin_giving_up(item):
             with self._guard.working(item):
                 await self._give_up(entry)
         else:  # the notice crashed the process, too

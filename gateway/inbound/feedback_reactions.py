@@ -3,7 +3,7 @@
 from gateway.inbound.screening import Screening
 from gateway.message import ReactionChanged, turn_id_of
 from gateway.people import KnownIds, PersonId, Principal
-from gateway.stores.feedback import Feedback, rating_of, stands_at
+from gateway.stores.feedback import Feedback, message_key, rating_of
 from gateway.turn.admission import role_in, served
 from gateway.turn.services import Services
 
@@ -31,7 +31,7 @@ class FeedbackReactions:
         if await self._screening.refusal(event, tenant) is not None:
             services.count("feedback_refused", event.place.platform)
             return
-        at = stands_at(event.place, event.message_id)
+        at = message_key(event.place, event.message_id)
         reply = await services.stores.outbox.reply_at(at)
         if not reply:
             return

@@ -86,7 +86,7 @@ class UnadmittedPeople:
     async def _send(self, group: str, text: str, author: MessageAuthor, place: Place) -> None:
         """Queue a text that only this person reads, once for every delivery of an event."""
         dedupe_for = self._services.connected[place.platform, place.account].manifest.dedupe_for
-        if not await self._services.stores.buckets.once(f"unadmitted:{group}", dedupe_for):
+        if not await self._services.stores.buckets.claim(f"unadmitted:{group}", dedupe_for):
             return
         account = self._services.connected[place.platform, place.account]
         reply = Reply(text, private_to="" if place.audience is Audience.DIRECT else author.id)

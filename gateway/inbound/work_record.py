@@ -2,7 +2,7 @@
 
 Writing to it is a copy in memory; the operating system keeps the pages when the process ends,
 however it ends. Each process has a file of its own, held by a lock that the system releases at the
-process's death. A file without a lock belongs to a process that died: whoever takes the lock reads
+process's crash. A file without a lock belongs to a process that died: whoever takes the lock reads
 it once and clears it.
 
 Layout, little endian: 64 bytes of header (8 magic, 4 the number of the group that the watchdog
@@ -48,7 +48,7 @@ _GROUP: Final = ContextVar("parley_work_group", default=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
+class Crash:
     """The remains of a process that died. `named`: what ran when the watchdog ended it. `hung`: the
     watchdog ended it, whether or not it could name what ran. `stack` is of that moment."""
 
@@ -150,14 +150,14 @@ class Working:
         self._record.end(self._taken)
 
 
-def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Death]]:
+def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Crash]]:
     """Return the record of this process, and the remains of crashed processes in the same folder.
 
     Raises `OSError` if the folder is not writable, or all `MAX_PROCESSES` files are in use.
     """
     folder.mkdir(parents=True, exist_ok=True)
     own: tuple[Path, int] | None = None
-    deaths = []
+    crashes = []
     for number in range(MAX_PROCESSES):
         path = folder / (f"{name}.in-work" if number == 0 else f"{name}.in-work-{number}")
         if own is not None and not path.exists():
@@ -165,14 +165,14 @@ def open_record(folder: Path, name: str) -> tuple[WorkRecord, list[Death]]:
         descriptor = _locked(path)
         if descriptor is None:
             continue
-        deaths += _taken_over(path, descriptor)
+        crashes += _taken_over(path, descriptor)
         if own is None:
             own = path, descriptor
         else:
             os.close(descriptor)
     if own is None:
         raise OSError(f"{MAX_PROCESSES} processes have their records in {folder} already")
-    return WorkRecord(*own), deaths
+    return WorkRecord(*own), crashes
 
 
 def _locked(path: Path) -> int | None:
@@ -192,7 +192,7 @@ def _locked(path: Path) -> int | None:
     return descriptor
 
 
-def _taken_over(path: Path, descriptor: int) -> list[Death]:
+def _taken_over(path: Path, descriptor: int) -> list[Crash]:
     """Read and clear the file of a crashed process: at most one crash."""
     content = os.pread(descriptor, SIZE, 0)
     stack_file = path.with_name(f"{path.name}.stack")
@@ -206,7 +206,7 @@ def _taken_over(path: Path, descriptor: int) -> list[Death]:
     stack_file.unlink(missing_ok=True)
     if not (in_work or stack):
         return []
-    return [Death(in_work, named, bool(stack), stack)]
+    return [Crash(in_work, named, bool(stack), stack)]
 
 
 def _stack(path: Path) -> str:

@@ -33,7 +33,7 @@ from gateway.ports import Clock, PlatformAdapter
 from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
 from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
-from gateway.stores.feedback import stands_at
+from gateway.stores.feedback import message_key
 
 WRITE_PAUSE = 5.0
 """The longest pause between two attempts to write to an unavailable outbox, in seconds."""
@@ -282,7 +282,7 @@ class Deliverer:
         else:
             self._observe_attempt(send, began)
             self._count("sent", platform)
-            at = stands_at(send.outbound.place, receipt.message_id)
+            at = message_key(send.outbound.place, receipt.message_id)
             await self._write(lambda: self._outbox.sent(key, receipt, at))
             if send.outbound.clears:
                 self.expiring.forget_removed(send.outbound)

@@ -5,7 +5,7 @@ import secrets
 from typing import Final
 
 from gateway.pairing.admissions import Admissions
-from gateway.policy.pairing import OWNER_CODE_VALID, new_owner_code, seal_of
+from gateway.policy.pairing import OWNER_CODE_VALID, hash_code, new_owner_code
 from gateway.policy.rate_limits import BucketRule
 from gateway.ports.admissions import (
     AccessAudit,
@@ -37,7 +37,7 @@ class OwnerCodes:
         itself is not stored. Raises `StoreUnavailable`."""
         until = self._clock.now() + OWNER_CODE_VALID
         code = OwnerCode(secrets.token_hex(8), new_owner_code(), until)
-        await self._store.put_owner_code(code, seal_of(code.code))
+        await self._store.put_owner_code(code, hash_code(code.code))
         await self._audit.changed("owner_code_made", "", "", COMMAND_LINE)
         return code
 

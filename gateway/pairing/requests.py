@@ -16,10 +16,10 @@ from gateway.people import PersonId, Role
 from gateway.policy.decision import Decision
 from gateway.policy.pairing import (
     decide_revocation,
+    hash_code,
+    matches_hash,
     new_pairing_code,
-    opens,
     pairing_code_in,
-    seal_of,
 )
 from gateway.policy.rate_limits import Bucket, BucketRule, take
 from gateway.ports.admissions import (
@@ -93,7 +93,7 @@ class Pairing:
             return Decision("pairing", False, "too_many_requests"), ""
         code = new_pairing_code()
         decision = await self.store.request(
-            _cleaned(applicant), secrets.token_hex(6), seal_of(code), self._clock.now()
+            _cleaned(applicant), secrets.token_hex(6), hash_code(code), self._clock.now()
         )
         self._quiet[who] = now + QUIET_SECONDS
         self._quiet.move_to_end(who)
@@ -108,7 +108,7 @@ class Pairing:
         """Return True if the hint for a person in a room is due. Only this person sees it."""
         account = f"{tenant}:{place.platform}:{place.account}"
         rule = BucketRule("workspace", f"pairing-hint:{account}", HINTS_PER_MINUTE)
-        if not await self._buckets.once(f"pairing-hint:{tenant}:{person}", HINT_AGAIN):
+        if not await self._buckets.claim(f"pairing-hint:{tenant}:{person}", HINT_AGAIN):
             return False
         return (await self._buckets.take((rule,), self._clock.now().timestamp())).allowed
 
@@ -194,7 +194,7 @@ def match(waiting: Sequence[PairingRequest], typed: str) -> PairingRequest | Non
     code, typed_id = pairing_code_in(typed), typed.strip().lower()
     found = None
     for request in waiting:
-        by_code = opens(code, request.seal) and code != ""
+        by_code = matches_hash(code, request.code_hash) and code != ""
         if by_code or hmac.compare_digest(
             request.id.encode(), typed_id[:64].encode("utf-8", "replace")
         ):

@@ -109,15 +109,15 @@ def owner_code_in(text: str) -> str:
     return plain if _is_code(plain.removeprefix(OWNER_PREFIX), sum(OWNER_GROUPS)) else ""
 
 
-def seal_of(code: str) -> str:
+def hash_code(code: str) -> str:
     """Return a salted hash of a code, as it is stored."""
     salt = secrets.token_hex(8)
     return f"{salt}:{_digest(salt, code)}"
 
 
-def opens(code: str, seal: str) -> bool:
-    """Return True if the seal was made of this code; the time does not depend on the code."""
-    salt, _, digest = seal.partition(":")
+def matches_hash(code: str, code_hash: str) -> bool:
+    """Return True if the hash was made of this code; the time does not depend on the code."""
+    salt, _, digest = code_hash.partition(":")
     return bool(digest) and hmac.compare_digest(_digest(salt, code), digest)
 
 

@@ -30,11 +30,11 @@ class Applicant:
 
 @dataclass(frozen=True, slots=True)
 class PairingRequest:
-    """A person who waits for a decision. `seal` is the salted hash of the code."""
+    """A person who waits for a decision. `code_hash` is the salted hash of the code."""
 
     id: str
     applicant: Applicant
-    seal: str
+    code_hash: str
     made_at: datetime
     until: datetime
 
@@ -87,7 +87,7 @@ class AdmissionStore(Protocol):
         ...
 
     async def request(
-        self, applicant: Applicant, request_id: str, seal: str, now: datetime
+        self, applicant: Applicant, request_id: str, code_hash: str, now: datetime
     ) -> Decision:
         """Store a code for an applicant, if the limits allow it (`decide_request`)."""
         ...
@@ -112,21 +112,21 @@ class AdmissionStore(Protocol):
         `owners`, those of owners stay."""
         ...
 
-    async def unannounced(self, limit: int) -> list[Admission]:
-        """Return admissions whose person was not told, oldest first."""
+    async def unnotified_admissions(self, limit: int) -> list[Admission]:
+        """Return admissions whose person was not notified, oldest first."""
         ...
 
-    async def announced(self, admissions: Sequence[Admission]) -> None:
-        """Record that these people were told."""
+    async def admissions_notified(self, admissions: Sequence[Admission]) -> None:
+        """Record that these people were notified."""
         ...
 
-    async def unnoted(self, now: datetime, limit: int) -> list[PairingRequest]:
-        """Return requests of which the approvers were not told within a day, oldest first, within
-        the daily limit of notes."""
+    async def unnotified_requests(self, now: datetime, limit: int) -> list[PairingRequest]:
+        """Return requests of which the approvers were not notified within a day, oldest first,
+        within the daily limit of notices."""
         ...
 
-    async def noted(self, requests: Sequence[PairingRequest], now: datetime) -> None:
-        """Record that the approvers were told of these."""
+    async def requests_notified(self, requests: Sequence[PairingRequest], now: datetime) -> None:
+        """Record that the approvers were notified of these."""
         ...
 
     async def remember_approver(
@@ -140,7 +140,7 @@ class AdmissionStore(Protocol):
         first."""
         ...
 
-    async def put_owner_code(self, code: OwnerCode, seal: str) -> None:
+    async def put_owner_code(self, code: OwnerCode, code_hash: str) -> None:
         """Store an owner code; it replaces any other one."""
         ...
 

@@ -75,11 +75,11 @@ class Outbox(Protocol):
         """Record a failed attempt, or one with an unknown result (`unsure`); it is repeated, not
         before the time that the platform named."""
 
-    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        """Record the platform's confirmation. `stands_at` is `gateway.stores.feedback.stands_at` of
-        the message."""
+    async def sent(self, key: str, receipt: Receipt, message_key: str = "") -> None:
+        """Record the platform's confirmation. `message_key` is the key of the message, from
+        `gateway.stores.feedback.message_key`."""
 
-    async def reply_at(self, stands_at: str) -> str:
+    async def reply_at(self, message_key: str) -> str:
         """Return the key of the send at this address while its receipt is kept; empty if
         unknown."""
 

@@ -38,5 +38,5 @@ class Buckets(Protocol):
     async def take(self, rules: Sequence[BucketRule], now: float) -> Taken:
         """Take a token from all of them or from none, atomically."""
 
-    async def once(self, key: str, ttl: timedelta) -> bool:
+    async def claim(self, key: str, ttl: timedelta) -> bool:
         """Return True for the first caller with this key within `ttl`."""

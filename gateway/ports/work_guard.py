@@ -52,7 +52,7 @@ class WorkGuard(Protocol):
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
         """Mark these items as in progress; after a crash the next process reads them."""
 
-    def deaths(self, item: WorkItem) -> int:
+    def crash_weight(self, item: WorkItem) -> int:
         """Return the weight of the crashes during this item; 0 for nearly all items."""
 
     def exhausted(self, item: WorkItem) -> bool:
@@ -78,7 +78,7 @@ class Unguarded:
     def working(self, *items: WorkItem) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def deaths(self, item: WorkItem) -> int:
+    def crash_weight(self, item: WorkItem) -> int:
         return 0
 
     def exhausted(self, item: WorkItem) -> bool:
@@ -97,11 +97,11 @@ UNGUARDED: Final = Unguarded()
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """Work that crashed several processes and is not started any more. No content; `deaths` is its
+    """Work that crashed several processes and is not started any more. No content; `weight` is its
     weight, see `gateway.inbound.crash_loop_guard`."""
 
     kind: WorkKind
     id: str
     owner: Owner
-    deaths: int
+    weight: int
     at: datetime

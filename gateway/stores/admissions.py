@@ -17,20 +17,20 @@ from gateway.policy.pairing import (
     REFUSED_FOR,
     EarlierRequest,
     decide_request,
-    opens,
+    matches_hash,
 )
 from gateway.ports.admissions import Admission, Applicant, Claim, OwnerCode, PairingRequest
 
-NOTED_FOR: Final = timedelta(days=1)
-"""The time for which the approvers are told of a person once."""
-MAX_NOTES: Final = 30
-"""Requests of which the approvers are told within `NOTED_FOR`."""
+NOTIFIED_FOR: Final = timedelta(days=1)
+"""The time for which the approvers are notified of a person once."""
+MAX_NOTICES: Final = 30
+"""Requests of which the approvers are notified within `NOTIFIED_FOR`."""
 MAX_READ: Final = 1_000
 """Rows of one list."""
 BY_OWNER_CODE: Final = "owner code"
 PLACE: Final = TypeAdapter(Place)
 
-REQUEST: Final = "tenant, person, id, seal, name, place, made_at, until"
+REQUEST: Final = "tenant, person, id, code_hash, name, place, made_at, until"
 ADMISSION: Final = "tenant, person, role, name, place, by_person, at"
 LIVE: Final = "state = 'waiting' AND until > :now"
 ADMITTED: Final = Statement(f"""
@@ -48,12 +48,12 @@ OF_PEOPLE: Final = Statement(f"""
     ORDER BY person LIMIT {MAX_READ}
 """)  # noqa: S608 - constants of this module
 ADMIT: Final = Statement("""
-    INSERT INTO admissions AS kept (tenant, person, role, name, place, by_person, at, told)
-    VALUES (:tenant, :person, :role, :name, :place, :by, :at, :told)
+    INSERT INTO admissions AS kept (tenant, person, role, name, place, by_person, at, notified)
+    VALUES (:tenant, :person, :role, :name, :place, :by, :at, :notified)
     ON CONFLICT (tenant, person) DO UPDATE SET
         role = CASE WHEN kept.role = 'owner' THEN kept.role ELSE excluded.role END,
         name = excluded.name, place = excluded.place, by_person = excluded.by_person,
-        at = excluded.at, told = excluded.told
+        at = excluded.at, notified = excluded.notified
 """)
 OF_PERSON: Final = Statement("""
     SELECT state, made_at, until, codes, counted_since FROM pairing_requests
@@ -64,11 +64,11 @@ NUMBERS: Final = Statement(f"""
     FROM pairing_requests WHERE {LIVE} AND tenant = :tenant AND person <> :person
 """)  # noqa: S608 - constants of this module
 ASK: Final = Statement("""
-    INSERT INTO pairing_requests (tenant, person, id, seal, account, name, place, state, made_at,
-        until, codes, counted_since)
-    VALUES (:tenant, :person, :id, :seal, :account, :name, :place, 'waiting', :made_at, :until,
+    INSERT INTO pairing_requests (tenant, person, id, code_hash, account, name, place, state,
+        made_at, until, codes, counted_since)
+    VALUES (:tenant, :person, :id, :code_hash, :account, :name, :place, 'waiting', :made_at, :until,
         :codes, :counted_since)
-    ON CONFLICT (tenant, person) DO UPDATE SET id = excluded.id, seal = excluded.seal,
+    ON CONFLICT (tenant, person) DO UPDATE SET id = excluded.id, code_hash = excluded.code_hash,
         account = excluded.account, name = excluded.name, place = excluded.place,
         state = excluded.state, made_at = excluded.made_at, until = excluded.until,
         codes = excluded.codes, counted_since = excluded.counted_since
@@ -93,25 +93,25 @@ REVOKE: Final = Statement(f"""
         AND (:owners = 1 OR role <> 'owner') RETURNING {ADMISSION}
 """)  # noqa: S608 - constants of this module
 REFUSE: Final = Statement("""
-    INSERT INTO pairing_requests (tenant, person, id, seal, account, name, place, state, made_at,
-        until, codes, counted_since)
+    INSERT INTO pairing_requests (tenant, person, id, code_hash, account, name, place, state,
+        made_at, until, codes, counted_since)
     VALUES (:tenant, :person, :id, '', '', '', :place, 'rejected', :now, :until, 0, :now)
-    ON CONFLICT (tenant, person) DO UPDATE SET seal = '', state = 'rejected',
+    ON CONFLICT (tenant, person) DO UPDATE SET code_hash = '', state = 'rejected',
         until = excluded.until
 """)
-UNTOLD: Final = Statement(
-    f"SELECT {ADMISSION} FROM admissions WHERE told = 0 ORDER BY at, person LIMIT :limit"  # noqa: S608 - constants of this module
+UNNOTIFIED_ADMISSIONS: Final = Statement(
+    f"SELECT {ADMISSION} FROM admissions WHERE notified = 0 ORDER BY at, person LIMIT :limit"  # noqa: S608 - constants of this module
 )
-TOLD: Final = Statement(
-    "UPDATE admissions SET told = 1 WHERE tenant = :tenant AND person = :person AND at = :at"
+NOTIFY_ADMISSION: Final = Statement(
+    "UPDATE admissions SET notified = 1 WHERE tenant = :tenant AND person = :person AND at = :at"
 )
-NOTES: Final = Statement("SELECT count(*) FROM pairing_requests WHERE noted_at > :since")
-UNNOTED: Final = Statement(f"""
-    SELECT {REQUEST} FROM pairing_requests WHERE {LIVE} AND noted_at <= :since
+NOTICES: Final = Statement("SELECT count(*) FROM pairing_requests WHERE notified_at > :since")
+UNNOTIFIED_REQUESTS: Final = Statement(f"""
+    SELECT {REQUEST} FROM pairing_requests WHERE {LIVE} AND notified_at <= :since
     ORDER BY made_at, id LIMIT :limit
 """)  # noqa: S608 - constants of this module
-NOTED: Final = Statement("""
-    UPDATE pairing_requests SET noted_at = :now WHERE tenant = :tenant AND person = :person
+NOTIFY_REQUEST: Final = Statement("""
+    UPDATE pairing_requests SET notified_at = :now WHERE tenant = :tenant AND person = :person
 """)
 APPROVER: Final = Statement("""
     INSERT INTO approvers (tenant, person, place, at) VALUES (:tenant, :person, :place, :at)
@@ -121,15 +121,21 @@ APPROVERS: Final = Statement(
     "SELECT tenant, person, place FROM approvers ORDER BY at DESC, person LIMIT :limit"
 )
 DROP_CODES: Final = Statement("DELETE FROM owner_codes")
-PUT_CODE: Final = Statement("INSERT INTO owner_codes (id, seal, until) VALUES (:id, :seal, :until)")
-CODE: Final = Statement("SELECT id, seal, until, wrong, tenant, person FROM owner_codes LIMIT 1")
-COUNT_WRONG: Final = Statement("UPDATE owner_codes SET wrong = wrong + 1 WHERE id = :id")
+PUT_CODE: Final = Statement(
+    "INSERT INTO owner_codes (id, code_hash, until) VALUES (:id, :code_hash, :until)"
+)
+CODE: Final = Statement(
+    "SELECT id, code_hash, until, wrong_codes, tenant, person FROM owner_codes LIMIT 1"
+)
+COUNT_WRONG: Final = Statement(
+    "UPDATE owner_codes SET wrong_codes = wrong_codes + 1 WHERE id = :id"
+)
 USE_CODE: Final = Statement(
     "UPDATE owner_codes SET tenant = :tenant, person = :person WHERE id = :id"
 )
-CLAIMED: Final = Statement("SELECT person, wrong FROM owner_codes WHERE id = :id")
+CLAIMED: Final = Statement("SELECT person, wrong_codes FROM owner_codes WHERE id = :id")
 PRUNE: Final = Statement(
-    "DELETE FROM pairing_requests WHERE until <= :ended AND noted_at <= :ended"
+    "DELETE FROM pairing_requests WHERE until <= :ended AND notified_at <= :ended"
 )
 PRUNE_CODES: Final = Statement("DELETE FROM owner_codes WHERE until <= :ended")
 
@@ -157,9 +163,9 @@ class SqlAdmissions:
         return [_admission(row) for row in await self._database.fetch(OF_PEOPLE, params)]
 
     async def request(
-        self, applicant: Applicant, request_id: str, seal: str, now: datetime
+        self, applicant: Applicant, request_id: str, code_hash: str, now: datetime
     ) -> Decision:
-        return await self._database.run(lambda: _request(applicant, request_id, seal, now))
+        return await self._database.run(lambda: _request(applicant, request_id, code_hash, now))
 
     async def waiting(self, tenant: str | None, now: datetime) -> list[PairingRequest]:
         params = {"all": int(tenant is None), "tenant": tenant or "", "now": micros(now)}
@@ -178,25 +184,28 @@ class SqlAdmissions:
     ) -> list[Admission]:
         return await self._database.run(lambda: _revoke(tenant, sorted(persons), now, owners))
 
-    async def unannounced(self, limit: int) -> list[Admission]:
-        return [_admission(row) for row in await self._database.fetch(UNTOLD, {"limit": limit})]
+    async def unnotified_admissions(self, limit: int) -> list[Admission]:
+        return [
+            _admission(row)
+            for row in await self._database.fetch(UNNOTIFIED_ADMISSIONS, {"limit": limit})
+        ]
 
-    async def announced(self, admissions: Sequence[Admission]) -> None:
+    async def admissions_notified(self, admissions: Sequence[Admission]) -> None:
         items = [
             {"tenant": a.applicant.tenant, "person": a.applicant.person, "at": micros(a.at)}
             for a in admissions
         ]
-        await self._database.run(lambda: execute(TOLD, *items))
+        await self._database.run(lambda: execute(NOTIFY_ADMISSION, *items))
 
-    async def unnoted(self, now: datetime, limit: int) -> list[PairingRequest]:
-        return await self._database.run(lambda: _unnoted(now, limit))
+    async def unnotified_requests(self, now: datetime, limit: int) -> list[PairingRequest]:
+        return await self._database.run(lambda: _unnotified_requests(now, limit))
 
-    async def noted(self, requests: Sequence[PairingRequest], now: datetime) -> None:
+    async def requests_notified(self, requests: Sequence[PairingRequest], now: datetime) -> None:
         items = [
             {"tenant": r.applicant.tenant, "person": r.applicant.person, "now": micros(now)}
             for r in requests
         ]
-        await self._database.run(lambda: execute(NOTED, *items))
+        await self._database.run(lambda: execute(NOTIFY_REQUEST, *items))
 
     async def remember_approver(
         self, tenant: str, person: str, place: Place, now: datetime
@@ -207,11 +216,13 @@ class SqlAdmissions:
         rows = await self._database.fetch(APPROVERS, {"limit": limit})
         return [(tenant, person, PLACE.validate_json(place)) for tenant, person, place in rows]
 
-    async def put_owner_code(self, code: OwnerCode, seal: str) -> None:
+    async def put_owner_code(self, code: OwnerCode, code_hash: str) -> None:
         def work() -> Work[None]:
             yield from lock("owner code")
             yield from execute(DROP_CODES, {})
-            yield from execute(PUT_CODE, {"id": code.id, "seal": seal, "until": micros(code.until)})
+            yield from execute(
+                PUT_CODE, {"id": code.id, "code_hash": code_hash, "until": micros(code.until)}
+            )
 
         await self._database.run(work)
 
@@ -222,7 +233,7 @@ class SqlAdmissions:
         def work() -> Work[bool]:
             yield from lock("owner code")
             row = yield from fetch_first(CODE)
-            if row is None or row[5] or not opens(code, row[1]):
+            if row is None or row[5] or not matches_hash(code, row[1]):
                 return False
             yield from execute(DROP_CODES, {})
             return True
@@ -236,12 +247,14 @@ class SqlAdmissions:
         return str(rows[0][0])
 
     async def prune(self, now: datetime) -> int:
-        params = {"ended": micros(now - NOTED_FOR)}
+        params = {"ended": micros(now - NOTIFIED_FOR)}
         requests = await self._database.change(PRUNE, params)
         return requests + await self._database.change(PRUNE_CODES, params)
 
 
-def _request(applicant: Applicant, request_id: str, seal: str, now: datetime) -> Work[Decision]:
+def _request(
+    applicant: Applicant, request_id: str, code_hash: str, now: datetime
+) -> Work[Decision]:
     yield from _turns(applicant.tenant)
     who = {"tenant": applicant.tenant, "person": storable(applicant.person)}
     row = yield from fetch_first(OF_PERSON, who)
@@ -257,7 +270,7 @@ def _request(applicant: Applicant, request_id: str, seal: str, now: datetime) ->
     params = {
         **_applicant(applicant),
         "id": request_id,
-        "seal": seal,
+        "code_hash": code_hash,
         "account": storable(account),
         "made_at": micros(now),
         "until": micros(now + CODE_VALID),
@@ -273,7 +286,7 @@ def _approve(request_id: str, by: str, now: datetime) -> Work[Admission | None]:
     if not rows:
         return None
     admission = Admission(_request_of(rows[0]).applicant, Role.MEMBER, by, now)
-    yield from execute(ADMIT, _admit(admission, told=False))
+    yield from execute(ADMIT, _admit(admission, notified=False))
     return admission
 
 
@@ -296,14 +309,14 @@ def _revoke(tenant: str, persons: list[str], now: datetime, owners: bool) -> Wor
     return gone
 
 
-def _unnoted(now: datetime, limit: int) -> Work[list[PairingRequest]]:
-    since = micros(now - NOTED_FOR)
-    row = yield from fetch_first(NOTES, {"since": since})
-    left = MAX_NOTES - (row[0] if row else 0)
+def _unnotified_requests(now: datetime, limit: int) -> Work[list[PairingRequest]]:
+    since = micros(now - NOTIFIED_FOR)
+    row = yield from fetch_first(NOTICES, {"since": since})
+    left = MAX_NOTICES - (row[0] if row else 0)
     if left <= 0:
         return []
     params = {"since": since, "now": micros(now), "limit": min(limit, left)}
-    return [_request_of(one) for one in (yield from fetch(UNNOTED, params))]
+    return [_request_of(one) for one in (yield from fetch(UNNOTIFIED_REQUESTS, params))]
 
 
 def _claim(applicant: Applicant, code: str, now: datetime) -> Work[Claim]:
@@ -311,19 +324,19 @@ def _claim(applicant: Applicant, code: str, now: datetime) -> Work[Claim]:
     row = yield from fetch_first(CODE)
     if row is None:
         return Claim("none")
-    code_id, seal, until, wrong, tenant, person = row
-    if not opens(code, seal):
+    code_id, code_hash, until, wrong_codes, tenant, person = row
+    if not matches_hash(code, code_hash):
         yield from change(COUNT_WRONG, {"id": code_id})
         return Claim("wrong", code_id)
     if person:
         same = (tenant, person) == (applicant.tenant, applicant.person)
         return Claim("again" if same else "used", code_id)
-    if wrong >= MAX_WRONG_OWNER_CODES:
+    if wrong_codes >= MAX_WRONG_OWNER_CODES:
         return Claim("void", code_id)
     if time_of(until) <= now:
         return Claim("expired", code_id)
     admission = Admission(applicant, Role.OWNER, BY_OWNER_CODE, now)
-    yield from execute(ADMIT, _admit(admission, told=True))
+    yield from execute(ADMIT, _admit(admission, notified=True))
     own = _approver(applicant.tenant, applicant.person, applicant.place, now)
     yield from execute(APPROVER, own)
     who = {"tenant": applicant.tenant, "person": storable(applicant.person)}
@@ -342,9 +355,9 @@ def _earlier(row: Row) -> EarlierRequest:
 
 
 def _request_of(row: Row) -> PairingRequest:
-    tenant, person, id_, seal, name, place, made_at, until = row
+    tenant, person, id_, code_hash, name, place, made_at, until = row
     applicant = Applicant(tenant, person, name, PLACE.validate_json(place))
-    return PairingRequest(id_, applicant, seal, time_of(made_at), time_of(until))
+    return PairingRequest(id_, applicant, code_hash, time_of(made_at), time_of(until))
 
 
 def _admission(row: Row) -> Admission:
@@ -362,13 +375,13 @@ def _applicant(applicant: Applicant) -> dict[str, object]:
     }
 
 
-def _admit(admission: Admission, *, told: bool) -> dict[str, object]:
+def _admit(admission: Admission, *, notified: bool) -> dict[str, object]:
     return {
         **_applicant(admission.applicant),
         "role": admission.role.value,
         "by": storable(admission.by),
         "at": micros(admission.at),
-        "told": int(told),
+        "notified": int(notified),
     }
 
 

@@ -13,19 +13,20 @@ from db.values import micros, storable
 from gateway.message import Place
 
 PUT: Final = Statement("""
-    INSERT INTO feedback (stands_at, person, tenant, turn, rating, at)
-    VALUES (:stands_at, :person, :tenant, :turn, :rating, :at)
-    ON CONFLICT (stands_at, person) DO UPDATE SET tenant = excluded.tenant,
+    INSERT INTO feedback (message_key, person, tenant, turn, rating, at)
+    VALUES (:message_key, :person, :tenant, :turn, :rating, :at)
+    ON CONFLICT (message_key, person) DO UPDATE SET tenant = excluded.tenant,
         turn = excluded.turn, rating = excluded.rating, at = excluded.at
 """)
 TAKE_BACK: Final = Statement("""
-    DELETE FROM feedback WHERE stands_at = :stands_at AND person = :person AND rating <> :opposite
+    DELETE FROM feedback WHERE message_key = :message_key AND person = :person
+        AND rating <> :opposite
 """)
 OF: Final = Statement(f"""
     SELECT turn, count(*) FILTER (WHERE rating > 0), count(*) FILTER (WHERE rating < 0)
     FROM feedback WHERE {among("turn", "turn_ids")} GROUP BY turn
 """)  # noqa: S608 - constants of this module
-PRUNE: Final = deleting_some("feedback", "stands_at, person", "at < :before", "at")
+PRUNE: Final = deleting_some("feedback", "message_key, person", "at < :before", "at")
 
 Rating: TypeAlias = Literal[1, -1]
 KEEP_FEEDBACK: Final = timedelta(days=90)
@@ -36,10 +37,10 @@ _VARIATION: Final = "\ufe0f"
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """One person's thumb under one message. `stands_at` identifies the message, `turn_id` is the
+    """One person's thumb under one message. `message_key` identifies the message, `turn_id` is the
     id that `parley why` shows, `person` a `str(PersonId)`."""
 
-    stands_at: str
+    message_key: str
     person: str
     tenant: str
     turn_id: str
@@ -61,7 +62,7 @@ def rating_of(emoji: str) -> Rating | None:
     return {UP: 1, DOWN: -1}.get(plain)  # type: ignore[return-value]  # the values are ratings
 
 
-def stands_at(place: Place, message_id: str) -> str:
+def message_key(place: Place, message_id: str) -> str:
     """Return the address of a message as one text; Telegram numbers messages per chat."""
     where = (place.platform, place.account, place.channel_id, message_id)
     return to_json(where).decode()
@@ -76,7 +77,7 @@ class FeedbackStore:
     async def put(self, feedback: Feedback) -> None:
         """Store a thumb; it replaces an earlier one of the person under the message."""
         params = {
-            "stands_at": storable(feedback.stands_at),
+            "message_key": storable(feedback.message_key),
             "person": storable(feedback.person),
             "tenant": storable(feedback.tenant),
             "turn": storable(feedback.turn_id),
@@ -85,10 +86,10 @@ class FeedbackStore:
         }
         await self._database.change(PUT, params)
 
-    async def take_back(self, stands_at: str, person: str, rating: Rating | None) -> None:
+    async def take_back(self, message_key: str, person: str, rating: Rating | None) -> None:
         """Delete the thumb, if it is this one; with None, any."""
         params = {
-            "stands_at": storable(stands_at),
+            "message_key": storable(message_key),
             "person": storable(person),
             "opposite": -(rating or 0),
         }

@@ -137,7 +137,7 @@ ALL: Final = (
         TRACES,
     ),
     _table("spent", "key, micros, since", SPENT),
-    _table("feedback", "stands_at, person, tenant, turn, rating, at", USAGE),
+    _table("feedback", "message_key, person, tenant, turn, rating, at", USAGE),
     _table("admissions", "tenant, person, role, name, place, by_person, at", USAGE),
     _table("pairing_requests", "tenant, person, name, place, state, made_at, until", USAGE),
     _table("approvers", "tenant, person, place, at", USAGE),

@@ -9,11 +9,11 @@ from db.statements import in_byte_order
 from db.values import micros, storable, time_of
 from gateway.ports.work_guard import Owner, Quarantined, WorkKind
 
-COLUMNS: Final = "kind, id, tenant, person, place, deaths, at"
+COLUMNS: Final = "kind, id, tenant, person, place, weight, at"
 NEWEST_FIRST: Final = f"at DESC, {in_byte_order('kind')}, {in_byte_order('id')}"
 ADD: Final = Statement(f"""
     INSERT INTO quarantine ({COLUMNS})
-    VALUES (:kind, :id, :tenant, :person, :place, :deaths, :at) ON CONFLICT DO NOTHING
+    VALUES (:kind, :id, :tenant, :person, :place, :weight, :at) ON CONFLICT DO NOTHING
 """)  # noqa: S608 - constants of this module
 LISTED: Final = Statement(
     f"SELECT {COLUMNS} FROM quarantine ORDER BY {NEWEST_FIRST} LIMIT :limit"  # noqa: S608 - constants of this module
@@ -46,7 +46,7 @@ class QuarantineStore:
             "tenant": storable(entry.owner.tenant),
             "person": storable(entry.owner.person),
             "place": storable(entry.owner.place),
-            "deaths": entry.deaths,
+            "weight": entry.weight,
             "at": micros(entry.at),
         }
         await self._database.change(ADD, params)
@@ -54,8 +54,8 @@ class QuarantineStore:
     async def listed(self, limit: int) -> list[Quarantined]:
         """Return the latest, newest first."""
         return [
-            Quarantined(kind, id_, Owner(*owner), deaths, time_of(at))
-            for kind, id_, *owner, deaths, at in await self._database.fetch(
+            Quarantined(kind, id_, Owner(*owner), weight, time_of(at))
+            for kind, id_, *owner, weight, at in await self._database.fetch(
                 LISTED, {"limit": limit}
             )
         ]

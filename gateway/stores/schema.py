@@ -34,7 +34,7 @@ HOT: Final = (
     """CREATE TABLE buckets (
         key text PRIMARY KEY, tokens real NOT NULL, at real NOT NULL
     ) WITHOUT ROWID""",
-    "CREATE TABLE once (key text PRIMARY KEY, expires_at real NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE claimed_keys (key text PRIMARY KEY, expires_at real NOT NULL) WITHOUT ROWID",
     """CREATE TABLE adapter_state (
         platform text NOT NULL, account text NOT NULL, key text NOT NULL, value text NOT NULL,
         expires_at real NOT NULL, PRIMARY KEY (platform, account, key)
@@ -107,12 +107,12 @@ OBSERVATION: Final = (
     "CREATE INDEX traces_slot ON traces (slot) WHERE slot IS NOT NULL",
     f"""CREATE TABLE quarantine (
         kind text NOT NULL, id text NOT NULL, tenant text NOT NULL, person text NOT NULL,
-        place text NOT NULL, deaths integer NOT NULL, at bigint NOT NULL, PRIMARY KEY (kind, id)
+        place text NOT NULL, weight integer NOT NULL, at bigint NOT NULL, PRIMARY KEY (kind, id)
     ) {BY_KEY}""",
     f"""CREATE TABLE feedback (
-        stands_at text NOT NULL, person text NOT NULL, tenant text NOT NULL,
+        message_key text NOT NULL, person text NOT NULL, tenant text NOT NULL,
         turn text NOT NULL, rating integer NOT NULL, at bigint NOT NULL,
-        PRIMARY KEY (stands_at, person)
+        PRIMARY KEY (message_key, person)
     ) {BY_KEY}""",
     "CREATE INDEX feedback_turn ON feedback (turn)",
     "CREATE INDEX feedback_person ON feedback (tenant, person)",
@@ -123,16 +123,16 @@ ADMISSIONS: Final = (
         tenant text NOT NULL, person text NOT NULL,
         role text NOT NULL CHECK (role IN ('member', 'owner')), name text NOT NULL,
         place text NOT NULL, by_person text NOT NULL, at bigint NOT NULL,
-        told integer NOT NULL DEFAULT 0, PRIMARY KEY (tenant, person)
+        notified integer NOT NULL DEFAULT 0, PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     "CREATE INDEX admissions_owners ON admissions (tenant, person) WHERE role = 'owner'",
-    "CREATE INDEX admissions_untold ON admissions (at) WHERE told = 0",
+    "CREATE INDEX admissions_unnotified ON admissions (at) WHERE notified = 0",
     f"""CREATE TABLE pairing_requests (
-        tenant text NOT NULL, person text NOT NULL, id text NOT NULL UNIQUE, seal text NOT NULL,
-        account text NOT NULL, name text NOT NULL, place text NOT NULL,
+        tenant text NOT NULL, person text NOT NULL, id text NOT NULL UNIQUE,
+        code_hash text NOT NULL, account text NOT NULL, name text NOT NULL, place text NOT NULL,
         state text NOT NULL CHECK (state IN ('waiting', 'rejected')), made_at bigint NOT NULL,
         until bigint NOT NULL, codes integer NOT NULL, counted_since bigint NOT NULL,
-        noted_at bigint NOT NULL DEFAULT 0, PRIMARY KEY (tenant, person)
+        notified_at bigint NOT NULL DEFAULT 0, PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     "CREATE INDEX pairing_requests_until ON pairing_requests (until)",
     f"""CREATE TABLE approvers (
@@ -140,8 +140,8 @@ ADMISSIONS: Final = (
         PRIMARY KEY (tenant, person)
     ) {BY_KEY}""",
     """CREATE TABLE owner_codes (
-        id text PRIMARY KEY, seal text NOT NULL, until bigint NOT NULL,
-        wrong integer NOT NULL DEFAULT 0, tenant text NOT NULL DEFAULT '',
+        id text PRIMARY KEY, code_hash text NOT NULL, until bigint NOT NULL,
+        wrong_codes integer NOT NULL DEFAULT 0, tenant text NOT NULL DEFAULT '',
         person text NOT NULL DEFAULT ''
     )""",
 )

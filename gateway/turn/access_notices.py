@@ -44,9 +44,9 @@ class AccessNotices:
 
     async def send_due(self) -> None:
         """Send what is due, a bounded number. Raises `StoreUnavailable`."""
-        for admission in await self._store.unannounced(AT_ONCE):
+        for admission in await self._store.unnotified_admissions(AT_ONCE):
             await self._welcome(admission)
-        requests = await self._store.unnoted(self._services.clock.now(), AT_ONCE)
+        requests = await self._store.unnotified_requests(self._services.clock.now(), AT_ONCE)
         if requests:
             await self._tell(requests)
 
@@ -55,7 +55,7 @@ class AccessNotices:
         named = f"{applicant.tenant}:{applicant.person}:{admission.at.isoformat()}"
         group = f"admitted-{hashlib.sha256(named.encode('utf-8', 'replace')).hexdigest()[:16]}"
         await self._sender.send(group, [Notice(applicant.person, applicant.place, APPROVED)])
-        await self._store.announced([admission])
+        await self._store.admissions_notified([admission])
 
     async def _tell(self, requests: list[PairingRequest]) -> None:
         approvers = await self._approvers()
@@ -70,7 +70,7 @@ class AccessNotices:
             ]
             if notices:
                 await self._sender.send(f"pairing-{request.id}", notices)
-                await self._store.noted([request], self._services.clock.now())
+                await self._store.requests_notified([request], self._services.clock.now())
 
     async def _approvers(self) -> list[tuple[str, str, Place]]:
         """Return those who have the role now; a list may have changed since they wrote."""

@@ -301,7 +301,7 @@ class Pipeline:
         if refusal is None:
             return ""
         key = f"refusal:{decision.stage}:{turn.person}:{turn.key.room}"
-        first = await self._services.stores.buckets.once(key, refusal.quiet_for)
+        first = await self._services.stores.buckets.claim(key, refusal.quiet_for)
         return refusal.text if first else ""
 
     async def _reply_to_stranger(self, turn: TurnContext) -> str:

@@ -58,7 +58,7 @@ HANDOFFS: Final = (
         status text NOT NULL CHECK (
             status IN ('pending', 'accepted', 'completed', 'rejected', 'expired')),
         created_at bigint NOT NULL, until bigint NOT NULL, ttl_seconds integer NOT NULL,
-        ended_at bigint, result text, reason text NOT NULL, told boolean NOT NULL
+        ended_at bigint, result text, reason text NOT NULL, notified boolean NOT NULL
     )""",
     "CREATE INDEX agent_handoffs_created ON agent_handoffs (created_at)",
     "CREATE INDEX agent_handoffs_source ON agent_handoffs (source, created_at)",
@@ -70,8 +70,8 @@ HANDOFFS: Final = (
         WHERE status IN ('pending', 'accepted') AND target_person <> ''""",
     """CREATE INDEX agent_handoffs_until ON agent_handoffs (until)
         WHERE status IN ('pending', 'accepted')""",
-    """CREATE INDEX agent_handoffs_untold ON agent_handoffs (created_at)
-        WHERE status = 'pending' AND target_person <> '' AND NOT told""",
+    """CREATE INDEX agent_handoffs_unnotified ON agent_handoffs (created_at)
+        WHERE status = 'pending' AND target_person <> '' AND NOT notified""",
     "CREATE INDEX agent_handoffs_ended ON agent_handoffs (ended_at) WHERE ended_at IS NOT NULL",
     f"""CREATE TABLE people_direct_places (
         tenant text NOT NULL, person text NOT NULL, place text NOT NULL, at bigint NOT NULL,

@@ -127,7 +127,7 @@ class ForgetCommands:
         question = Question(
             "forget",
             person,
-            handle.privacy.sealed(topic),
+            handle.privacy.hashed(topic),
             channel_of(caller.place),
             await self._questions.keep_list(caller.id, person, bound),
             matches.beyond + len(matches.items) - most,

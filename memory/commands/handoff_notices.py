@@ -40,9 +40,9 @@ class HandoffNotices:
 
     async def send_due(self) -> None:
         """Send a bounded number of offers. Raises `StoreUnavailable`."""
-        for handoff in await self._store.untold(self._clock.now(), AT_ONCE):
+        for handoff in await self._store.unnotified(self._clock.now(), AT_ONCE):
             await self._offer(handoff)
-            await self._store.told([handoff.id])
+            await self._store.notified([handoff.id])
 
     async def _offer(self, handoff: Handoff) -> None:
         """Offer a task, or reject it for a person who cannot be written to any more."""

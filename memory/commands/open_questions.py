@@ -39,7 +39,7 @@ class Question:
     """An open question. `person` is the `str(PersonId)` who may answer; `channel` is
     "platform:account:channel", empty for any direct conversation.
 
-    `topic` is the sealed topic of a deletion. Its shown matches are stored in `pieces` parts;
+    `topic` is the hashed topic of a deletion. Its shown matches are stored in `pieces` parts;
     `beyond` more were not shown. `taken_by` is the id of the turn that answers it; the question is
     closed for every other turn.
     """

@@ -119,7 +119,7 @@ class EmbeddingBackfill:
         for one in some:
             item = WorkItem("embedding", one.id)
             if not self._guard.exhausted(item):
-                (suspects if self._guard.deaths(item) else fresh).append(one)
+                (suspects if self._guard.crash_weight(item) else fresh).append(one)
         for batch in (fresh, *([one] for one in suspects)):
             if batch:
                 with self._guard.working(*(WorkItem("embedding", one.id) for one in batch)):

@@ -164,7 +164,7 @@ class MemoryPrivacy(RequestMemory):
 
     async def forget(self, shown: Sequence[ItemRefs], topic: str) -> DeletionResult:
         """Delete the shown items that have not changed since. The audit log keeps `topic`, which
-        comes from `sealed`."""
+        comes from `hashed`."""
         await self.store_waiting_turns()
         refs = [ref for item in shown for ref in item]
         memories = [ref for ref in refs if isinstance(ref, StoredRef) and ref.kind == "memory"]
@@ -185,9 +185,9 @@ class MemoryPrivacy(RequestMemory):
         await self.audit("memory_bulk_delete", query=topic, **details)
         return DeletionResult(count, len(shown) - count)
 
-    def sealed(self, topic: str) -> str:
+    def hashed(self, topic: str) -> str:
         """Return the HMAC of a topic, which replaces its words in the audit log."""
-        return self.dependencies.audit.sealed(topic)
+        return self.dependencies.audit.hashed(topic)
 
     # --- everything of a person -----------------------------------------------------------------
 

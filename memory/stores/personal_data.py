@@ -71,7 +71,7 @@ SOUL: Final = f"(document = 'soul' AND {among('owner', 'persons')})"
 TABLES: Final = (
     PersonalTable("memories", COLUMNS),
     _table("waiting_turns", "id tenant person room channel message_ids at body"),
-    _table("quarantine", "kind id tenant person place deaths at"),
+    _table("quarantine", "kind id tenant person place weight at"),
     _table(
         "memory_reviews",
         "id tenant person scope project room target state record reason passed failed"
@@ -137,7 +137,7 @@ UNWRITTEN: Final = f"""
 # The work of the source stays, without the receiver and what they wrote.
 UNRECEIVED: Final = f"""
     UPDATE agent_handoffs SET target = '', target_person = '', target_owner = '', result = NULL,
-        reason = '', ended_at = COALESCE(ended_at, created_at), told = true,
+        reason = '', ended_at = COALESCE(ended_at, created_at), notified = true,
         status = CASE WHEN status IN ('pending', 'accepted') THEN 'expired' ELSE status END
     WHERE tenant = :tenant AND {among("target_owner", "persons")}
 """  # noqa: S608 - constants of this module

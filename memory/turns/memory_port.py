@@ -93,7 +93,7 @@ class GatewayMemory:
         """Delete the person's own memories from a conversation until a time."""
         privacy = (await self._memory.for_principal(caller)).privacy
         learned = await privacy.learned_in(conversation, until)
-        return (await privacy.forget(learned, privacy.sealed(conversation))).items
+        return (await privacy.forget(learned, privacy.hashed(conversation))).items
 
     async def edited(self, tenant: str, place: Place, message_id: str, text: str) -> None:
         """Give the stored turn of an edited message its new text."""

@@ -180,7 +180,7 @@ class Consolidation:
             await self._guard.quarantine(_item(turn), owner)
         passed = {turn.id for turn in quarantined} | self._unreadable
         left = [turn for turn in turns if turn.id not in passed]
-        fresh = [turn for turn in left if not self._guard.deaths(_item(turn))]
+        fresh = [turn for turn in left if not self._guard.crash_weight(_item(turn))]
         done = len(quarantined)
         for batch in [fresh[:AT_ONCE]] if fresh else [[turn] for turn in left]:
             with self._guard.working(*map(_item, batch)):

@@ -157,7 +157,7 @@ def forget(
             return None
         # Only the shown items are deleted, not those that were stored meanwhile.
         bound = [item.refs for item in matches.items]
-        return (await handle.privacy.forget(bound, handle.privacy.sealed(topic))).items
+        return (await handle.privacy.forget(bound, handle.privacy.hashed(topic))).items
 
     return _report(with_memory(PersonOptions(person, config, as_json), job), as_json=as_json)
 
@@ -230,7 +230,7 @@ async def _decide_named(
         done, result = await _decide(handle, pending, keep=keep)
         status = status if done else 1
         if as_json:
-            print_json([{"id": pending.id, "kept": keep and done, "told": result}])
+            print_json([{"id": pending.id, "kept": keep and done, "result": result}])
         else:
             sys.stdout.write(f"{pending.id}  {result}\n")
     return status

@@ -60,7 +60,7 @@ def export_memories(
 
     count = with_memory(options, job)
     if as_json:
-        print_json([{"file": str(file), "memories": count, "sealed": bool(key)}])
+        print_json([{"file": str(file), "memories": count, "encrypted": bool(key)}])
     else:
         access = (
             "encrypted, readable with the key only"
@@ -101,7 +101,7 @@ def import_memories(
 
 
 def _read_key(key_file: Path | None, *, twice: bool) -> str:
-    """The key of a sealed file: from a file, the environment, or the terminal."""
+    """The key of an encrypted file: from a file, the environment, or the terminal."""
     if key_file is not None:
         try:
             with key_file.open(encoding="utf-8") as opened:

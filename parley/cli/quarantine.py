@@ -82,7 +82,7 @@ def _remove(keys: Sequence[str], config: Config, *, discard: bool) -> int:
         )
 
     async def job(storage: Storage) -> int:
-        deaths = CrashCounts(storage.stores.states.of("parley", "takeovers"))
+        crashes = CrashCounts(storage.stores.states.of("parley", "takeovers"))
         removed = 0
         for item in items:
             if item in without_text:
@@ -90,7 +90,7 @@ def _remove(keys: Sequence[str], config: Config, *, discard: bool) -> int:
             if await storage.quarantine.remove(item.kind, item.id, discard=discard):
                 removed += 1
                 if not discard:
-                    await deaths.put(item, 0)
+                    await crashes.put(item, 0)
         return removed
 
     removed = with_storage(settings_with_database(config, hot=True), job)
@@ -106,7 +106,7 @@ def _describe(entry: Quarantined) -> str:
     at, owner = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC"), entry.owner
     person = f"person {owner.person}" if owner.person else ""
     place = f"place {owner.place}" if owner.place else ""
-    parts = [f"{entry.kind}:{entry.id}", at, person, place, f"weight {entry.deaths}"]
+    parts = [f"{entry.kind}:{entry.id}", at, person, place, f"weight {entry.weight}"]
     return "  ".join(printable(part) for part in parts if part)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.extensions import ExtensionRegistry
-from gateway.inbound.work_record import Death, WorkRecord
+from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.observe.logs import configure_logs
 from parley.app import App
 from parley.config import Settings, SettingsError
@@ -36,7 +36,7 @@ class ProcessWatch:
     systemd, and the watchdog."""
 
     record: WorkRecord | None = None
-    left: Sequence[Death] = ()
+    left: Sequence[Crash] = ()
     manager: ServiceManager = field(default_factory=ServiceManager)
     watchdog: Watchdog | None = None
 

@@ -101,7 +101,7 @@ def storage_probe(buckets: Buckets, also: Probe | None = None) -> Probe:
     calls `also` after that."""
 
     async def ask() -> None:
-        await buckets.once("watch", timedelta(seconds=1))
+        await buckets.claim("watch", timedelta(seconds=1))
         if also is not None:
             await also()
 

@@ -93,7 +93,7 @@ class Heartbeats:
         try:
             if self._guard.exhausted(item):
                 return
-            if not await self._claims.once(f"heartbeat:{project}", ROUND - EARLY):
+            if not await self._claims.claim(f"heartbeat:{project}", ROUND - EARLY):
                 return
             if await self._sync.is_fresh(site.tenant, project, site.every - EARLY):
                 return

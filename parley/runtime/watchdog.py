@@ -31,14 +31,14 @@ from typing import IO, Final, Self, TextIO
 
 import structlog
 
-from gateway.inbound.work_record import Death, WorkRecord, open_record
+from gateway.inbound.work_record import Crash, WorkRecord, open_record
 from parley.config import Settings
 from parley.config.sections import sqlite_file
 
 log = structlog.get_logger(__name__)
 
 
-def work_record(settings: Settings) -> tuple[WorkRecord, list[Death]]:
+def work_record(settings: Settings) -> tuple[WorkRecord, list[Crash]]:
     """Open the record, with the crashes that processes before this one left. Where its folder
     cannot be written, the record stays in memory: a hang is logged, but does not count at the next
     start."""

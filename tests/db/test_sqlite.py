@@ -27,7 +27,9 @@ async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
 
 
 async def count(database: SqliteDatabase) -> int:
-    row = await database.run_job(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
+    row = await database.run_job(
+        lambda db: db.execute("SELECT count(*) FROM claimed_keys").fetchone()
+    )
     return int(row[0])
 
 
@@ -37,7 +39,7 @@ def begun_anew(wal: Path) -> int:
 
 
 def insert(key: str):  # type: ignore[no-untyped-def]
-    return lambda db: db.execute("INSERT INTO once VALUES (?, 1)", (key,))
+    return lambda db: db.execute("INSERT INTO claimed_keys VALUES (?, 1)", (key,))
 
 
 async def test_a_failing_job_does_not_affect_the_others(database: SqliteDatabase) -> None:
@@ -54,7 +56,7 @@ async def test_a_failing_job_does_not_affect_the_others(database: SqliteDatabase
 
 async def test_a_failed_job_is_rolled_back(database: SqliteDatabase) -> None:
     def half(db: sqlite3.Connection) -> None:
-        db.execute("INSERT INTO once VALUES ('x', 1)")
+        db.execute("INSERT INTO claimed_keys VALUES ('x', 1)")
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError, match="in the middle"):
@@ -101,7 +103,9 @@ async def test_under_load_the_log_is_reused_in_the_same_file(
     begun, sizes, over_again = {begun_anew(wal)}, [0], []
     async with asyncio.timeout(PATIENCE):
         while len(begun) < 4:
-            await database.run_job(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
+            await database.run_job(
+                lambda db: db.execute("INSERT INTO claimed_keys VALUES (random(), 1)")
+            )
             sizes.append(wal.stat().st_size)
             if begun_anew(wal) not in begun:
                 begun.add(begun_anew(wal))
@@ -123,7 +127,9 @@ async def test_the_log_is_truncated_when_its_file_is_too_large(
     largest = 0
     async with asyncio.timeout(PATIENCE):
         while not 0 <= wal.stat().st_size < largest:
-            await database.run_job(lambda db: db.execute("INSERT INTO once VALUES (random(), 1)"))
+            await database.run_job(
+                lambda db: db.execute("INSERT INTO claimed_keys VALUES (random(), 1)")
+            )
             largest = max(largest, wal.stat().st_size)
     assert largest > 200_000
     await database.stop()
@@ -136,7 +142,7 @@ async def test_after_an_idle_time_the_log_is_empty(
     database, wal = sqlite_database(tmp_path / "quiet.db"), tmp_path / "quiet.db-wal"
     await database.start()
     await database.run_job(insert("deleted soon"))
-    await database.run_job(lambda db: db.execute("DELETE FROM once"))
+    await database.run_job(lambda db: db.execute("DELETE FROM claimed_keys"))
     await eventually(lambda: not wal.stat().st_size)
     assert b"deleted soon" not in (tmp_path / "quiet.db").read_bytes()
     await database.run_job(insert("later"))
@@ -151,11 +157,13 @@ async def test_reads_do_not_keep_deleted_data_in_the_log(
     database, wal = sqlite_database(tmp_path / "read.db"), tmp_path / "read.db-wal"
     await database.start()
     await database.run_job(insert("deleted soon"))
-    await database.run_job(lambda db: db.execute("DELETE FROM once"))
+    await database.run_job(lambda db: db.execute("DELETE FROM claimed_keys"))
 
     async def emptied_while_reading() -> bool:
         assert await count(database) == 0  # as jobs of an idle program do every few seconds
-        await database.run_job(lambda db: db.execute("DELETE FROM once WHERE key = 'unknown'"))
+        await database.run_job(
+            lambda db: db.execute("DELETE FROM claimed_keys WHERE key = 'unknown'")
+        )
         return not wal.stat().st_size
 
     await eventually(emptied_while_reading)
@@ -250,7 +258,7 @@ async def test_a_full_disk_refuses_the_whole_batch_and_damages_nothing(tmp_path:
         db.execute(f"PRAGMA max_page_count = {pages}")
 
     def large(db: sqlite3.Connection) -> None:
-        db.execute("INSERT INTO once VALUES (?, 1)", ("x" * 1_000_000,))
+        db.execute("INSERT INTO claimed_keys VALUES (?, 1)", ("x" * 1_000_000,))
 
     await database.run_job(lambda db: limit(db, 1))
     jobs = [
@@ -298,7 +306,9 @@ async def test_a_job_whose_caller_was_cancelled_is_completed(database: SqliteDat
 async def test_a_long_queue_is_processed_in_order(database: SqliteDatabase) -> None:
     jobs = [database.run_job(insert(str(number))) for number in range(1_000)]
     await asyncio.gather(*jobs)
-    rows = await database.run_job(lambda db: db.execute("SELECT count(*) FROM once").fetchone())
+    rows = await database.run_job(
+        lambda db: db.execute("SELECT count(*) FROM claimed_keys").fetchone()
+    )
     assert rows == (1_000,)
 
 

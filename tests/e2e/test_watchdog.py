@@ -106,7 +106,7 @@ async def answers(platform: TelegramSimulator, person: SimPerson, count: int = 1
 
 
 async def answered(platform: TelegramSimulator, person: SimPerson, questions: set[str]) -> None:
-    """Wait until each question has an answer, and nothing else has. A send that a death interrupts
+    """Wait until each question has an answer, and nothing else has. A send that a crash interrupts
     is repeated, so a question may have several."""
     await platform.wait_for(
         platform.direct(person),
@@ -133,14 +133,14 @@ async def test_a_message_that_hangs_the_program_is_quarantined(place: str, tmp_p
             await answered(telegram, bert, asked)
             told_bert = [shown.text for shown in await answers(telegram, bert)]
             assert not any("the program stopped" in text for text in told_bert)
-            deaths = len(program.statuses)
+            crashes = len(program.statuses)
             await telegram.say(ada, telegram.direct(ada), OTHERS)
             assert len(await answers(telegram, ada, 2)) == 2
             listed = await parley("quarantine", "list", "--config", config, cwd=tmp_path)
         assert "the program stopped each time it worked on it" in told[0].text
-        assert deaths == {"turn": 2}.get(place, deaths) <= 3
-        assert program.statuses == [1] * deaths + [0]
-        for life in range(deaths):
+        assert crashes == {"turn": 2}.get(place, crashes) <= 3
+        assert program.statuses == [1] * crashes + [0]
+        for life in range(crashes):
             assert "hanging.py" in program.logs[life], "the stack stands in the log"
         (line,) = program.lines(1, "earlier_process_died")
         assert "hanging.py" in str(line["stack"])

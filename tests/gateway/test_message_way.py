@@ -287,7 +287,15 @@ async def test_only_the_conversation_contains_the_text_of_a_message() -> None:
     async with gateway() as g:
         g.model.reply = lambda request: "a telling answer"
         await g.take(received("a telling question"))
-        for table in ("inbox", "outbox", "traces", "usage", "adapter_state", "buckets", "once"):
+        for table in (
+            "inbox",
+            "outbox",
+            "traces",
+            "usage",
+            "adapter_state",
+            "buckets",
+            "claimed_keys",
+        ):
             rows = await g.database.run_job(
                 lambda db, sql=f"SELECT * FROM {table}": db.execute(sql).fetchall()  # type: ignore[misc]
             )

@@ -325,4 +325,4 @@ async def forget_topic(handle: MemoryHandle, topic: str) -> int:
     """Delete what `/forget` finds for a topic; the number of items."""
     matches = await handle.privacy.matches(topic)
     refs = [match.refs for match in matches.items]
-    return (await handle.privacy.forget(refs, handle.privacy.sealed(topic))).items
+    return (await handle.privacy.forget(refs, handle.privacy.hashed(topic))).items

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from gateway.inbound.crash_loop_guard import MAX_DEATHS
+from gateway.inbound.crash_loop_guard import MAX_WEIGHT
 from gateway.ports.work_guard import NOBODY, Owner, WorkItem, WorkKind
 
 
 @dataclass
-class KnownDeaths:
+class KnownCrashes:
     """Implements `WorkGuard`."""
 
     weights: dict[WorkItem, int] = field(default_factory=dict)
@@ -27,11 +27,11 @@ class KnownDeaths:
             for item in items:
                 self.in_work.remove(item)
 
-    def deaths(self, item: WorkItem) -> int:
+    def crash_weight(self, item: WorkItem) -> int:
         return self.weights.get(item, 0)
 
     def exhausted(self, item: WorkItem) -> bool:
-        return item in self.quarantined or self.deaths(item) >= MAX_DEATHS
+        return item in self.quarantined or self.crash_weight(item) >= MAX_WEIGHT
 
     def suspects(self, kind: WorkKind) -> int:
         return sum(item.kind == kind for item in {*self.weights, *self.quarantined})
@@ -43,11 +43,11 @@ class KnownDeaths:
         self.quarantined.setdefault(item, owner)
 
 
-def deadly(kind: WorkKind, *ids: str) -> KnownDeaths:
+def deadly(kind: WorkKind, *ids: str) -> KnownCrashes:
     """A guard for which these items are exhausted."""
-    return KnownDeaths({WorkItem(kind, id_): MAX_DEATHS for id_ in ids})
+    return KnownCrashes({WorkItem(kind, id_): MAX_WEIGHT for id_ in ids})
 
 
-def suspected(kind: WorkKind, weights: Mapping[str, int]) -> KnownDeaths:
-    """A guard for which these items were there at deaths."""
-    return KnownDeaths({WorkItem(kind, id_): weight for id_, weight in weights.items()})
+def suspected(kind: WorkKind, weights: Mapping[str, int]) -> KnownCrashes:
+    """A guard for which these items were there at crashes."""
+    return KnownCrashes({WorkItem(kind, id_): weight for id_, weight in weights.items()})

@@ -141,8 +141,8 @@ class RedisBuckets:
             return Taken(False, buckets, rules[empty - 1].level, float(longest))
         return Taken(True, buckets)
 
-    async def once(self, key: str, ttl: timedelta) -> bool:
-        name, keep = self._keys.once(key), milliseconds(ttl.total_seconds())
+    async def claim(self, key: str, ttl: timedelta) -> bool:
+        name, keep = self._keys.claimed(key), milliseconds(ttl.total_seconds())
         return await self._client.command("SET", name, "1", "NX", "PX", keep) is not None
 
     async def prune(self) -> int:

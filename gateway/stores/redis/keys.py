@@ -42,8 +42,8 @@ class Keys:
     def send(self, key: str) -> str:
         return self._key("send", key)
 
-    def answer(self, stands_at: str) -> str:
-        return self._key("answer", quoted(stands_at))
+    def answer(self, message_key: str) -> str:
+        return self._key("answer", quoted(message_key))
 
     def outbox(self, account: tuple[str, str]) -> str:
         return self._key("outbox", quoted(*account))
@@ -63,8 +63,8 @@ class Keys:
     def bucket(self, name: str) -> str:
         return self._key("bucket", name)
 
-    def once(self, name: str) -> str:
-        return self._key("once", name)
+    def claimed(self, name: str) -> str:
+        return self._key("claimed", name)
 
     def state(self, platform: str, account: str, name: str) -> str:
         return self._key("state", quoted(platform, account, name))

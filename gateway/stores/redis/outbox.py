@@ -213,18 +213,18 @@ class RedisOutbox:
         arguments: list[Argument] = [reason[:MAX_REASON], int(unsure), until]
         await self._client.run(TRIED, [self._keys.send(key)], arguments)
 
-    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
+    async def sent(self, key: str, receipt: Receipt, message_key: str = "") -> None:
         keep = milliseconds(KEEP_RECEIPTS.total_seconds())
         now = repr(self._clock.now().timestamp())
         arguments: list[Argument] = [GROUP, receipt.message_id, keep, key, now]
         names = [self._keys.send(key)]
-        if stands_at:
-            names.append(self._keys.answer(stands_at))
+        if message_key:
+            names.append(self._keys.answer(message_key))
         await self._client.run(SENT, names, arguments, repeatable=True)
         self._settled((key,))
 
-    async def reply_at(self, stands_at: str) -> str:
-        key = await self._client.command("GET", self._keys.answer(stands_at))
+    async def reply_at(self, message_key: str) -> str:
+        key = await self._client.command("GET", self._keys.answer(message_key))
         return "" if key is None else key.decode()
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:

@@ -192,13 +192,13 @@ class SqliteOutbox:
         row = (reason[:MAX_REASON], unsure, until, key)
         await self._database.run_job(lambda db: db.execute(TRIED, row))
 
-    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
-        row = (stands_at or receipt.message_id, self._clock.now().timestamp(), key)
+    async def sent(self, key: str, receipt: Receipt, message_key: str = "") -> None:
+        row = (message_key or receipt.message_id, self._clock.now().timestamp(), key)
         await self._database.run_job(lambda db: db.execute(SENT, row))
 
-    async def reply_at(self, stands_at: str) -> str:
+    async def reply_at(self, message_key: str) -> str:
         query = "SELECT key FROM outbox WHERE message_id = ? AND state = 'sent' LIMIT 1"
-        return "".join(key for (key,) in await self._fetch(query, stands_at))
+        return "".join(key for (key,) in await self._fetch(query, message_key))
 
     async def dead(self, keys: Sequence[str], reason: str) -> None:
         now = self._clock.now().timestamp()
@@ -330,13 +330,13 @@ class SqliteBuckets:
 
         return await self._database.run_job(job)
 
-    async def once(self, key: str, ttl: timedelta) -> bool:
+    async def claim(self, key: str, ttl: timedelta) -> bool:
         now = self._clock.now().timestamp()
 
         def job(db: sqlite3.Connection) -> bool:
-            db.execute("DELETE FROM once WHERE key = ? AND expires_at <= ?", (key, now))
+            db.execute("DELETE FROM claimed_keys WHERE key = ? AND expires_at <= ?", (key, now))
             added = db.execute(
-                "INSERT OR IGNORE INTO once VALUES (?, ?)", (key, now + ttl.total_seconds())
+                "INSERT OR IGNORE INTO claimed_keys VALUES (?, ?)", (key, now + ttl.total_seconds())
             )
             return added.rowcount == 1
 
@@ -348,7 +348,7 @@ class SqliteBuckets:
 
         def job(db: sqlite3.Connection) -> int:
             full = delete_some(db, "buckets", "key", "at <= ?", now - KEEP_BUCKETS)
-            return full + delete_some(db, "once", "key", "expires_at <= ?", now)
+            return full + delete_some(db, "claimed_keys", "key", "expires_at <= ?", now)
 
         return await self._database.run_job(job)
 

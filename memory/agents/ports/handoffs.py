@@ -59,12 +59,12 @@ class HandoffStore(Protocol):
         """End a batch of handoffs whose time is over; return them."""
         ...
 
-    async def untold(self, now: datetime, limit: int) -> list[Handoff]:
-        """Return pending handoffs to people who were not told yet, oldest first."""
+    async def unnotified(self, now: datetime, limit: int) -> list[Handoff]:
+        """Return pending handoffs to people who were not notified yet, oldest first."""
         ...
 
-    async def told(self, handoff_ids: Sequence[str]) -> None:
-        """Record that these were told."""
+    async def notified(self, handoff_ids: Sequence[str]) -> None:
+        """Record that the receivers of these were notified."""
         ...
 
     async def clean(self, ended_before: datetime) -> int:

@@ -49,11 +49,11 @@ AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
     Statement("""
-        UPDATE agent_handoffs SET status = 'expired', ended_at = until, told = true
+        UPDATE agent_handoffs SET status = 'expired', ended_at = until, notified = true
         WHERE source = :id AND status = 'pending'
     """),
     Statement("""
-        UPDATE agent_handoffs SET status = 'expired', ended_at = until, told = true
+        UPDATE agent_handoffs SET status = 'expired', ended_at = until, notified = true
         WHERE status IN ('pending', 'accepted') AND status = 'pending' AND target = :id
             AND target <> ''
     """),

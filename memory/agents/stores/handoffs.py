@@ -45,7 +45,8 @@ TO_RECEIVER: Final = f"""(tenant = :tenant AND (
 """True for a handoff to this agent, or to this person by one of their identities."""
 ADD: Final = Statement("""
     INSERT INTO agent_handoffs (id, tenant, source, source_owner, source_name, target,
-        target_person, target_owner, context, status, created_at, until, ttl_seconds, reason, told)
+        target_person, target_owner, context, status, created_at, until, ttl_seconds, reason,
+        notified)
     VALUES (:id, :tenant, :source, :source_owner, :source_name, :target, :target_person,
         :target_owner, :context, 'pending', :created_at, :until, :ttl_seconds, '', false)
 """)
@@ -67,13 +68,14 @@ LATELY: Final = Statement(f"""
 FIND: Final = Statement(f"{SELECT} WHERE tenant = :tenant AND id = :id")
 FIND_RECEIVED: Final = Statement(f"{SELECT} WHERE id = :id AND {TO_RECEIVER}")
 ACCEPT: Final = Statement(f"""
-    UPDATE agent_handoffs SET status = 'accepted', told = true,
+    UPDATE agent_handoffs SET status = 'accepted', notified = true,
         until = :now + CAST(ttl_seconds AS bigint) * 1000000
     WHERE id = :id AND {TO_RECEIVER} AND status = 'pending' AND until > :now
     RETURNING {COLUMNS}
 """)  # noqa: S608 - constants of this module
 REJECT: Final = Statement(f"""
-    UPDATE agent_handoffs SET status = 'rejected', told = true, reason = :reason, ended_at = :now
+    UPDATE agent_handoffs SET status = 'rejected', notified = true, reason = :reason,
+        ended_at = :now
     WHERE id = :id AND {TO_RECEIVER} AND status = 'pending' AND until > :now
     RETURNING {COLUMNS}
 """)  # noqa: S608 - constants of this module
@@ -97,17 +99,17 @@ OF_SOURCE: Final = Statement(f"""
     {SELECT} WHERE source = :agent AND tenant = :tenant ORDER BY created_at DESC, id LIMIT :limit
 """)
 EXPIRE: Final = Statement(f"""
-    UPDATE agent_handoffs SET status = 'expired', ended_at = :now, told = true WHERE id IN (
+    UPDATE agent_handoffs SET status = 'expired', ended_at = :now, notified = true WHERE id IN (
         SELECT id FROM agent_handoffs
         WHERE status IN ('pending', 'accepted') AND until <= :now
         ORDER BY until LIMIT {EXPIRE_AT_ONCE} {SKIP_LOCKED})
     RETURNING {COLUMNS}
 """)  # noqa: S608 - constants of this module
-UNTOLD: Final = Statement(f"""
-    {SELECT} WHERE status = 'pending' AND target_person <> '' AND NOT told AND until > :now
+UNNOTIFIED: Final = Statement(f"""
+    {SELECT} WHERE status = 'pending' AND target_person <> '' AND NOT notified AND until > :now
     ORDER BY created_at LIMIT :limit
 """)
-TOLD: Final = Statement(f"UPDATE agent_handoffs SET told = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
+NOTIFIED: Final = Statement(f"UPDATE agent_handoffs SET notified = true WHERE {among('id', 'ids')}")  # noqa: S608 - constants of this module
 CLEAN: Final = deleting_some(
     "agent_handoffs", "id", "ended_at IS NOT NULL AND ended_at < :before", "ended_at"
 )
@@ -173,12 +175,12 @@ class SqlHandoffs:
 
         return await self._database.run(work)
 
-    async def untold(self, now: datetime, limit: int) -> list[Handoff]:
-        rows = await self._database.fetch(UNTOLD, {"now": micros(now), "limit": limit})
+    async def unnotified(self, now: datetime, limit: int) -> list[Handoff]:
+        rows = await self._database.fetch(UNNOTIFIED, {"now": micros(now), "limit": limit})
         return [_handoff(row) for row in rows]
 
-    async def told(self, handoff_ids: Sequence[str]) -> None:
-        await self._database.change(TOLD, {"ids": list(handoff_ids)})
+    async def notified(self, handoff_ids: Sequence[str]) -> None:
+        await self._database.change(NOTIFIED, {"ids": list(handoff_ids)})
 
     async def clean(self, ended_before: datetime) -> int:
         return await delete_some(self._database, CLEAN, {"before": micros(ended_before)})

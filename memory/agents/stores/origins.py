@@ -27,7 +27,8 @@ REVIEWS: Final = Statement(f"""
         ORDER BY seq LIMIT {AT_ONCE})
 """)  # noqa: S608 - constants of this module
 HANDOFFS: Final = Statement(f"""
-    UPDATE agent_handoffs SET status = 'rejected', reason = :reason, ended_at = :now, told = true
+    UPDATE agent_handoffs SET status = 'rejected', reason = :reason, ended_at = :now,
+        notified = true
     WHERE id IN (
         SELECT id FROM agent_handoffs WHERE tenant = :for_tenant AND source = :origin
             AND created_at >= :since AND status IN ('pending', 'accepted')

@@ -47,7 +47,7 @@ async def test_a_topic_is_found_and_deleted(memory: MemoryStage) -> None:
     privacy = (await memory.handle()).privacy
     matches = await privacy.matches("locker")
     assert [one.record.content for one in matches.items if one.record] == [STATEMENT]
-    await privacy.forget([one.refs for one in matches.items], privacy.sealed("locker"))
+    await privacy.forget([one.refs for one in matches.items], privacy.hashed("locker"))
     assert await is_gone(memory)
     assert await memory.listed() == ["The library closes at nine."]
 

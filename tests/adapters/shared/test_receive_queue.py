@@ -14,7 +14,7 @@ from gateway.people import Audience
 from gateway.ports import AdapterContext
 from gateway.ports.work_guard import WorkItem
 from tests.support.clock import FakeClock
-from tests.support.work import KnownDeaths
+from tests.support.work import KnownCrashes
 
 EVENT = MessageDeleted("1", Place("x", "main", "c", Audience.DIRECT), ("m",))
 
@@ -23,7 +23,7 @@ class Rig:
     """A queue whose sink fails as often as `failures` says."""
 
     def __init__(self) -> None:
-        self.clock, self.guard = FakeClock(), KnownDeaths()
+        self.clock, self.guard = FakeClock(), KnownCrashes()
         self.counts = Counter[tuple[str, str]]()
         self.failures: list[Exception] = []
         self.stored: list[InboundEvent] = []

@@ -31,7 +31,7 @@ from tests.adapters.whatsapp.rig import (
 )
 from tests.support.adapter_context import EventRecorder, unavailable
 from tests.support.waiting import eventually
-from tests.support.work import KnownDeaths
+from tests.support.work import KnownCrashes
 
 
 async def test_a_message_has_its_author_place_and_time() -> None:
@@ -239,7 +239,7 @@ async def test_a_media_id_that_is_a_path_is_refused_before_a_request() -> None:
         assert len(rig.sim.calls) == before
 
 
-class Exhausted(KnownDeaths):
+class Exhausted(KnownCrashes):
     """A guard for which processes died of every payload."""
 
     def exhausted(self, item: WorkItem) -> bool:
@@ -255,7 +255,7 @@ async def test_a_quarantined_request_is_acknowledged_and_not_parsed() -> None:
 
 
 async def test_requests_are_parsed_under_the_crash_loop_guard() -> None:
-    guard = KnownDeaths()
+    guard = KnownCrashes()
     async with running(guard=guard) as rig:
         ada = rig.sim.person("Ada")
         await rig.sim.say(ada, rig.sim.direct(ada), "one")

@@ -8,7 +8,7 @@ import pytest
 from gateway.commands.approve_command import NOT_HERE, NOT_YOURS
 from gateway.commands.revocation import MAX_LISTED, NOBODY_APPROVED, OWN, OWNERSHIP, WHOM
 from gateway.pairing.requests import NOT_APPROVED
-from gateway.policy.pairing import OWNER_CODE_VALID, new_owner_code, seal_of
+from gateway.policy.pairing import OWNER_CODE_VALID, hash_code, new_owner_code
 from gateway.ports.admissions import Applicant, OwnerCode
 from gateway.stores.admissions import SqlAdmissions
 from tests.gateway.commands.test_approve_command import asked, is_served, plain, say
@@ -20,7 +20,7 @@ async def claims(g: Gateway, applicant: Applicant) -> None:
     """Make a person an owner by an owner code."""
     store, code, now = SqlAdmissions(g.database), new_owner_code(), g.clock.now()
     made = OwnerCode(secrets.token_hex(4), code, now + OWNER_CODE_VALID)
-    await store.put_owner_code(made, seal_of(code))
+    await store.put_owner_code(made, hash_code(code))
     assert (await store.claim(applicant, code, now)).outcome == "claimed"
     await g.services.admissions.refresh()
 

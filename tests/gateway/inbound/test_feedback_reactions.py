@@ -12,7 +12,7 @@ from gateway.message import MessageAuthor, Place, ReactionChanged
 from gateway.people import PersonId
 from gateway.policy.access import AccessPolicy
 from gateway.policy.decision import Decision
-from gateway.stores.feedback import Thumbs, rating_of, stands_at
+from gateway.stores.feedback import Thumbs, message_key, rating_of
 from gateway.turn.services import Policies
 from tests.support.for_each import for_each
 from tests.support.gateway import Gateway, gateway
@@ -112,4 +112,4 @@ async def test_a_reaction_stores_nothing_else_and_is_not_answered() -> None:
 
 
 def test_the_same_message_id_in_two_chats_is_two_messages() -> None:
-    assert stands_at(direct("ada"), "5") != stands_at(direct("bob"), "5")
+    assert message_key(direct("ada"), "5") != message_key(direct("bob"), "5")

@@ -30,7 +30,7 @@ from tests.support.messages import conversation, direct, message, place, receive
 
 BLOCKED = Policies(access=AccessPolicy(blocked_users=frozenset({"eve"})))
 TABLES = (
-    *("inbox", "outbox", "buckets", "once", "adapter_state"),
+    *("inbox", "outbox", "buckets", "claimed_keys", "adapter_state"),
     *("turns", "usage", "spent", "traces"),
 )
 MANY = 10_000

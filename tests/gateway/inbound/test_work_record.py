@@ -33,17 +33,17 @@ with record.working(outer), record.working(inner):
 def test_the_next_process_reads_the_work_in_progress_and_the_running_work(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", DYING, str(tmp_path)], check=False)
     assert ended.returncode == -9
-    record, (death,) = open_record(tmp_path, "parley.db")
+    record, (crash,) = open_record(tmp_path, "parley.db")
     with record:
-        assert set(death.in_work) == {
+        assert set(crash.in_work) == {
             WorkItem("message", "outer"),
             WorkItem("waiting_turn", "inner"),
         }
-        assert death.named == (WorkItem("waiting_turn", "inner"),)
-        assert not death.hung, "no stack was written"
-    again, deaths = open_record(tmp_path, "parley.db")
+        assert crash.named == (WorkItem("waiting_turn", "inner"),)
+        assert not crash.hung, "no stack was written"
+    again, crashes = open_record(tmp_path, "parley.db")
     again.close()
-    assert deaths == [], "it is read once"
+    assert crashes == [], "it is read once"
 
 
 def test_a_normal_end_leaves_an_empty_record(tmp_path: Path) -> None:
@@ -51,21 +51,21 @@ def test_a_normal_end_leaves_an_empty_record(tmp_path: Path) -> None:
     record.working(FIRST).__enter__()
     record.close()
     record.close()
-    record, deaths = open_record(tmp_path, "parley.db")
+    record, crashes = open_record(tmp_path, "parley.db")
     record.close()
-    assert deaths == []
+    assert crashes == []
 
 
 def test_concurrent_processes_have_separate_records(tmp_path: Path) -> None:
     one, _ = open_record(tmp_path, "parley.db")
     with one, one.working(FIRST):
-        two, deaths = open_record(tmp_path, "parley.db")
+        two, crashes = open_record(tmp_path, "parley.db")
         with two:
-            assert deaths == [], "the other one lives"
+            assert crashes == [], "the other one lives"
             assert two.path != one.path
-            other, deaths = open_record(tmp_path, "other.db")
+            other, crashes = open_record(tmp_path, "other.db")
             with other:
-                assert (deaths, other.path) == ([], tmp_path / "other.db.in-work")
+                assert (crashes, other.path) == ([], tmp_path / "other.db.in-work")
         assert one.in_work() == (FIRST,)
 
 
@@ -73,19 +73,19 @@ def test_a_process_reads_the_records_of_crashed_processes(tmp_path: Path) -> Non
     living, _ = open_record(tmp_path, "p")
     dead, _ = open_record(tmp_path, "p")
     dead.working(SECOND).__enter__()
-    dead._map.close()  # the lock goes with both, as at a death; the content stays
+    dead._map.close()  # the lock goes with both, as at a crash; the content stays
     os.close(dead._descriptor)
     with living:
-        record, (death,) = open_record(tmp_path, "p")
+        record, (crash,) = open_record(tmp_path, "p")
         with record:
-            assert death.in_work == (SECOND,)
+            assert crash.in_work == (SECOND,)
 
 
 def test_a_recorded_stack_means_a_hang(tmp_path: Path) -> None:
     (tmp_path / "p.in-work.stack").write_text("Timeout!\n  File x\n")
-    record, (death,) = open_record(tmp_path, "p")
+    record, (crash,) = open_record(tmp_path, "p")
     record.close()
-    assert (death.hung, death.stack, death.in_work) == (True, "Timeout!\n  File x", ())
+    assert (crash.hung, crash.stack, crash.in_work) == (True, "Timeout!\n  File x", ())
 
 
 def test_a_symbolic_link_or_a_special_file_is_refused(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ def test_an_invalid_file_is_not_a_crash(content: bytes) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "p.in-work").write_bytes(content)
-        record, deaths = open_record(Path(folder), "p")
+        record, crashes = open_record(Path(folder), "p")
         record.close()
-        assert deaths == []
+        assert crashes == []
 
 
 @given(st.text(max_size=3 * MAX_ID))

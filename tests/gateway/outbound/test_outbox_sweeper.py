@@ -26,10 +26,10 @@ class Flaky(SqliteOutbox):
 
     away = False
 
-    async def sent(self, key: str, receipt: Receipt, stands_at: str = "") -> None:
+    async def sent(self, key: str, receipt: Receipt, message_key: str = "") -> None:
         if self.away:
             raise StoreUnavailable("database or disk is full")
-        await super().sent(key, receipt, stands_at)
+        await super().sent(key, receipt, message_key)
 
 
 @dataclass

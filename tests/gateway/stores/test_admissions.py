@@ -15,12 +15,12 @@ from gateway.policy.pairing import (
     NEW_CODE_AFTER,
     OWNER_CODE_VALID,
     REFUSED_FOR,
+    hash_code,
     new_owner_code,
     new_pairing_code,
-    seal_of,
 )
 from gateway.ports.admissions import Applicant, OwnerCode
-from gateway.stores.admissions import MAX_NOTES, NOTED_FOR, SqlAdmissions
+from gateway.stores.admissions import MAX_NOTICES, NOTIFIED_FOR, SqlAdmissions
 from gateway.stores.personal_data import SqlPersonalData
 from tests.support.clock import FakeClock
 from tests.support.messages import AT, direct
@@ -37,7 +37,7 @@ def store(long_lived: SqliteDatabase | PostgresDatabase) -> SqlAdmissions:
 
 async def asked(store: SqlAdmissions, who: Applicant = ADA, id_: str = "r1") -> str:
     code = new_pairing_code()
-    assert (await store.request(who, id_, seal_of(code), AT)).allowed
+    assert (await store.request(who, id_, hash_code(code), AT)).allowed
     return code
 
 
@@ -45,7 +45,7 @@ async def test_a_request_waits_until_it_expires(store: SqlAdmissions) -> None:
     code = await asked(store)
     (waiting,) = await store.waiting("t", AT + MINUTE)
     assert (waiting.id, waiting.applicant, waiting.until) == ("r1", ADA, AT + CODE_VALID)
-    assert code.replace("-", "") not in waiting.seal
+    assert code.replace("-", "") not in waiting.code_hash
     assert await store.waiting("u", AT) == []
     assert await store.waiting(None, AT) == [waiting]
     assert await store.waiting("t", AT + CODE_VALID) == []
@@ -53,13 +53,13 @@ async def test_a_request_waits_until_it_expires(store: SqlAdmissions) -> None:
 
 async def test_a_new_code_replaces_the_one_before(store: SqlAdmissions) -> None:
     await asked(store)
-    again = await store.request(ADA, "r2", seal_of("x"), AT + MINUTE)
+    again = await store.request(ADA, "r2", hash_code("x"), AT + MINUTE)
     assert again.reason == "code_sent"
     for number in (2, 3):
         at = AT + (number - 1) * NEW_CODE_AFTER
-        assert (await store.request(ADA, f"r{number}", seal_of("x"), at)).allowed
+        assert (await store.request(ADA, f"r{number}", hash_code("x"), at)).allowed
     at = AT + 3 * NEW_CODE_AFTER
-    assert (await store.request(ADA, "r4", seal_of("x"), at)).reason == "too_many_codes"
+    assert (await store.request(ADA, "r4", hash_code("x"), at)).reason == "too_many_codes"
     assert [one.id for one in await store.waiting("t", at)] == ["r3"]
     assert await store.approve("r1", "o", at) is None
 
@@ -68,12 +68,12 @@ async def test_one_account_cannot_use_all_places(store: SqlAdmissions) -> None:
     for number in range(MAX_WAITING_IN_ACCOUNT):
         who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
         await asked(store, who, f"r{number}")
-    full = await store.request(ADA, "x", seal_of("x"), AT)
+    full = await store.request(ADA, "x", hash_code("x"), AT)
     assert full.reason == "too_many_waiting_in_account"
     other = Applicant("t", "slack:main:ada", "", direct("ada", "slack"))
-    assert (await store.request(other, "y", seal_of("y"), AT)).allowed
+    assert (await store.request(other, "y", hash_code("y"), AT)).allowed
     elsewhere = Applicant("u", ADA.person, "", ADA.place)
-    assert (await store.request(elsewhere, "z", seal_of("z"), AT)).allowed
+    assert (await store.request(elsewhere, "z", hash_code("z"), AT)).allowed
 
 
 async def test_an_approval_counts_once(store: SqlAdmissions) -> None:
@@ -106,8 +106,8 @@ async def test_a_rejected_person_gets_no_code_for_a_day(store: SqlAdmissions) ->
     assert await store.approve("r1", "o", AT) is None
     assert await store.reject("r1", AT) is None
     late = AT + REFUSED_FOR - MINUTE
-    assert (await store.request(ADA, "r2", seal_of("x"), late)).reason == "rejected"
-    assert (await store.request(ADA, "r2", seal_of("x"), AT + REFUSED_FOR)).allowed
+    assert (await store.request(ADA, "r2", hash_code("x"), late)).reason == "rejected"
+    assert (await store.request(ADA, "r2", hash_code("x"), AT + REFUSED_FOR)).allowed
 
 
 async def test_a_revoked_person_loses_access_and_gets_no_code_for_a_day(
@@ -120,14 +120,14 @@ async def test_a_revoked_person_loses_access_and_gets_no_code_for_a_day(
     assert gone.applicant == ADA
     assert not await store.admitted("t", [ADA.person])
     assert await store.revoke("t", [ADA.person], AT) == []
-    assert (await store.request(ADA, "r2", seal_of("x"), AT)).reason == "rejected"
+    assert (await store.request(ADA, "r2", hash_code("x"), AT)).reason == "rejected"
     assert await store.approve("r1", "o", AT) is None
 
 
 async def test_a_revocation_can_leave_ownerships(store: SqlAdmissions) -> None:
     await asked(store)
     await store.approve("r1", "o", AT)
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     assert (await store.claim(BOB, CODE.code, AT)).outcome == "claimed"
     both = [ADA.person, BOB.person]
     assert [one.applicant for one in await store.revoke("t", both, AT, owners=False)] == [ADA]
@@ -152,33 +152,33 @@ async def test_admissions_are_listed_by_tenant_and_found_by_person(store: SqlAdm
 async def test_an_approved_person_is_told_once(store: SqlAdmissions) -> None:
     await asked(store)
     await store.approve("r1", "o", AT)
-    (admission,) = await store.unannounced(10)
+    (admission,) = await store.unnotified_admissions(10)
     assert admission.applicant == ADA
-    await store.announced([admission])
-    assert await store.unannounced(10) == []
+    await store.admissions_notified([admission])
+    assert await store.unnotified_admissions(10) == []
 
 
 async def test_approvers_are_told_about_a_person_once_a_day(store: SqlAdmissions) -> None:
     await asked(store)
-    (request,) = await store.unnoted(AT, 10)
-    await store.noted([request], AT)
-    assert await store.unnoted(AT, 10) == []
+    (request,) = await store.unnotified_requests(AT, 10)
+    await store.requests_notified([request], AT)
+    assert await store.unnotified_requests(AT, 10) == []
     later = AT + 2 * CODE_VALID
-    assert (await store.request(ADA, "r2", seal_of("x"), later)).allowed
-    assert await store.unnoted(later, 10) == []
-    tomorrow = AT + NOTED_FOR
-    assert (await store.request(ADA, "r3", seal_of("x"), tomorrow)).allowed
-    assert [one.id for one in await store.unnoted(tomorrow, 10)] == ["r3"]
+    assert (await store.request(ADA, "r2", hash_code("x"), later)).allowed
+    assert await store.unnotified_requests(later, 10) == []
+    tomorrow = AT + NOTIFIED_FOR
+    assert (await store.request(ADA, "r3", hash_code("x"), tomorrow)).allowed
+    assert [one.id for one in await store.unnotified_requests(tomorrow, 10)] == ["r3"]
 
 
 async def test_the_notes_of_a_day_are_bounded(store: SqlAdmissions) -> None:
-    for number in range(MAX_NOTES + 1):
+    for number in range(MAX_NOTICES + 1):
         who = Applicant("t", f"test:main:{number}", "", direct(str(number)))
         await asked(store, who, f"r{number:03}")
-    first = await store.unnoted(AT, 1_000)
-    assert len(first) == MAX_NOTES
-    await store.noted(first, AT)
-    assert await store.unnoted(AT, 1_000) == []
+    first = await store.unnotified_requests(AT, 1_000)
+    assert len(first) == MAX_NOTICES
+    await store.requests_notified(first, AT)
+    assert await store.unnotified_requests(AT, 1_000) == []
 
 
 async def test_the_latest_conversation_of_an_approver_is_known(store: SqlAdmissions) -> None:
@@ -194,7 +194,7 @@ async def test_the_latest_conversation_of_an_approver_is_known(store: SqlAdmissi
 
 async def test_the_sender_of_the_owner_code_becomes_owner(store: SqlAdmissions) -> None:
     await asked(store)
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     assert await store.claimed_by("c1") == ""
     assert await store.owners() == frozenset()
     assert (await store.claim(ADA, CODE.code, AT)).outcome == "claimed"
@@ -203,11 +203,11 @@ async def test_the_sender_of_the_owner_code_becomes_owner(store: SqlAdmissions) 
     assert await store.admitted("t", [ADA.person])
     assert await store.waiting("t", AT) == []
     assert await store.approvers(10) == [("t", ADA.person, ADA.place)]
-    assert await store.unannounced(10) == []
+    assert await store.unnotified_admissions(10) == []
 
 
 async def test_an_owner_code_is_used_once(store: SqlAdmissions) -> None:
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     claims = await asyncio.gather(*(store.claim(one, CODE.code, AT) for one in (ADA, BOB)))
     assert sorted(one.outcome for one in claims) == ["claimed", "used"]
     (owner,) = await store.owners()
@@ -217,17 +217,17 @@ async def test_an_owner_code_is_used_once(store: SqlAdmissions) -> None:
 
 async def test_an_owner_code_expires_and_is_replaced(store: SqlAdmissions) -> None:
     assert (await store.claim(ADA, CODE.code, AT)).outcome == "none"
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     assert (await store.claim(ADA, CODE.code, CODE.until)).outcome == "expired"
     newer = OwnerCode("c2", new_owner_code(), CODE.until)
-    await store.put_owner_code(newer, seal_of(newer.code))
+    await store.put_owner_code(newer, hash_code(newer.code))
     assert (await store.claim(ADA, CODE.code, AT)).outcome == "wrong"
     assert await store.claimed_by("c1") is None
     assert (await store.claim(ADA, newer.code, AT)).outcome == "claimed"
 
 
 async def test_guessing_makes_an_owner_code_void(store: SqlAdmissions) -> None:
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     for _ in range(MAX_WRONG_OWNER_CODES):
         assert (await store.claim(BOB, new_owner_code(), AT)).outcome == "wrong"
     assert (await store.claim(ADA, CODE.code, AT)).outcome == "void"
@@ -236,7 +236,7 @@ async def test_guessing_makes_an_owner_code_void(store: SqlAdmissions) -> None:
 
 
 async def test_an_owner_code_that_others_saw_is_deleted(store: SqlAdmissions) -> None:
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     assert not await store.void_owner_code(new_owner_code())
     assert await store.void_owner_code(CODE.code)
     assert (await store.claim(ADA, CODE.code, AT)).outcome == "none"
@@ -244,7 +244,7 @@ async def test_an_owner_code_that_others_saw_is_deleted(store: SqlAdmissions) ->
 
 
 async def test_an_approval_keeps_an_ownership(store: SqlAdmissions) -> None:
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     await store.claim(ADA, CODE.code, AT)
     await asked(store)
     await store.approve("r1", "o", AT)
@@ -253,9 +253,9 @@ async def test_an_approval_keeps_an_ownership(store: SqlAdmissions) -> None:
 
 async def test_expired_entries_are_deleted_after_a_day(store: SqlAdmissions) -> None:
     await asked(store)
-    await store.put_owner_code(CODE, seal_of(CODE.code))
-    assert await store.prune(AT + CODE_VALID + NOTED_FOR - MINUTE) == 1
-    assert await store.prune(AT + CODE_VALID + NOTED_FOR) == 1
+    await store.put_owner_code(CODE, hash_code(CODE.code))
+    assert await store.prune(AT + CODE_VALID + NOTIFIED_FOR - MINUTE) == 1
+    assert await store.prune(AT + CODE_VALID + NOTIFIED_FOR) == 1
 
 
 async def test_all_data_of_a_person_is_exported_and_erased(
@@ -263,13 +263,13 @@ async def test_all_data_of_a_person_is_exported_and_erased(
 ) -> None:
     """An erased person has no admission: its row would name them."""
     personal = SqlPersonalData(long_lived, clock)
-    await store.put_owner_code(CODE, seal_of(CODE.code))
+    await store.put_owner_code(CODE, hash_code(CODE.code))
     await store.claim(ADA, CODE.code, AT)
     await asked(store)
     await asked(store, BOB, "r2")
     rows = await personal.export("t", (ADA.person,))
     assert {row["table"] for row in rows} == {"admissions", "pairing_requests", "approvers"}
-    assert not any("seal" in row for row in rows)
+    assert not any("code_hash" in row for row in rows)
     assert await personal.erase("u", (ADA.person,)) == 0
     assert await personal.erase("t", (ADA.person,)) == 4
     assert not await store.admitted("t", [ADA.person])

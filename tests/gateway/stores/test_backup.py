@@ -39,14 +39,14 @@ async def filled(file: Path, keys: int) -> None:
     await database.start()
     await database.run_job(
         lambda db: db.executemany(
-            "INSERT INTO once VALUES (?, 1)", [(f"{n}{'x' * 400}",) for n in range(keys)]
+            "INSERT INTO claimed_keys VALUES (?, 1)", [(f"{n}{'x' * 400}",) for n in range(keys)]
         )
     )
     await database.stop()
 
 
 def inserting(number: int) -> Job[object]:
-    return lambda db: db.execute("INSERT INTO once VALUES (?, 1)", (number,))
+    return lambda db: db.execute("INSERT INTO claimed_keys VALUES (?, 1)", (number,))
 
 
 @contextmanager
@@ -121,7 +121,7 @@ async def test_a_reader_of_an_old_snapshot_never_blocks_the_gateway(
     await database.start()
     with closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM once").fetchone()
+        reader.execute("SELECT count(*) FROM claimed_keys").fetchone()
         longest = 0.0
         for number in range(300):
             began = time.perf_counter()
@@ -189,10 +189,10 @@ async def test_a_restore_removes_data_written_after_the_copy(tmp_path: Path) -> 
     await filled(file, 10)
     back_up(file, copy, SCHEMAS)
     with closing(sqlite3.connect(file)) as killed:  # its log is left behind, as by a kill
-        killed.execute("INSERT INTO once VALUES ('later', 1)")
+        killed.execute("INSERT INTO claimed_keys VALUES ('later', 1)")
         killed.commit()
         restore(copy, file, SCHEMAS, overwrite=True)
-    assert rows(file, "SELECT count(*) FROM once") == [(10,)]
+    assert rows(file, "SELECT count(*) FROM claimed_keys") == [(10,)]
     database = sqlite_database(file)
     await database.start()
     await database.stop()
@@ -219,7 +219,7 @@ async def test_a_damaged_copy_is_refused_before_any_change(tmp_path: Path, spoil
         copy.unlink()
     with pytest.raises(BadInput, match=r"copy\.db"):
         restore(copy, file, SCHEMAS, overwrite=True)
-    assert rows(file, "SELECT count(*) FROM once") == [(2_000,)]
+    assert rows(file, "SELECT count(*) FROM claimed_keys") == [(2_000,)]
 
 
 async def test_a_copy_of_a_newer_version_is_refused(tmp_path: Path) -> None:

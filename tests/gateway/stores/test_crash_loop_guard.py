@@ -26,7 +26,7 @@ from gateway.store_retry import StoreRetry
 from tests.support.clock import FakeClock
 from tests.support.messages import conversation, received
 from tests.support.patience import PATIENCE
-from tests.support.work import KnownDeaths
+from tests.support.work import KnownCrashes
 
 DAY = timedelta(days=1)
 SHORT, LONG = 0.1, 20.0
@@ -34,7 +34,7 @@ SHORT, LONG = 0.1, 20.0
 
 @dataclass
 class Mortal:
-    """The state as a process sees it: after its death it writes nothing more."""
+    """The state as a process sees it: after its crash it writes nothing more."""
 
     state: AdapterState
     dead: bool = False
@@ -205,11 +205,11 @@ async def test_a_cancelled_turn_lets_the_next_one_run() -> None:
 async def test_two_hangs_by_name_quarantine_an_event_without_another_attempt(
     world: World,
 ) -> None:
-    deaths = CrashCounts(world.states.of("parley", "takeovers"))
+    crashes = CrashCounts(world.states.of("parley", "takeovers"))
     poison = WorkItem("message", correlation_id("poison"))
     await world.accept("poison", "beside")
     for _ in range(2):
-        await deaths.add(poison, NAMED)
+        await crashes.add(poison, NAMED)
     assert await world.process()
     assert world.given_up == ["poison"]
     assert world.begun == {"beside": 1}
@@ -217,7 +217,7 @@ async def test_two_hangs_by_name_quarantine_an_event_without_another_attempt(
 
 async def test_events_of_one_turn_are_separated_after_a_hang(world: World) -> None:
     state = world.states.of("parley", "takeovers")
-    deaths, guard = CrashCounts(state), KnownDeaths()
+    crashes, guard = CrashCounts(state), KnownCrashes()
     turns: list[list[str]] = []
 
     async def work(entries: Sequence[InboxEntry]) -> None:
@@ -229,29 +229,29 @@ async def test_events_of_one_turn_are_separated_after_a_hang(world: World) -> No
     await world.accept("a", "b", "c")
     entries = sorted(await world.inbox.unfinished(10), key=lambda entry: entry.id)
     crash_loop = CrashLoopGuard(
-        deaths, guard, world.inbox, StoreRetry(world.clock), lambda _: True, give_up
+        crashes, guard, world.inbox, StoreRetry(world.clock), lambda _: True, give_up
     )
     await crash_loop.run(entries, work)
     assert turns == [["a", "b", "c"]]
-    await deaths.put(WorkItem("message", correlation_id("b")), NAMED)
+    await crashes.put(WorkItem("message", correlation_id("b")), NAMED)
     await crash_loop.run(entries, work)
     assert turns[1:] == [["a"], ["b"], ["c"]]
     assert [len(items) for items in guard.marked] == [3, 1, 1, 1]
 
 
 async def test_the_quarantine_records_the_person_and_the_tenant(world: World) -> None:
-    deaths, guard = CrashCounts(world.states.of("parley", "takeovers")), KnownDeaths()
+    crashes, guard = CrashCounts(world.states.of("parley", "takeovers")), KnownCrashes()
     event = received()
     entry = InboxEntry("x", conversation("x", "tenant"), event, world.clock.now())
     await world.inbox.add(entry, DAY)
     item = WorkItem("message", correlation_id("x"))
-    await deaths.put(item, MAX_REDELIVERIES)
+    await crashes.put(item, MAX_REDELIVERIES)
 
     async def nothing(_: object) -> None:
         """Neither worked on nor told."""
 
     crash_loop = CrashLoopGuard(
-        deaths, guard, world.inbox, StoreRetry(world.clock), lambda _: True, nothing
+        crashes, guard, world.inbox, StoreRetry(world.clock), lambda _: True, nothing
     )
     await crash_loop.run([entry], nothing)
     assert guard.quarantined == {item: Owner("tenant", "test:main:ada", "test:main:dm-ada")}

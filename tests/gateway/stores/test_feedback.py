@@ -14,7 +14,7 @@ from gateway.stores.feedback import (
     FeedbackStore,
     Rating,
     Thumbs,
-    stands_at,
+    message_key,
 )
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.sqlite.hot_state import SqliteOutbox
@@ -22,7 +22,7 @@ from tests.support.clock import FakeClock
 from tests.support.messages import AT, outbound, place
 
 ADA, BOB = "test:main:ada", "test:main:bob"
-HERE = stands_at(place("C1"), "5")
+HERE = message_key(place("C1"), "5")
 
 
 @pytest.fixture
@@ -50,14 +50,14 @@ async def test_only_the_current_rating_is_removed(
 ) -> None:
     await feedback.put(thumb(ADA, 1))
     await feedback.take_back(HERE, BOB, 1)
-    await feedback.take_back(stands_at(place("C2"), "5"), ADA, 1)
+    await feedback.take_back(message_key(place("C2"), "5"), ADA, 1)
     await feedback.take_back(HERE, ADA, rating)
     assert await feedback.of(["x1"]) == left
 
 
 async def test_ratings_expire(feedback: FeedbackStore) -> None:
     for number in range(3):
-        await feedback.put(thumb(ADA, 1, at=stands_at(place("C1"), str(number))))
+        await feedback.put(thumb(ADA, 1, at=message_key(place("C1"), str(number))))
     assert await feedback.prune(AT) == 0
     assert await feedback.prune(AT + KEEP_FEEDBACK) == 3
     assert await feedback.of(["x1"]) == {}
@@ -79,13 +79,13 @@ async def test_ratings_are_exported_and_erased_with_their_person(
 
 async def test_an_answer_is_found_by_its_place(outbox: Outbox, clock: FakeClock) -> None:
     """Two chats have a message 5 each; an unconfirmed send has no place."""
-    there = stands_at(place("C2"), "5")
+    there = message_key(place("C2"), "5")
     await outbox.add((outbound("x1:0"), outbound("x2:0"), outbound("x3:0")))
     await outbox.sent("x1:0", Receipt("5"), HERE)
     await outbox.sent("x2:0", Receipt("5"), there)
     assert await outbox.reply_at(HERE) == "x1:0"
     assert await outbox.reply_at(there) == "x2:0"
-    assert await outbox.reply_at(stands_at(place("C3"), "5")) == ""
+    assert await outbox.reply_at(message_key(place("C3"), "5")) == ""
     assert await outbox.reply_at("") == ""
     if isinstance(outbox, SqliteOutbox):  # in Redis receipts go by themselves
         await clock.advance((KEEP_RECEIPTS + timedelta(seconds=1)).total_seconds())

@@ -233,10 +233,10 @@ async def test_buckets_are_exact_under_concurrency(buckets: Buckets, clock: Fake
 
 async def test_once_is_true_once_in_its_window(buckets: Buckets, pass_time: PassTime) -> None:
     minute = timedelta(minutes=1)
-    asked = await asyncio.gather(*(buckets.once("k", minute) for _ in range(10)))
+    asked = await asyncio.gather(*(buckets.claim("k", minute) for _ in range(10)))
     assert sum(asked) == 1
     await pass_time(61)
-    assert await buckets.once("k", minute)
+    assert await buckets.claim("k", minute)
 
 
 async def test_state_is_separate_by_account_and_expires(

@@ -10,13 +10,13 @@ from db.sqlite import SqliteDatabase
 from gateway.inbound.crash_loop_guard import (
     KEEP,
     KILLED,
-    MAX_DEATHS,
     MAX_LISTED,
+    MAX_WEIGHT,
     NAMED,
     CrashCounts,
     Quarantine,
 )
-from gateway.inbound.work_record import Death, WorkRecord
+from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.work_guard import Owner, Quarantined, WorkItem
 from gateway.stores.quarantine import QuarantineStore
@@ -34,14 +34,14 @@ def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
 
 def entry(number: int, clock: FakeClock) -> Quarantined:
     at = clock.now() + timedelta(seconds=number)
-    return Quarantined("message", f"m{number}", ADA, MAX_DEATHS, at)
+    return Quarantined("message", f"m{number}", ADA, MAX_WEIGHT, at)
 
 
 async def test_entries_are_listed_newest_first_and_once(
     store: QuarantineStore, clock: FakeClock
 ) -> None:
     first, second = entry(1, clock), entry(2, clock)
-    for one in (first, second, replace(first, deaths=99)):
+    for one in (first, second, replace(first, weight=99)):
         await store.add(one)
     assert await store.listed(10) == [second, first]
     assert await store.listed(1) == [second]
@@ -75,26 +75,26 @@ async def test_any_text_can_be_an_id(store: QuarantineStore, clock: FakeClock) -
 async def test_counts_accumulate_and_quarantined_work_stays_quarantined(
     states: AdapterStates,
 ) -> None:
-    deaths = CrashCounts(states.of("parley", "takeovers"))
-    assert [await deaths.add(POISON, KILLED), await deaths.add(POISON, NAMED)] == [1, 5]
-    assert await deaths.of(CHORE) == 0
-    assert [await deaths.begin_giving_up(POISON) for _ in range(2)] == [True, False]
-    assert await deaths.add(POISON, NAMED) == MAX_DEATHS == await deaths.of(POISON)
-    assert not await deaths.begin_giving_up(POISON)
+    crashes = CrashCounts(states.of("parley", "takeovers"))
+    assert [await crashes.add(POISON, KILLED), await crashes.add(POISON, NAMED)] == [1, 5]
+    assert await crashes.of(CHORE) == 0
+    assert [await crashes.begin_giving_up(POISON) for _ in range(2)] == [True, False]
+    assert await crashes.add(POISON, NAMED) == MAX_WEIGHT == await crashes.of(POISON)
+    assert not await crashes.begin_giving_up(POISON)
 
 
 class World:
-    """One process after the other, with the deaths that each left."""
+    """One process after the other, with the crashes that each left."""
 
     def __init__(self, states: AdapterStates, store: QuarantineStore, clock: FakeClock) -> None:
-        self.deaths = CrashCounts(states.of("parley", "takeovers"))
+        self.crashes = CrashCounts(states.of("parley", "takeovers"))
         self.store = store
         self.clock = clock
         self.counted: list[str] = []
 
-    async def start(self, *left: Death) -> Quarantine:
+    async def start(self, *left: Crash) -> Quarantine:
         guard = Quarantine(
-            self.deaths,
+            self.crashes,
             self.store,
             self.clock,
             lambda what, detail: self.counted.append(f"{what}:{detail}"),
@@ -114,13 +114,13 @@ def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> 
 async def test_two_hangs_by_name_quarantine_only_the_named_work(world: World, kind: str) -> None:
     poison = WorkItem(kind, "x")  # type: ignore[arg-type] # one of the kinds
     beside = WorkItem("chore", "innocent")
-    hang = Death((poison, beside), (poison,), hung=True, stack="File x")
+    hang = Crash((poison, beside), (poison,), hung=True, stack="File x")
     guard = await world.start(hang)
-    assert (guard.exhausted(poison), guard.deaths(poison)) == (False, NAMED)
+    assert (guard.exhausted(poison), guard.crash_weight(poison)) == (False, NAMED)
     guard = await world.start(hang)
     assert guard.exhausted(poison)
     assert not guard.exhausted(beside)
-    assert guard.deaths(beside) == 0
+    assert guard.crash_weight(beside) == 0
     assert [one.id for one in await world.store.listed(10)] == ["x"]
     assert world.counted == [f"quarantined:{kind}"]
     assert (await world.start()).exhausted(poison), "the list is read at every start"
@@ -131,7 +131,7 @@ async def test_three_hangs_without_a_name_quarantine_work_present_at_each(
 ) -> None:
     poison, beside = WorkItem("chore", "x"), [WorkItem("heartbeat", str(n)) for n in range(3)]
     for number in range(3):
-        guard = await world.start(Death((poison, beside[number]), hung=True, stack="File x"))
+        guard = await world.start(Crash((poison, beside[number]), hung=True, stack="File x"))
     assert guard.exhausted(poison)
     assert not any(guard.exhausted(item) for item in beside)
 
@@ -140,40 +140,40 @@ async def test_kills_from_outside_quarantine_only_work_present_at_all_of_them(
     world: World,
 ) -> None:
     innocent = WorkItem("chore", "x")
-    for _ in range(MAX_DEATHS - 1):
-        guard = await world.start(Death((innocent, WorkItem("message", "m"))))
+    for _ in range(MAX_WEIGHT - 1):
+        guard = await world.start(Crash((innocent, WorkItem("message", "m"))))
         assert not guard.exhausted(innocent)
-        assert guard.deaths(WorkItem("message", "m")) == 0, "counted where it is taken up"
+        assert guard.crash_weight(WorkItem("message", "m")) == 0, "counted where it is taken up"
 
 
 @pytest.mark.parametrize("kind", ["send", "payload", "message"])
 async def test_kills_from_outside_do_not_count_for_waiting_work(world: World, kind: str) -> None:
     item = WorkItem(kind, "x")  # type: ignore[arg-type] # one of the kinds
-    for _ in range(3 * MAX_DEATHS):
-        guard = await world.start(Death((item,)))
-    assert (guard.deaths(item), guard.exhausted(item)) == (0, False)
+    for _ in range(3 * MAX_WEIGHT):
+        guard = await world.start(Crash((item,)))
+    assert (guard.crash_weight(item), guard.exhausted(item)) == (0, False)
 
 
 async def test_recurring_work_is_retried_after_a_day(world: World) -> None:
-    hang = Death((CHORE,), (CHORE,), hung=True, stack="File x")
+    hang = Crash((CHORE,), (CHORE,), hung=True, stack="File x")
     await world.start(hang)
     guard = await world.start(hang)
     await world.clock.advance(DAY.total_seconds() + 1)
     assert await guard.refresh() == 1
     assert not guard.exhausted(CHORE)
     guard = await world.start(hang)
-    assert guard.exhausted(CHORE), "one more death is enough then"
+    assert guard.exhausted(CHORE), "one more crash is enough then"
     await world.clock.advance(KEEP.total_seconds())
     assert await guard.refresh() == 1
 
 
 async def test_an_operators_retry_reaches_a_running_program(world: World) -> None:
-    hang = Death((CHORE,), (CHORE,), hung=True, stack="File x")
+    hang = Crash((CHORE,), (CHORE,), hung=True, stack="File x")
     await world.start(hang)
     guard = await world.start(hang)
     assert guard.quarantined == 1
     await world.store.remove("chore", "memories", discard=False)
-    await world.deaths.put(CHORE, 0)
+    await world.crashes.put(CHORE, 0)
     await guard.refresh()
     assert (guard.quarantined, guard.exhausted(CHORE)) == (0, False)
 

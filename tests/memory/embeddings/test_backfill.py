@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.errors import ModelRefused, ModelUnavailable
-from gateway.inbound.crash_loop_guard import MAX_DEATHS
+from gateway.inbound.crash_loop_guard import MAX_WEIGHT
 from memory.embeddings.backfill import (
     AFTER_FAILURE,
     AFTER_REFUSAL,
@@ -183,7 +183,7 @@ async def test_a_failing_model_is_skipped_for_a_while_and_reported_once(
 
 async def test_a_crashing_memory_is_embedded_alone_or_not_at_all(rig: Rig) -> None:
     ids = await rig.keep("one", "two", "three", "four")
-    guard = suspected("embedding", {ids[0]: 4, ids[1]: MAX_DEATHS, ids[2]: 1})
+    guard = suspected("embedding", {ids[0]: 4, ids[1]: MAX_WEIGHT, ids[2]: 1})
     work = EmbeddingBackfill(rig.memories, rig.model, rig.clock, guard=guard)
     while await work.step():
         pass

@@ -12,7 +12,7 @@ import yaml
 from gateway.errors import BadInput
 from gateway.message import Place
 from gateway.people import Audience
-from gateway.policy.pairing import new_pairing_code, seal_of
+from gateway.policy.pairing import hash_code, new_pairing_code
 from gateway.ports.admissions import Applicant
 from gateway.ports.clock import SystemClock
 from parley.cli.access import claimed_by, new_owner_code
@@ -53,7 +53,7 @@ async def waits(settings: Settings) -> str:
     code = new_pairing_code()
 
     async def ask(access: Access, storage: Storage) -> None:
-        await storage.admissions.request(EVE, "abc123", seal_of(code), SystemClock().now())
+        await storage.admissions.request(EVE, "abc123", hash_code(code), SystemClock().now())
 
     await beside(settings, ask)
     return code

@@ -279,7 +279,7 @@ async def test_a_pending_memory_is_decided_by_its_id(small: Path) -> None:
     theirs = await parley("memory", "review", "--person", BOB, "--approve", waits["id"], cwd=small)
     assert (theirs.status, "No memory waits under" in theirs.err) == (1, True)
     (told,) = await lines(small, "memory", "review", *MINE, "--approve", waits["id"][:12])
-    assert (told["kept"], told["told"]) == (True, "Stored.")
+    assert (told["kept"], told["result"]) == (True, "Stored.")
     assert "ada likes cats a lot" in await contents(small)
     (other,) = await lines(small, "memory", "review", "--person", BOB)
     rejected = await parley("memory", "review", "--person", BOB, "--reject", other["id"], cwd=small)

@@ -341,7 +341,7 @@ async def test_the_probes_work_on_a_real_file_and_leave_few_rows(tmp_path: Path)
         await watch.round()
         await clock.advance(EVERY)
     assert watch.problems == {}
-    count = "SELECT (SELECT count(*) FROM reserved) + (SELECT count(*) FROM once)"
+    count = "SELECT (SELECT count(*) FROM reserved) + (SELECT count(*) FROM claimed_keys)"
     assert await database.run_job(lambda db: db.execute(count).fetchone()) == (2,)
     await database.run_job(lambda db: db.execute("PRAGMA query_only=ON").fetchall() and None)
     with capture_logs():

@@ -27,18 +27,18 @@ def test_programs_with_other_servers_have_separate_records() -> None:
 
 def test_the_folder_can_be_chosen(tmp_path: Path) -> None:
     settings = from_mapping({**REDIS, "watchdog": {"folder": str(tmp_path / "new")}})
-    record, deaths = work_record(settings)
+    record, crashes = work_record(settings)
     with record:
         assert record.path is not None
         assert record.path.parent == tmp_path / "new"
-        assert (record.path.stat().st_mode & 0o777, deaths) == (0o600, [])
+        assert (record.path.stat().st_mode & 0o777, crashes) == (0o600, [])
 
 
 def test_without_a_writable_folder_the_record_is_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings = from_mapping({**REDIS, "watchdog": {"folder": str(tmp_path / "file")}})
     with capture_logs() as logs:
-        record, deaths = work_record(settings)
+        record, crashes = work_record(settings)
     with record:
-        assert (record.path, deaths) == (None, [])
+        assert (record.path, crashes) == (None, [])
     assert [line["event"] for line in logs] == ["no_work_record"]

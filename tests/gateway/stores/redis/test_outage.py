@@ -139,7 +139,7 @@ async def test_every_operation_reports_the_outage_of_redis(
         state.inbox.add(entry(1, 1), DAY),
         state.inbox.unfinished(1),
         state.outbox.waiting(1),
-        state.buckets.once("k", DAY),
+        state.buckets.claim("k", DAY),
         state.states.of("test", "main").get("k"),
         state.client.start(),
     ):

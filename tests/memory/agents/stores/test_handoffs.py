@@ -192,10 +192,10 @@ async def test_limits_of_a_person_count_for_all_linked_identities(handoffs: Hand
 async def test_people_are_told_once(handoffs: HandoffStore) -> None:
     asked = [await added(handoffs, handoff(SOURCE, BOB)) for _ in range(2)]
     await added(handoffs, handoff(SOURCE, TARGET))
-    assert await handoffs.untold(AT, 10) == asked
-    await handoffs.told([asked[0].id])
-    assert await handoffs.untold(AT, 10) == [asked[1]]
-    assert await handoffs.untold(AT + timedelta(hours=1), 10) == []
+    assert await handoffs.unnotified(AT, 10) == asked
+    await handoffs.notified([asked[0].id])
+    assert await handoffs.unnotified(AT, 10) == [asked[1]]
+    assert await handoffs.unnotified(AT + timedelta(hours=1), 10) == []
 
 
 async def test_a_person_exports_and_erases_their_handoffs(
@@ -229,7 +229,7 @@ async def test_the_open_handoff_of_an_erased_receiver_ends(
     assert kept is not None
     assert kept.status is HandoffStatus.EXPIRED
     assert (await handoffs.accept(TO_BOB, made.id, AT)).outcome == "unknown"
-    assert await handoffs.untold(AT, 10) == []
+    assert await handoffs.unnotified(AT, 10) == []
 
 
 def test_event_kinds_of_handoffs_name_their_states() -> None:
