@@ -42,7 +42,7 @@ from gateway.turn.services import Services
 from gateway.turn.slots import Slots
 from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
-from parley.http.local_listener import Readiness
+from parley.http.health_endpoints import Readiness
 from parley.http.page_links import page_link_routes
 from parley.runtime import Role
 from parley.runtime.health import HealthSources, RecentActivity

@@ -1,4 +1,4 @@
-"""The access rule of the local listener: one pure decision about a request.
+"""The access rule of the local listener, a pure decision about a request.
 
 Behind a reverse proxy all requests seem to come from this machine, and a web page anywhere can make
 its visitor's browser call this machine (DNS rebinding, cross-site requests). So neither the peer's
@@ -66,7 +66,7 @@ class AccessDecision:
 
 
 def authorize(facts: RequestFacts, token: str) -> AccessDecision:
-    """Decides on a request to the local pages; `token` is empty if none is configured.
+    """Return the decision about a request to the pages; `token` is empty if none is configured.
 
     A configured token is always required. Without one, a request must address this machine by a
     loopback name and must not come through a proxy. A request that changes something, and every
@@ -101,7 +101,7 @@ def session_value(token: str) -> str:
 
 def same_secret(given: str, secret: str) -> bool:
     """Compare texts in constant time; an empty secret equals nothing."""
-    # A header's bytes need not be text; aiohttp hands on what is none as lone surrogates.
+    # Bytes of a header that are not UTF-8 arrive as lone surrogates.
     shown = given.encode("utf-8", "surrogateescape")
     return bool(secret) and hmac.compare_digest(shown, secret.encode())
 

@@ -28,16 +28,16 @@ class BodyTooLarge(Exception):
 class Exchange:
     """The facts of one request that its layers share.
 
-    `sender` is the unit of its limits, `entry` the decision of the listener's own rule, `part` the
-    name under which refusals are audited, `reason` the code of a refusal, `holder` the person of a
-    verified token.
+    `sender` is the unit of its limits, `page_access` the decision of the rule for the pages,
+    `denial` the name of the audit event for a refusal, `reason` the code of a refusal, `holder` the
+    person of a verified token.
     """
 
     transport: asyncio.Transport
     body_is_complete: Callable[[], bool]
     sender: str = ""
-    entry: AccessDecision = UNDECIDED
-    part: str = "local_denied"
+    page_access: AccessDecision = UNDECIDED
+    denial: str = "local_denied"
     reason: str = ""
     holder: TokenClaims | None = None
 

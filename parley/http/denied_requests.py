@@ -17,7 +17,7 @@ def note_denial(
     address: str,
     holder: TokenClaims | None = None,
 ) -> None:
-    """Record a refusal by the part of the program with the name `event`. `holder` is the person of
-    the token, after its signature was verified."""
+    """Record a refusal as the security event `event`. `holder` is the person of a token with a
+    valid signature."""
     tenant, person = ("", "") if holder is None else (holder.tenant, str(holder.person))
     security.note(SecurityEvent(event, reason, tenant, person, address=address))

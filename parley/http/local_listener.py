@@ -1,33 +1,36 @@
 """The local listener: the page, health, metrics and console, for people who run the program.
 
 It refuses to open beyond this machine without a token, and applies `parley.http.access` to every
-request. Other packages add their routes and parts before it starts. Starlette routes the requests,
+request. Other packages add routes and applications before it starts. Starlette routes the requests,
 uvicorn reads them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.routing import BaseRoute, Mount, Router
 from starlette.types import ASGIApp
 
 from gateway.errors import ConfigurationError
 from gateway.observe.security_log import SecurityLog
-from gateway.ports.http_routes import LocalRoute, json_response
-from parley.http.asgi import exchange_of
+from gateway.ports.http_routes import LocalRoute
+from parley.http.access_layers import LoginLinks, MountedAppAccess, PageAccess
 from parley.http.asgi_server import AsgiServer
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
-from parley.http.entrance import LoginLinks, PagesEntrance, PartEntrance
-from parley.http.guarded_parts import GuardedPart, MakeLife, PartLives, PartMount
+from parley.http.health_endpoints import (
+    Health,
+    HealthCheck,
+    HealthEndpoints,
+    Readiness,
+    ReadyCheck,
+)
 from parley.http.listener import Listener
-from parley.http.local_routes import as_http, starlette_routes
 from parley.http.middlewares import (
     Bounds,
     DeniedAudit,
@@ -36,7 +39,9 @@ from parley.http.middlewares import (
     SecurityHeaders,
     UnexpectedErrors,
 )
+from parley.http.mounted_apps import AppMount, Lifespans, MakeLifespan, MountedApp
 from parley.http.refused_requests import refusal
+from parley.http.starlette_routes import starlette_routes
 from safety.http.addresses import is_loopback_name
 
 MIN_TOKEN: Final = 16
@@ -44,28 +49,6 @@ MIN_TOKEN: Final = 16
 BOUNDS: Final = ConnectionBounds(connections=256, body_seconds=30.0, idle_seconds=60.0)
 """Seconds; long enough for a file that a person sends from the page, up to `max_body`."""
 _HTTP_ERRORS: Final[Mapping[int, str]] = {404: "not_found", 405: "method_not_allowed"}
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """The readiness of the program; `parts` has the state of each part, `problems` the reasons of
-    failures."""
-
-    ready: bool
-    parts: Mapping[str, str] = field(default_factory=dict)
-    problems: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The health of the process; `loop_lag` is the delay of its loop in seconds."""
-
-    well: bool = True
-    loop_lag: float = 0.0
-
-
-HealthCheck: TypeAlias = Callable[[], Health]
-ReadyCheck: TypeAlias = Callable[[], Readiness]
 
 
 class LocalListener(Listener):
@@ -89,12 +72,11 @@ class LocalListener(Listener):
     ) -> None:
         super().__init__("local listener", "server", host, port, bounds, proxies)
         self._token = token
-        self._ready: ReadyCheck = ready or (lambda: Readiness(True))
-        self._health: HealthCheck = health or Health
+        self._endpoints = HealthEndpoints(health or Health, ready or (lambda: Readiness(True)))
         self._max_body = max_body
         self._stalled_seconds = bounds.idle_seconds
         self._routes: list[LocalRoute] = []
-        self._parts: list[GuardedPart] = []
+        self._apps: list[MountedApp] = []
         self._links = LoginLinks()
         self._security = security or SecurityLog()
 
@@ -104,20 +86,20 @@ class LocalListener(Listener):
             raise RuntimeError("routes are added before the listener starts")
         self._routes.extend(routes)
 
-    def add_guarded(
-        self, prefix: str, make: Callable[[], ASGIApp], life: MakeLife | None = None
+    def mount_app(
+        self, prefix: str, make: Callable[[], ASGIApp], lifespan: MakeLifespan | None = None
     ) -> None:
-        """Serve a part with its own tokens under `prefix`, which refuses requests without one.
+        """Serve an application below `prefix`, which refuses requests without a token of its own.
 
         `make` returns an ASGI application for HTTP. It sees paths as they were sent (still
-        percent-encoded), with `prefix` as its `root_path`; `prefix` itself is the path `/`. `life`
-        is entered after `make`, before the port opens, and left after its requests have ended. Both
-        are called at each start. Bounds, Host header, origin and audit are the listener's. Raises
-        `RuntimeError` after the start.
+        percent-encoded), with `prefix` as its `root_path`; `prefix` itself is the path `/`.
+        `lifespan` is entered after `make`, before the port opens, and left after the requests have
+        ended. Both are called at each start. The listener adds bounds, audit, and the checks of the
+        Host header and the origin. Raises `RuntimeError` after the start.
         """
         if self.listening:
-            raise RuntimeError("parts are added before the listener starts")
-        self._parts.append(GuardedPart(prefix, make, life))
+            raise RuntimeError("applications are added before the listener starts")
+        self._apps.append(MountedApp(prefix, make, lifespan))
 
     async def start(self) -> None:
         """Listen. Raises `ConfigurationError` for an open port without a token, `StartError` if the
@@ -126,13 +108,13 @@ class LocalListener(Listener):
             return
         check_exposure(self._host, self._token)
         server = AsgiServer(self._app())
-        lives = PartLives(part.life for part in self._parts if part.life is not None)
+        lifespans = Lifespans(one.lifespan for one in self._apps if one.lifespan is not None)
 
         async def finish() -> None:
             await server.stop()
-            await lives.stop()
+            await lifespans.stop()
 
-        await lives.start()
+        await lifespans.start()
         await self._listen(server.protocol, finish)
 
     def login_link(self, path: str = "/") -> str:
@@ -144,13 +126,12 @@ class LocalListener(Listener):
 
     def _app(self) -> ASGIApp:
         routes = [
-            Route("/healthz", self._healthz),
-            Route("/readyz", self._readyz),
+            *self._endpoints.routes(),
             *starlette_routes(self._routes),
         ]
-        pages = PagesEntrance(Router(routes, redirect_slashes=False), self._token, self._links)
+        pages = PageAccess(Router(routes, redirect_slashes=False), self._token, self._links)
         mounts: list[BaseRoute] = [
-            PartMount(part.prefix, PartEntrance(part.make(), self._token)) for part in self._parts
+            AppMount(one.prefix, MountedAppAccess(one.make(), self._token)) for one in self._apps
         ]
         return Starlette(
             routes=[*mounts, Mount("", pages)],
@@ -164,21 +145,6 @@ class LocalListener(Listener):
             ],
             exception_handlers={HTTPException: _http_error},
         )
-
-    async def _healthz(self, _request: Request) -> Response:
-        health = self._health()
-        state = "ok" if health.well else "stalled"
-        body = {"status": state, "loop_lag": round(health.loop_lag, 3)}
-        return as_http(json_response(body, 200 if health.well else 503))
-
-    async def _readyz(self, request: Request) -> Response:
-        state = self._ready()
-        body: dict[str, object] = {"ready": state.ready}
-        if exchange_of(request.scope).entry.allowed:
-            body["parts"] = dict(state.parts)
-            if state.problems:
-                body["problems"] = dict(state.problems)
-        return as_http(json_response(body, 200 if state.ready else 503))
 
 
 def check_exposure(host: str, token: str) -> None:

@@ -43,7 +43,7 @@ class RequestHandler(Protocol):
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
 
-class Entrance(Protocol):
+class Authenticates(Protocol):
     """Authenticates people, as `parley.http.api.authentication.Authenticator` does."""
 
     def holder(self, authorization: str) -> TokenClaims: ...
@@ -73,7 +73,7 @@ class McpServers:
             return await asyncio.shield(self._ready[name])
 
     @asynccontextmanager
-    async def life(self) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
         """Build servers from here on, and stop them at the end."""
         self._stopped = asyncio.Event()
         self._running, self._ready = {}, {}
@@ -101,21 +101,21 @@ class McpServers:
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """The ASGI application for the prefix, a guarded part of the local listener."""
+    """The ASGI application for the prefix, which the local listener mounts."""
 
     servers: McpServers
-    entrance: Entrance
+    authenticator: Authenticates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises `Refused` and `StoreUnavailable`."""
         exchange, headers = exchange_of(scope), headers_of(scope)
         check_origin(scope["method"], headers)
         authorization = headers.get("authorization", "")
-        exchange.holder = self.entrance.holder(authorization)
+        exchange.holder = self.authenticator.holder(authorization)
         name = _named(scope)
         if scope["method"] != "POST":
             raise Refused(405, "method_not_allowed", "Send POST.", "method", {"Allow": "POST"})
-        caller = await self.entrance.caller_of(exchange.holder)
+        caller = await self.authenticator.caller_of(exchange.holder)
         server = await self.servers.named(name)
         scope[CALLER_KEY] = _in_own_conversation(caller)
         scope[RECHECK_KEY] = partial(self._recheck, authorization)
@@ -124,7 +124,7 @@ class McpEndpoint:
     async def _recheck(self, authorization: str) -> bool:
         """True while the token of an open stream is valid."""
         try:
-            await self.entrance.admitted(self.entrance.holder(authorization))
+            await self.authenticator.admitted(self.authenticator.holder(authorization))
         except Refused:
             return False
         return True

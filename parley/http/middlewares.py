@@ -1,7 +1,7 @@
 """The layers around every request of the local listener, as plain ASGI applications.
 
 They stand in this order, the outermost first: security headers, unexpected errors, audit of
-refusals, bounds, bodies, Host header. The access rule is in `parley.http.entrance`.
+refusals, bounds, bodies, Host header. The access rule is in `parley.http.access_layers`.
 """
 
 import asyncio
@@ -104,7 +104,9 @@ class DeniedAudit:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in AUDITED:
                 reason = exchange.reason or f"http_{message['status']}"
-                note_denial(self.security, exchange.part, reason, exchange.sender, exchange.holder)
+                note_denial(
+                    self.security, exchange.denial, reason, exchange.sender, exchange.holder
+                )
             await send(message)
 
         await self.app(scope, receive, sending)
@@ -183,7 +185,7 @@ class PlainBodies:
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """Refuses a request without exactly one valid host, or with a target that is no path."""
+    """Refuses a request without exactly one valid host, or with a target that is not a path."""
 
     app: ASGIApp
 

@@ -20,7 +20,7 @@ from gateway.ports.inbox import QueueDepths
 from gateway.ports.traces import Trace
 from gateway.ports.usage import Buckets
 from gateway.stores.usage import UsageLedger
-from parley.http.local_listener import Health, Readiness
+from parley.http.health_endpoints import Health, Readiness
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.supervisor import Supervisor
 

@@ -14,7 +14,8 @@ from parley.http.api.events import PATH as EVENTS
 from parley.http.api.events import EventRoutes
 from parley.http.api.openapi import PREFIX
 from parley.http.client_address import networks
-from parley.http.local_listener import LocalListener, Readiness
+from parley.http.health_endpoints import Readiness
+from parley.http.local_listener import LocalListener
 from parley.http.webhook_listener import WebhookListener
 from parley.runtime.health import HealthMonitor
 from parley.security.keys import server_token, token_key
@@ -65,11 +66,13 @@ def add_memory_api(
     """Serve the API, where memory is on."""
     if wired.memory is None or wired.brain is None:
         return
-    entrance = Authenticator(token_key(settings), tokens, services, settings.limits.api_per_minute)
+    authenticator = Authenticator(
+        token_key(settings), tokens, services, settings.limits.api_per_minute
+    )
     budgets = services.policies.budgets
     spending = SpendingReader(services.stores.usage, services.humans, budgets, services.clock)
-    api = MemoryApi(wired.memory, wired.brain, entrance, spending, settings.memory.episodic)
-    listener.add_guarded(PREFIX, api.app)
+    api = MemoryApi(wired.memory, wired.brain, authenticator, spending, settings.memory.episodic)
+    listener.mount_app(PREFIX, api.app)
     if wired.agents is not None:
-        events = EventRoutes(entrance, wired.memory, wired.agents.events, services.clock)
-        listener.add_guarded(EVENTS, events.app)
+        events = EventRoutes(authenticator, wired.memory, wired.agents.events, services.clock)
+        listener.mount_app(EVENTS, events.app)

@@ -21,7 +21,7 @@ from parley.http.local_listener import LocalListener
 from parley.http.mcp_endpoint import (
     CONVERSATION,
     MAX_BODY,
-    Entrance,
+    Authenticates,
     McpEndpoint,
     McpServers,
     RequestHandler,
@@ -104,14 +104,16 @@ def add_mcp_servers(
         poll_seconds=poll_seconds,
     )
     servers = McpServers(lambda name: request_handler(mcp, name))
-    entrance = Authenticator(key, tokens, services, settings.limits.api_per_minute)
-    add_endpoint(listener, servers, entrance)
+    authenticator = Authenticator(key, tokens, services, settings.limits.api_per_minute)
+    add_endpoint(listener, servers, authenticator)
 
 
-def add_endpoint(listener: LocalListener, servers: McpServers, entrance: Entrance) -> None:
+def add_endpoint(
+    listener: LocalListener, servers: McpServers, authenticator: Authenticates
+) -> None:
     """Serve these servers on a listener, under `/mcp`."""
-    endpoint = UniformErrors(McpEndpoint(servers, entrance))
-    listener.add_guarded(PREFIX, lambda: endpoint, servers.life)
+    endpoint = UniformErrors(McpEndpoint(servers, authenticator))
+    listener.mount_app(PREFIX, lambda: endpoint, servers.lifespan)
 
 
 def request_handler(services: McpServices, name: ServerName | None) -> RequestHandler:

@@ -15,7 +15,7 @@ from deploy.check.chart import CASES, CHART, REFUSED, Renderer, merged
 from deploy.check.steps import CheckFailed
 from parley.config import load
 from parley.config.reference_page import own_platforms
-from parley.http.entrance import OPEN_PATHS
+from parley.http.access_layers import OPEN_PATHS
 
 ROOT = Path(__file__).parents[2]
 VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))

@@ -7,9 +7,9 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from parley.http.api.authentication import Authenticator
-from parley.http.guarded_parts import MakeLife
 from parley.http.local_listener import LocalListener
 from parley.http.mcp_endpoint import McpServers, RequestHandler
+from parley.http.mounted_apps import MakeLifespan
 from parley.security.keys import token_key
 from parley.wiring.mcp import add_endpoint, add_mcp_servers
 from tests.mcp_conformance.fixtures import fixture_server
@@ -23,10 +23,10 @@ class ListenerWithToken(LocalListener):
         super().__init__()
         self._added = (b"authorization", f"Bearer {token}".encode())
 
-    def add_guarded(
-        self, prefix: str, make: Callable[[], ASGIApp], life: MakeLife | None = None
+    def mount_app(
+        self, prefix: str, make: Callable[[], ASGIApp], lifespan: MakeLifespan | None = None
     ) -> None:
-        super().add_guarded(prefix, lambda: self._with_token(make()), life)
+        super().mount_app(prefix, lambda: self._with_token(make()), lifespan)
 
     def _with_token(self, app: ASGIApp) -> ASGIApp:
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,8 +45,8 @@ async def target(program: Program, *, fixtures: bool, sessions: bool) -> AsyncIt
     tokens = app.storage.memory.tokens
     if fixtures:
         servers = McpServers(lambda _: _fixture_handler(sessions=sessions))
-        entrance = Authenticator(token_key(settings), tokens, app.services, 0)
-        add_endpoint(listener, servers, entrance)
+        authenticator = Authenticator(token_key(settings), tokens, app.services, 0)
+        add_endpoint(listener, servers, authenticator)
     else:
         add_mcp_servers(listener, app.memory, tokens, settings, app.services)
     await listener.start()

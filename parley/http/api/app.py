@@ -29,7 +29,7 @@ from parley.http.api.operations import (
 from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations
 from parley.http.asgi import exchange_of, headers_of
-from parley.http.local_routes import Methods, as_http, params_of
+from parley.http.starlette_routes import Methods, as_http, params_of
 
 OPERATIONS: Final = (
     *document_operations(),
@@ -48,7 +48,7 @@ class MemoryApi:
 
     memory: Memory
     brain: Brain
-    entrance: Authenticator
+    authenticator: Authenticator
     spending: SpendingReader
     turns: bool = True
 
@@ -59,7 +59,7 @@ class MemoryApi:
             methods = served.setdefault(operation.path, {})
             methods[operation.method] = _Operation(self, operation)
         routes = [Route(path, Methods(methods)) for path, methods in served.items()]
-        known = _Known(Router(routes, redirect_slashes=False), self.entrance)
+        known = _Known(Router(routes, redirect_slashes=False), self.authenticator)
         return UniformErrors(known)
 
 
@@ -68,14 +68,14 @@ class _Known:
     """Authenticates first: an unknown caller does not learn which paths exist."""
 
     app: ASGIApp
-    entrance: Authenticator
+    authenticator: Authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = exchange_of(scope)
         description = (scope["method"], scope["path"]) == ("GET", PREFIX + PATH)
-        if not (description and exchange.entry.allowed):
-            exchange.holder = self.entrance.holder(headers_of(scope).get("authorization", ""))
-            scope[CALLER] = await self.entrance.caller_of(exchange.holder)
+        if not (description and exchange.page_access.allowed):
+            exchange.holder = self.authenticator.holder(headers_of(scope).get("authorization", ""))
+            scope[CALLER] = await self.authenticator.caller_of(exchange.holder)
         await self.app(scope, receive, send)
 
 

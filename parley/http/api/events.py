@@ -27,7 +27,7 @@ from memory.model.scope import RequestScope
 from memory.service.handle import Memory
 from parley.http.api.authentication import Authenticator
 from parley.http.api.operations import Refused
-from parley.http.local_routes import starlette_routes
+from parley.http.starlette_routes import starlette_routes
 from parley.security.tokens import TokenClaims
 
 PATH: Final = "/api/events"
@@ -71,9 +71,9 @@ class EventRoutes:
     """Serves agent events. A stream ends when its token is no longer valid."""
 
     def __init__(
-        self, entrance: Authenticator, memory: Memory, events: AgentEvents, clock: Clock
+        self, authenticator: Authenticator, memory: Memory, events: AgentEvents, clock: Clock
     ) -> None:
-        self._entrance = entrance
+        self._authenticator = authenticator
         self._memory = memory
         self._events = events
         self._clock = clock
@@ -86,7 +86,7 @@ class EventRoutes:
     async def events(self, request: LocalRequest) -> LocalResponse | EventStream:
         """Return a page of events, or a stream where the client accepts one."""
         try:
-            holder = self._entrance.holder(request.headers.get("authorization", ""))
+            holder = self._authenticator.holder(request.headers.get("authorization", ""))
             scope = await self._scope(holder)
             given = request.headers.get("last-event-id") or request.query.get("after", "")
             if STREAM_TYPE in request.headers.get("accept", ""):
@@ -107,7 +107,7 @@ class EventRoutes:
         return json_response(found, headers=_NO_STORE)
 
     async def _scope(self, holder: TokenClaims) -> RequestScope:
-        caller = await self._entrance.caller_of(holder)
+        caller = await self._authenticator.caller_of(holder)
         return (await self._memory.for_principal(caller)).request
 
     async def _stream(

@@ -28,7 +28,7 @@ from parley.http.asgi import (
     read_body,
     values_of,
 )
-from parley.http.local_routes import as_http
+from parley.http.starlette_routes import as_http
 
 RETRY_SECONDS: Final = 5
 """`Retry-After` while the database is unavailable."""

@@ -13,8 +13,9 @@ from yarl import URL
 
 from gateway.errors import ConfigurationError, StartError
 from gateway.ports.http_routes import LocalRequest, LocalResponse, LocalRoute
-from parley.http.entrance import MAX_LINKS
-from parley.http.local_listener import LocalListener, Readiness
+from parley.http.access_layers import MAX_LINKS
+from parley.http.health_endpoints import Readiness
+from parley.http.local_listener import LocalListener
 from parley.http.middlewares import SECURITY_HEADERS
 
 TOKEN = "a-token-of-decent-length"
@@ -262,26 +263,26 @@ async def test_an_authorization_header_that_is_not_text_is_refused(
     await writer.wait_closed()
 
 
-async def test_a_part_with_its_own_tokens_does_not_require_the_listener_token(
+async def test_an_app_with_its_own_tokens_does_not_require_the_listener_token(
     http: aiohttp.ClientSession,
 ) -> None:
-    def part() -> ASGIApp:
+    def app() -> ASGIApp:
         return Router([Route("/own", hello, methods=["GET", "POST"])])
 
     made = listener(TOKEN)
-    made.add_guarded("/part", part)
+    made.mount_app("/app", app)
     for _ in range(2):  # it can be started again
         await made.start()
         strange = {"Origin": "https://elsewhere.example"}
         for method, path, headers, status in (
-            ("GET", "/part/own", {}, 200),
-            ("GET", "/part/none", {}, 404),
-            ("GET", "/part/own?token=x", {}, 200),
-            ("POST", "/part/own", strange, 403),
+            ("GET", "/app/own", {}, 200),
+            ("GET", "/app/none", {}, 404),
+            ("GET", "/app/own?token=x", {}, 200),
+            ("POST", "/app/own", strange, 403),
             ("GET", "/", {}, 401),
-            ("GET", "/part/../", {}, 404),
-            ("GET", "/part%2F..%2F", {}, 401),
-            ("GET", "/partly", {}, 401),
+            ("GET", "/app/../", {}, 404),
+            ("GET", "/app%2F..%2F", {}, 401),
+            ("GET", "/apply", {}, 401),
         ):
             url = URL(made.base_url + path, encoded=True)
             async with http.request(method, url, headers=headers) as answer:

@@ -16,7 +16,8 @@ from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteBuckets
 from gateway.stores.usage import UsageLedger
 from parley.app import App
-from parley.http.local_listener import Health, LocalListener
+from parley.http.health_endpoints import Health
+from parley.http.local_listener import LocalListener
 from parley.runtime.health import EVERY, StoreMonitor, database_probe, storage_probe
 from simulators.base import PlatformSimulator
 from simulators.discord import DiscordSimulator

@@ -37,7 +37,7 @@ async def test_requests_at_once_build_each_server_once() -> None:
         return Handler()
 
     servers = McpServers(build)
-    async with servers.life():
+    async with servers.lifespan():
         names: list[ServerName | None] = [None, SESSION] * 5
         found = await asyncio.gather(*map(servers.named, names))
     assert sorted(map(str, built)) == ["None", SESSION]
@@ -48,7 +48,7 @@ async def test_servers_end_with_their_listener() -> None:
     handler = Handler()
     servers = McpServers(lambda _: handler)
     for _ in range(2):
-        async with servers.life():
+        async with servers.lifespan():
             assert await servers.named(None) is handler
             assert handler.running
         assert not handler.running
@@ -64,7 +64,7 @@ async def test_a_server_that_could_not_be_built_is_tried_again() -> None:
         return Handler()
 
     servers = McpServers(build)
-    async with servers.life():
+    async with servers.lifespan():
         with pytest.raises(RuntimeError, match="a library is missing"):
             await servers.named(None)
         assert isinstance(await servers.named(None), Handler)

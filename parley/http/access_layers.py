@@ -1,4 +1,5 @@
-"""The access rule as layers: one around the local pages, one around parts with their own tokens."""
+"""The access rule of the local listener as ASGI layers: one around the pages, one around the
+mounted applications, which check tokens of their own."""
 
 import secrets
 import time
@@ -52,7 +53,7 @@ class LoginLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class PagesEntrance:
+class PageAccess:
     """Applies the access rule to the local pages, and takes login links."""
 
     app: ASGIApp
@@ -60,12 +61,13 @@ class PagesEntrance:
     links: LoginLinks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        entry = exchange_of(scope).entry = authorize(facts_of(scope, COOKIE), self.token)
+        decision = authorize(facts_of(scope, COOKIE), self.token)
+        exchange_of(scope).page_access = decision
         code = _link_code(scope) if self.token else None
         if code is not None:
             await self._log_in(scope, code)(scope, receive, send)
-        elif not entry.allowed and scope["path"] not in OPEN_PATHS:
-            await refusal(scope, entry.status, entry.reason)(scope, receive, send)
+        elif not decision.allowed and scope["path"] not in OPEN_PATHS:
+            await refusal(scope, decision.status, decision.reason)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -81,15 +83,15 @@ class PagesEntrance:
 
 
 @dataclass(frozen=True, slots=True)
-class PartEntrance:
-    """Refuses requests from pages of other sites to a part with its own tokens."""
+class MountedAppAccess:
+    """Refuses requests from pages of other sites to a mounted application."""
 
     app: ASGIApp
     token: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange, facts = exchange_of(scope), facts_of(scope, COOKIE)
-        exchange.part, exchange.entry = "api_denied", authorize(facts, self.token)
+        exchange.denial, exchange.page_access = "api_denied", authorize(facts, self.token)
         if is_same_origin(facts):
             await self.app(scope, receive, send)
         else:

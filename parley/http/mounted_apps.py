@@ -1,4 +1,4 @@
-"""Parts of the local listener with tokens of their own: ASGI applications below a prefix."""
+"""Mounts ASGI applications below prefixes of the local listener. They check their own tokens."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -12,27 +12,28 @@ from starlette.types import ASGIApp, Scope
 
 from gateway.errors import StartError
 
-MakeLife: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
-LIFE_SECONDS: Final = 1.0
-"""Seconds in which a part ends when the listener stops."""
+MakeLifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+LIFESPAN_SECONDS: Final = 1.0
+"""Seconds in which an application ends when the listener stops."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedPart:
-    """A part. `life` is entered after `make`, before the port opens, and left when it is closed."""
+class MountedApp:
+    """An ASGI application and its prefix. `lifespan` is entered after `make`, before the port
+    opens, and left when the port is closed."""
 
     prefix: str
     make: Callable[[], ASGIApp]
-    life: MakeLife | None = None
+    lifespan: MakeLifespan | None = None
 
 
-class PartMount(Mount):
-    """Mounts a part at its prefix too, which it sees as the path `/`."""
+class AppMount(Mount):
+    """Mounts an application also at its prefix itself, which it sees as the path `/`."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return the match, and what changes in the scope for the part."""
+        """Return the match, and what changes in the scope for the application."""
         if scope["path"] != self.path:
             return super().matches(scope)
         below = f"{self.path}/"
@@ -40,40 +41,43 @@ class PartMount(Mount):
         return match, {**changes, "path": below}
 
 
-class PartLives:
-    """Keeps the lives of parts in one task: a task group ends in the task that it began in."""
+class Lifespans:
+    """Enters and leaves the lifespans in one task: a task group must end in the task in which it
+    began."""
 
-    def __init__(self, lives: Iterable[MakeLife]) -> None:
-        self._lives = tuple(lives)
+    def __init__(self, lifespans: Iterable[MakeLifespan]) -> None:
+        self._lifespans = tuple(lifespans)
         self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin. Raises what a part raises at its start."""
-        if not self._lives:
+        """Enter all lifespans. Raises `StartError` if one of them fails; the log has its error."""
+        if not self._lifespans:
             return
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._task = asyncio.create_task(self._live(begun), name="guarded-parts")
+        self._task = asyncio.create_task(self._live(begun), name="mounted-apps")
         self._task.add_done_callback(_report)
         await asyncio.wait({self._task, begun}, return_when=asyncio.FIRST_COMPLETED)
         if not begun.done():
-            raise StartError("local listener: a part of it did not start.", "The log has details.")
+            raise StartError(
+                "local listener: an application of it did not start.", "The log has details."
+            )
 
     async def stop(self) -> None:
-        """End, within `LIFE_SECONDS`."""
+        """Leave all lifespans, within `LIFESPAN_SECONDS`."""
         self._ending.set()
         if self._task is not None:
-            await asyncio.wait({self._task}, timeout=LIFE_SECONDS)
+            await asyncio.wait({self._task}, timeout=LIFESPAN_SECONDS)
             self._task.cancel()
 
     async def _live(self, begun: "asyncio.Future[None]") -> None:
         async with AsyncExitStack() as stack:
-            for life in self._lives:
-                await stack.enter_async_context(life())
+            for lifespan in self._lifespans:
+                await stack.enter_async_context(lifespan())
             begun.set_result(None)
             await self._ending.wait()
 
 
 def _report(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("guarded_part_ended", exc_info=error)
+        log.error("mounted_app_ended", exc_info=error)

@@ -1,4 +1,4 @@
-"""Parts of the local listener with tokens of their own: where they are served, and their lives."""
+"""Applications that the local listener mounts: their paths and their lifespans."""
 
 import asyncio
 import time
@@ -26,8 +26,8 @@ async def shows_its_path(scope: Scope, receive: Receive, send: Send) -> None:
     await PlainTextResponse(text)(scope, receive, send)
 
 
-class Life:
-    """A life that records itself, in the task that it began in."""
+class Lifespan:
+    """A lifespan that records itself, in the task that it began in."""
 
     def __init__(self) -> None:
         self.events: list[str] = []
@@ -53,99 +53,105 @@ class Life:
 
 
 @pytest.fixture
-def life() -> Life:
-    return Life()
+def lifespan() -> Lifespan:
+    return Lifespan()
 
 
-def with_part(life: Life, prefix: str = "/part") -> LocalListener:
+def with_app(lifespan: Lifespan, prefix: str = "/app") -> LocalListener:
     made = LocalListener()
     made.add_routes(Handlers().routes())
-    made.add_guarded(prefix, life.make, life)
+    made.mount_app(prefix, lifespan.make, lifespan)
     return made
 
 
 @pytest.mark.parametrize(
     ("path", "seen"),
     [
-        ("/part", "/part /part/"),
-        ("/part/", "/part /part/"),
-        ("/part/a/b?c=d", "/part /part/a/b"),
-        ("/part/a%2Fb", "/part /part/a%2Fb"),
-        ("/partly", ""),
-        ("/part%2Fa", ""),
-        ("/Part/a", ""),
+        ("/app", "/app /app/"),
+        ("/app/", "/app /app/"),
+        ("/app/a/b?c=d", "/app /app/a/b"),
+        ("/app/a%2Fb", "/app /app/a%2Fb"),
+        ("/apply", ""),
+        ("/app%2Fa", ""),
+        ("/App/a", ""),
     ],
 )
-async def test_a_part_is_served_at_its_prefix_and_below(life: Life, path: str, seen: str) -> None:
-    listener = with_part(life)
+async def test_an_app_is_served_at_its_prefix_and_below(
+    lifespan: Lifespan, path: str, seen: str
+) -> None:
+    listener = with_app(lifespan)
     await listener.start()
     ((status, _, body),) = await answers(listener, get(path))
     assert (status, body.decode()) == (200, seen) if seen else status == 404
     await listener.stop()
 
 
-async def test_a_life_begins_before_the_port_opens_and_ends_after_it_closed(life: Life) -> None:
-    listener = with_part(life)
+async def test_a_lifespan_begins_before_the_port_opens_and_ends_after_it_closed(
+    lifespan: Lifespan,
+) -> None:
+    listener = with_app(lifespan)
     for _ in range(2):
         await asyncio.create_task(listener.start())
-        assert life.events == ["made", "begun"]
+        assert lifespan.events == ["made", "begun"]
         await asyncio.create_task(listener.stop())
-        assert life.events == ["made", "begun", "ended"]
-        life.events.clear()
+        assert lifespan.events == ["made", "begun", "ended"]
+        lifespan.events.clear()
 
 
-async def test_a_life_that_does_not_begin_is_a_clear_error(life: Life) -> None:
-    listener, life.fails = with_part(life), True
+async def test_a_life_that_does_not_begin_is_a_clear_error(lifespan: Lifespan) -> None:
+    listener, lifespan.fails = with_app(lifespan), True
     with capture_logs() as logged, pytest.raises(StartError, match="did not start"):
         await listener.start()
     assert not listener.listening
-    assert [entry["event"] for entry in logged] == ["guarded_part_ended"]
+    assert [entry["event"] for entry in logged] == ["mounted_app_ended"]
 
 
-async def test_a_life_ends_where_the_port_is_taken(life: Life) -> None:
+async def test_a_life_ends_where_the_port_is_taken(lifespan: Lifespan) -> None:
     first = LocalListener()
     await first.start()
     second = LocalListener(port=first.port)
-    second.add_guarded("/part", life.make, life)
+    second.mount_app("/app", lifespan.make, lifespan)
     with pytest.raises(StartError, match="cannot listen"):
         await second.start()
-    assert life.events[-1] == "ended"
+    assert lifespan.events[-1] == "ended"
     await first.stop()
 
 
-async def test_a_life_that_stays_does_not_keep_the_listener_from_stopping(life: Life) -> None:
-    listener, life.stays = with_part(life), True
+async def test_a_life_that_stays_does_not_keep_the_listener_from_stopping(
+    lifespan: Lifespan,
+) -> None:
+    listener, lifespan.stays = with_app(lifespan), True
     await listener.start()
     began = time.monotonic()
     await listener.stop()
     assert time.monotonic() - began < 5
 
 
-async def test_parts_are_added_before_the_start(life: Life) -> None:
-    listener = with_part(life)
+async def test_apps_are_added_before_the_start(lifespan: Lifespan) -> None:
+    listener = with_app(lifespan)
     await listener.start()
     with pytest.raises(RuntimeError):
-        listener.add_guarded("/late", life.make)
+        listener.mount_app("/late", lifespan.make)
     await listener.stop()
 
 
-async def test_the_rules_of_the_listener_hold_for_a_part(life: Life) -> None:
-    listener = with_part(life)
+async def test_the_rules_of_the_listener_hold_for_an_app(lifespan: Lifespan) -> None:
+    listener = with_app(lifespan)
     await listener.start()
     for field, status, code in (
         (b"Origin: http://elsewhere.example\r\n", 403, "strange_origin"),
         (b"Content-Encoding: gzip\r\n", 415, "compressed"),
         (b"Content-Length: 1000000000\r\n", 413, "too_large"),
     ):
-        post = get("/part", field).replace(b"GET", b"POST", 1)
+        post = get("/app", field).replace(b"GET", b"POST", 1)
         ((found, _, body),) = await answers(listener, post)
         assert (found, error_of(body)) == (status, code)
-    ((found, _, body),) = await answers(listener, get("/part").replace(b"localhost", b"a@b", 1))
+    ((found, _, body),) = await answers(listener, get("/app").replace(b"localhost", b"a@b", 1))
     assert (found, error_of(body)) == (400, "bad_host")
     await listener.stop()
 
 
-async def test_a_stream_of_a_part_ends_when_the_client_or_the_listener_goes() -> None:
+async def test_a_stream_of_an_app_ends_when_the_client_or_the_listener_goes() -> None:
     ended: list[str] = []
 
     async def events(_request: Request) -> Response:
@@ -159,12 +165,12 @@ async def test_a_stream_of_a_part_ends_when_the_client_or_the_listener_goes() ->
         return StreamingResponse(chunks(), media_type="text/event-stream; charset=utf-8")
 
     listener = LocalListener()
-    listener.add_guarded("/part", lambda: Router([Route("/events", events)]))
+    listener.mount_app("/app", lambda: Router([Route("/events", events)]))
     await listener.start()
-    async with dialogue(listener, get("/part/events")) as (reader, _):
+    async with dialogue(listener, get("/app/events")) as (reader, _):
         await reader.readuntil(b"first")
     await eventually(lambda: len(ended) == 1)
-    async with dialogue(listener, get("/part/events")) as (reader, _):
+    async with dialogue(listener, get("/app/events")) as (reader, _):
         await reader.readuntil(b"first")
         began = time.monotonic()
         await listener.stop()
@@ -175,15 +181,15 @@ async def test_a_stream_of_a_part_ends_when_the_client_or_the_listener_goes() ->
 async def test_an_application_that_goes_on_after_its_answer_counts_as_answered() -> None:
     going_on, handlers = asyncio.Event(), Handlers()
 
-    async def part(scope: Scope, receive: Receive, send: Send) -> None:
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("hello")(scope, receive, send)
         await going_on.wait()
 
     listener = LocalListener()
     listener.add_routes(handlers.routes())
-    listener.add_guarded("/part", lambda: part)
+    listener.mount_app("/app", lambda: slow)
     await listener.start()
-    async with dialogue(listener, get("/part", close=False)) as (reader, writer):
+    async with dialogue(listener, get("/app", close=False)) as (reader, writer):
         await reader.readuntil(b"hello")
         assert listener.connections.count(Phase.IDLE) == 1
         writer.write(get("/hangs"))
@@ -197,17 +203,17 @@ async def test_an_application_that_goes_on_after_its_answer_counts_as_answered()
     await listener.stop()
 
 
-async def test_the_applications_of_parts_may_be_of_any_framework() -> None:
+async def test_the_mounted_applications_may_be_of_any_framework() -> None:
     async def bare(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
-        headers = [(b"content-length", b"2"), (b"server", b"of the part")]
+        headers = [(b"content-length", b"2"), (b"server", b"of the app")]
         await send({"type": "http.response.start", "status": 202, "headers": headers})
         await send({"type": "http.response.body", "body": message["body"]})
 
     listener = LocalListener()
-    listener.add_guarded("/part", lambda: bare)
+    listener.mount_app("/app", lambda: bare)
     await listener.start()
-    post = get("/part", b"Content-Length: 2\r\n").replace(b"GET", b"POST", 1)
+    post = get("/app", b"Content-Length: 2\r\n").replace(b"GET", b"POST", 1)
     ((status, headers, body),) = await answers(listener, post + b"hi")
     assert (status, body) == (202, b"hi")
     assert headers["x-frame-options"] == "DENY"

@@ -1,0 +1,64 @@
+"""The endpoints `/healthz` and `/readyz` of the local listener."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.ports.http_routes import json_response
+from parley.http.asgi import exchange_of
+from parley.http.starlette_routes import as_http
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """The readiness of the program; `parts` has the state of each part, `problems` the reasons of
+    failures."""
+
+    ready: bool
+    parts: Mapping[str, str] = field(default_factory=dict)
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The health of the process; `loop_lag` is the delay of its loop in seconds."""
+
+    well: bool = True
+    loop_lag: float = 0.0
+
+
+HealthCheck: TypeAlias = Callable[[], Health]
+ReadyCheck: TypeAlias = Callable[[], Readiness]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthEndpoints:
+    """Answers with 200 or 503. Only a request with access to the pages learns the parts."""
+
+    health: HealthCheck
+    ready: ReadyCheck
+
+    def routes(self) -> tuple[Route, ...]:
+        """Return the routes of both endpoints."""
+        return Route("/healthz", self.healthz), Route("/readyz", self.readyz)
+
+    async def healthz(self, _request: Request) -> Response:
+        """Return the state of the process and the delay of its loop."""
+        health = self.health()
+        state = "ok" if health.well else "stalled"
+        body = {"status": state, "loop_lag": round(health.loop_lag, 3)}
+        return as_http(json_response(body, 200 if health.well else 503))
+
+    async def readyz(self, request: Request) -> Response:
+        """Return the readiness of the program."""
+        state = self.ready()
+        body: dict[str, object] = {"ready": state.ready}
+        if exchange_of(request.scope).page_access.allowed:
+            body["parts"] = dict(state.parts)
+            if state.problems:
+                body["problems"] = dict(state.problems)
+        return as_http(json_response(body, 200 if state.ready else 503))
