@@ -13,21 +13,24 @@ from gateway.stores.unit_of_work import put_waiting_turn
 from parley.wiring.storage import memory_stores
 from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
+from tests.memory.isolation.reached import missing, table
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
 
 WAITING: Final = "SELECT id, record FROM memory_reviews WHERE state = 'pending' AND tenant = "
+LONG: Final = 5_000
+"""Steps after which every situation was reached."""
 BUSY: Final = pytest.mark.timeout(300)
 """Seconds of work, and minutes on a machine that is busy."""
 MANY: Final = pytest.param(
-    *(100, 60), id="many", marks=[pytest.mark.nightly, pytest.mark.timeout(1_800)]
+    *(100, 60), id="many", marks=[pytest.mark.nightly, pytest.mark.timeout(7_200)]
 )
 
 
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(12, 30, id="some", marks=BUSY), MANY])
 def test_people_read_only_their_memories_on_sqlite(
-    tmp_path: Path, examples: int, steps: int
+    tmp_path: Path, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with asyncio.Runner() as runner:
         database, clock = sqlite_database(tmp_path / "memory.db"), FakeClock()
@@ -42,14 +45,15 @@ def test_people_read_only_their_memories_on_sqlite(
             await database.run(lambda: put_waiting_turn(turn))
 
         stores = memory_stores(database, clock)
-        play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
+        opened = Opened(runner, stores, database, clock, waiting, keep)
+        play(opened, examples, steps, capsys)
         runner.run(database.stop())
 
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize(("examples", "steps"), [pytest.param(5, 20, id="some", marks=BUSY), MANY])
 def test_people_read_only_their_memories_on_postgres(
-    postgres: PostgresServer, examples: int, steps: int
+    postgres: PostgresServer, examples: int, steps: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with asyncio.Runner() as runner:
         database, pool = (
@@ -68,13 +72,15 @@ def test_people_read_only_their_memories_on_postgres(
             await pool.run(lambda: put_waiting_turn(turn))
 
         stores = memory_stores(pool, clock)
-        play(Opened(runner, stores, database, clock, waiting, keep), examples, steps)
+        opened = Opened(runner, stores, database, clock, waiting, keep)
+        play(opened, examples, steps, capsys)
         runner.run(pool.stop())
         runner.run(database.stop())
 
 
-def play(opened: Opened, examples: int, steps: int) -> None:
-    """Let people do so many things, so many times over."""
+def play(opened: Opened, examples: int, steps: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Let people do so many things, so many times over. A long walk has to reach every
+    situation."""
     machine = type("Isolation", (Isolation,), {"opened": opened})
     run_state_machine_as_test(
         machine,
@@ -86,3 +92,7 @@ def play(opened: Opened, examples: int, steps: int) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )
+    with capsys.disabled():
+        print(f"\n{table(opened.reached)}")  # noqa: T201 - the result of a nightly run
+    if examples * steps >= LONG:
+        assert missing(opened.reached) == []

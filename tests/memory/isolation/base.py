@@ -4,8 +4,9 @@ import asyncio
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from hypothesis import strategies as st
@@ -41,7 +42,8 @@ picks = st.integers(0, 10**6)
 class Opened:
     """Stores that stay open while many worlds are played in them, each a tenant of its own.
 
-    `waiting` reads ids and texts of all that waits in a tenant, past all rules.
+    `waiting` reads ids and texts of all that waits in a tenant, past all rules. `reached` counts
+    the situations of `reached.py`.
     """
 
     runner: asyncio.Runner
@@ -50,6 +52,7 @@ class Opened:
     clock: FakeClock
     waiting: Callable[[str], Awaitable[list[tuple[str, str]]]]
     keep: Callable[[WaitingTurn], Awaitable[None]]
+    reached: Counter[str] = field(default_factory=Counter)
 
 
 class Acting(RuleBasedStateMachine):
@@ -67,6 +70,10 @@ class Acting(RuleBasedStateMachine):
         self.rig.asked = self.number * 1_000_000  # turns have ids of their own everywhere
         self.world = World()
         self.looks = 0
+
+    def reach(self, situation: str) -> None:
+        """Count a situation of the walk."""
+        self.opened.reached[situation] += 1
 
     def do(self, work: Awaitable[T]) -> T:
         async def wait() -> T:

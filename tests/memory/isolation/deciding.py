@@ -7,7 +7,7 @@ from hypothesis.stateful import rule
 
 from gateway.errors import BadInput
 from tests.memory.isolation.base import Acting, picks, scenes
-from tests.memory.isolation.model import SCENES, Scene, What
+from tests.memory.isolation.model import SCENES, Held, Scene, What
 
 
 class Deciding(Acting):
@@ -27,6 +27,7 @@ class Deciding(Acting):
             gone = self.do(handle.privacy.delete([old.id])) == [old.id]
         if gone:
             assert self.world.may_change(scene, old), "somebody else's was deleted"
+            self.deleted(old)
             self.world.drop([old])
 
     @rule(scene=scenes, pick=picks)
@@ -114,6 +115,9 @@ class Deciding(Acting):
                 and not held.confirmed
             ]
         )
+
+    def deleted(self, old: Held) -> None:
+        """A memory is gone."""
 
     def erased(self, scene: Scene) -> None:
         """Everything of a person is gone."""

@@ -72,6 +72,7 @@ class Isolation(Writing, Handing):
         waiting = world.words(scene, "waiting", "proposed")
         assert self.said(self.run(scene, "memories", "review").markdown) <= waiting
         if scene.alone:
+            self.look_at_tasks(scene)
             self.look_at_export(scene)
 
     def look_at_export(self, scene: Scene) -> None:

@@ -131,16 +131,20 @@ class Pools:
             case _:
                 return True
 
-    def shown_in(self, agent: HeldAgent, pool: HeldPool, *, inside: bool) -> set[str]:
-        """The words that an agent may read in a pool; `inside`: its person is in the pool's
-        project."""
+    def shown_in(
+        self, agent: HeldAgent, pool: HeldPool, *, inside: bool, widest: int = GLOBAL
+    ) -> set[str]:
+        """The words that an agent may read in a pool at this scope or narrower; `inside`: its
+        person is in the pool's project."""
         project = self.world.project(agent.scene)
         if pool.project and inside:
             project = pool.project
         return {
             share.shows
             for share in self.alive()
-            if share.pool == pool.id and self.reads_share(agent, share, project)
+            if share.pool == pool.id
+            and share.scope <= widest
+            and self.reads_share(agent, share, project)
         }
 
     def words(self, agent: HeldAgent, *, turns: bool) -> set[str]:

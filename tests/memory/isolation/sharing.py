@@ -43,11 +43,13 @@ from tests.memory.isolation.pool_model import (
     HeldShare,
     Pools,
 )
+from tests.memory.isolation.reached import situation
 from tests.support.prompts import prompt_of
 
 HOMES: Final = tuple(scene for scene in SCENES if scene.alone)
 homes = st.sampled_from(HOMES)
 widths = st.sampled_from(list(SharedScope))
+additions = st.sampled_from((None, *Permission))
 MOST: Final = 2
 """Agents of one person, and pools of one owner."""
 
@@ -66,6 +68,7 @@ class Sharing(Deciding, Memberships):
         self.versions: dict[tuple[str, str], int] = {}
         self.retriever = Retriever(rig.stores.recall, rig.stores.memories)
         self.asked_agents = 0
+        self.asked_pools = 0
 
     def handle_of(self, scene: Scene) -> MemoryHandle:
         return self.do(self.rig.memory.for_principal(self.caller(scene)))
@@ -205,20 +208,22 @@ class Sharing(Deciding, Memberships):
         """The owner of a pool adds the agents of two people, and one of them shares a memory."""
         self.work_together(scene, other, SharedScope(scope), width, permission)
 
-    @rule(name=names, other=names, width=widths)
-    def meet(self, name: str, other: str, width: SharedScope) -> None:
+    @rule(name=names, other=names, width=widths, added=additions)
+    def meet(self, name: str, other: str, width: SharedScope, added: Permission | None) -> None:
         """Two people of one server choose its project, and their agents join its pool."""
         scene, reader = Scene(name, DISCORD), Scene(other, DISCORD)
         for home in (scene, reader):
             self.handle_of(Scene(home.name, GENERAL))
             self.choose(home, 1)
-        self.work_together(scene, reader, SharedScope.PROJECT, width)
+        self.work_together(scene, reader, SharedScope.PROJECT, width, added)
 
-    @rule(name=st.sampled_from(OPERATORS), other=homes, width=widths)
-    def announce(self, name: str, other: Scene, width: SharedScope) -> None:
+    @rule(name=st.sampled_from(OPERATORS), other=homes, width=widths, added=additions)
+    def announce(
+        self, name: str, other: Scene, width: SharedScope, added: Permission | None
+    ) -> None:
         """An operator shares something in a pool that everybody may join."""
         scene = Scene(name, DISCORD)
-        self.work_together(scene, other, SharedScope.GLOBAL, width)
+        self.work_together(scene, other, SharedScope.GLOBAL, width, added)
 
     @rule(name=names)
     def leave_the_choice(self, name: str) -> None:
@@ -240,14 +245,16 @@ class Sharing(Deciding, Memberships):
         if len(self.shared.agents) > 6 or len(self.shared.pools) > 6:
             return
         before = set(self.shared.pools)
-        for home in dict.fromkeys((scene, other)):
+        for home in (scene, other):
             self.register(home)
         self.open_pool(scene, scope)
         pools = [one for id_, one in self.shared.pools.items() if id_ not in before]
-        some = {one.who: one for one in self.shared.agents.values()}
-        if not pools or scene.who not in some or other.who not in some:
+        agents = self.shared.agents.values()
+        sharer = next((one for one in agents if one.who == scene.who), None)
+        reader = next((one for one in reversed(agents) if one.who == other.who), None)
+        if not pools or sharer is None or reader is None:
             return
-        sharer, reader, pool = some[scene.who], some[other.who], pools[0]
+        pool = pools[0]
         self.joined(scene, sharer, pool, Permission.WRITE)
         self.joined(scene if added else other, reader, pool, added or Permission.READ)
         word, caller = self.word(), self.caller(scene)
@@ -269,7 +276,7 @@ class Sharing(Deciding, Memberships):
         self.share(order, place, 0, width, True)
         shares = [(one.pool, one.word) for one in self.shared.alive()]
         if (pool.id, word) in shares:
-            self.update(order, shares.index((pool.id, word)), False)
+            self.update(order, shares.index((pool.id, word)), 0, True)
 
     def own_memories(self, agent: HeldAgent) -> list[Held]:
         return [
@@ -308,9 +315,9 @@ class Sharing(Deciding, Memberships):
             place = list(self.shared.pools).index(pool)
             self.share(order, place, mine.index(word), SharedScope.AGENT_PRIVATE, True)
 
-    @rule(agent=picks, share=picks, stale=st.booleans())
-    def update(self, agent: int, share: int, stale: bool) -> None:
-        """An agent gives a shared memory another text."""
+    @rule(agent=picks, share=picks, ahead=st.sampled_from((-1, 0, 0, 1)), cites=st.booleans())
+    def update(self, agent: int, share: int, ahead: int, cites: bool) -> None:
+        """An agent gives a shared memory another text, for its version or for another one."""
         held, alive = self.agent(agent), list(self.shared.alive())
         if held is None or not alive:
             return
@@ -326,8 +333,8 @@ class Sharing(Deciding, Memberships):
         memory = next(one for one in self.world.held if one.word == there.word)
         shown = there.shows in self.shared.shown_in(held, pool, inside=inside)
         word = self.word()
-        text = f"Per {CITED}, the loft is called {word}"
-        version = self.version_of(there) + stale
+        text = f"Per {CITED if cites else 'hearsay'}, the loft is called {word}"
+        version = self.version_of(there) + ahead
         try:
             done = self.do(
                 self.pool_registry.update_shared(
@@ -340,8 +347,9 @@ class Sharing(Deciding, Memberships):
             return
         assert shown, "somebody updated what they do not see"
         assert self.said(done.text) <= {word, there.shows}
+        assert (done.outcome is UpdateOutcome.CONFLICT) is (ahead != 0)
+        self.reach(f"update: {done.outcome.value}")
         if done.outcome is UpdateOutcome.UPDATED:
-            assert not stale
             assert member is not None
             assert member.writes, "somebody updated without permission"
             self.updated(held, caller, there, word, member.serial)
@@ -373,6 +381,7 @@ class Sharing(Deciding, Memberships):
         allowed = self.shared.owns(scene.who, pool) or there.who in self.world.same(scene.who)
         assert gone is allowed
         if gone:
+            self.reach("a share ended")
             del self.shared.shares[there.pool, there.word]
 
     @rule(scene=homes, agent=picks, pool=picks, mine=st.booleans())
@@ -387,6 +396,7 @@ class Sharing(Deciding, Memberships):
         left = self.do(self.pool_registry.leave_pool(request, one.id, held.id))
         assert left is (member and allowed)
         if left:
+            self.ends("its agent left the pool", agent=held.id, pool=one.id)
             del self.shared.members[one.id, held.id]
 
     @rule(scene=homes, agent=picks)
@@ -397,6 +407,7 @@ class Sharing(Deciding, Memberships):
         gone = self.do(self.registry.unregister_agent(self.request_of(scene), held.id))
         assert gone is (held.who in self.world.same(scene.who))
         if gone:
+            self.ends("its agent was unregistered", agent=held.id)
             self.shared.remove_agent(held.id)
 
     @rule(scene=homes, pool=picks)
@@ -407,16 +418,32 @@ class Sharing(Deciding, Memberships):
         gone = self.do(self.pool_registry.delete_pool(self.request_of(scene), one.id))
         assert gone is (scene.operates or self.shared.owns(scene.who, one))
         if gone:
+            self.ends("its pool was deleted", pool=one.id)
             self.shared.remove_pool(one.id)
 
+    def deleted(self, old: Held) -> None:
+        self.ends("its memory was deleted", word=old.word)
+
+    def ends(self, why: str, *, agent: str = "", pool: str = "", word: str = "") -> None:
+        """Count shares that end."""
+        for one in self.shared.alive():
+            if (
+                agent in {"", one.agent}
+                and pool in {"", one.pool}
+                and word in {"", one.word, one.shows}
+            ):
+                self.reach(f"a share ended because {why}")
+
     def erased(self, scene: Scene) -> None:
+        if any(one.who == scene.who for one in self.shared.alive()):
+            self.reach("a share ended because its person was erased")
         self.shared.erase(scene.who)
 
     @rule()
     def clean_up(self) -> None:
         """Shares without a reader are deleted, and no others."""
         while self.do(self.pool_registry.prune()):
-            pass
+            self.reach("ended shares were deleted")
 
     @rule(scene=homes, agent=picks, pool=picks)
     def spy(self, scene: Scene, agent: int, pool: int) -> None:
@@ -442,6 +469,7 @@ class Sharing(Deciding, Memberships):
         handle = self.do(self.rig.memory.for_principal(abroad)).for_agent(spy.id)
         everything = Filter(superseded=True, limit=1_000)
         assert not self.do(handle.read.search(everything)), "another tenant reads it"
+        self.reach("another tenant, or another person's agent, was refused")
 
     def look_at_agents(self, most: int) -> None:
         """At what agents are shown by a search, a recall, a prompt and a query."""
@@ -453,6 +481,7 @@ class Sharing(Deciding, Memberships):
     def look_at_agent(self, agent: HeldAgent) -> None:
         caller = self.caller(agent.scene)
         handle = self.do(self.rig.memory.for_principal(caller)).for_agent(agent.id)
+        self.count_shares(agent)
         meant = self.shared.words(agent, turns=True)
         stored = self.found(handle, Filter(superseded=True, limit=1_000))
         assert stored == meant, f"{agent}: shown {stored - meant}, not found {meant - stored}"
@@ -482,22 +511,35 @@ class Sharing(Deciding, Memberships):
         for pool in list(self.shared.pools.values()):
             self.look_at_pool(agent, pool)
 
+    def count_shares(self, agent: HeldAgent) -> None:
+        """Count what an agent reads of other agents, or of itself at the narrowest scope."""
+        project = self.world.project(agent.scene)
+        for share in self.shared.alive():
+            member = self.shared.members.get((share.pool, agent.id))
+            own = share.agent == agent.id
+            if member is None or own is not (share.scope == PRIVATE):
+                continue
+            reads = self.shared.reads_share(agent, share, project)
+            self.reach(situation(share.scope, reads, member.granted, outside=agent.scene.outside))
+
     def look_at_pool(self, agent: HeldAgent, pool: HeldPool) -> None:
         member = (pool.id, agent.id) in self.shared.members
         covers = self.shared.covers(agent.scene, pool)
         inside = bool(pool.project) and self.shared.in_project(agent.scene, pool.project)
         request = self.request_of(agent.scene)
+        self.asked_pools += 1
+        widest = SharedScope(max(0, GLOBAL - self.asked_pools % 8))
         try:
-            found = self.do(
-                self.pool_registry.query_shared(request, pool.id, agent.id, SharedScope.GLOBAL)
-            )
+            found = self.do(self.pool_registry.query_shared(request, pool.id, agent.id, widest))
         except NotFound:
             assert not covers
             return
         assert covers, f"{agent} knows of {pool}"
         assert (found is False) is not member
         shown = {word for one in found or () for word in self.said(one.record.content)}
-        meant = self.shared.shown_in(agent, pool, inside=inside)
+        meant = self.shared.shown_in(agent, pool, inside=inside, widest=widest.value)
+        if meant != self.shared.shown_in(agent, pool, inside=inside):
+            self.reach("a query left out wider shares")
         assert shown <= meant, f"{pool} shows {agent} {shown - meant}"
         assert meant - shown <= self.replaced, f"{pool} hides from {agent} {meant - shown}"
 
