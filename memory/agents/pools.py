@@ -6,17 +6,20 @@ permission, where the pool's scope covers them. Only the owner of a memory share
 
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
 from gateway.people import Role
 from gateway.ports import Clock
+from memory.agents.events import event_of
 from memory.agents.model import (
     MAX_RESULTS,
     Agent,
+    AgentEvent,
     AgentLimits,
     Capability,
+    EventKind,
     Permission,
     Pool,
     PoolEntry,
@@ -27,7 +30,6 @@ from memory.agents.model import (
     UpdateOutcome,
 )
 from memory.agents.ports.agents import AgentStore
-from memory.agents.ports.events import EventSink, NoEvents
 from memory.agents.ports.pools import PoolStore
 from memory.agents.registry import AgentRegistry, capacity, named
 from memory.agents.shared_updates import SharedUpdates
@@ -72,7 +74,6 @@ class PoolRegistry:
     updates: SharedUpdates
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
-    events: EventSink = field(default_factory=NoEvents)
 
     async def create_pool(self, request: RequestScope, name: str, scope: SharedScope) -> Pool:
         """Create a pool of the caller. A pool of scope PROJECT belongs to the request's project.
@@ -93,7 +94,8 @@ class PoolRegistry:
             raise BadInput(NO_PROJECT)
         tenant, owner = request.principal.tenant, str(request.principal.person)
         pool = Pool(self.make_id(), tenant, safe, owner, scope, self.clock.now(), project)
-        if not await self.store.add(pool, self.limits.pools):
+        event = event_of(request, EventKind.POOL_CREATED, pool.created_at, pool=pool.id)
+        if not await self.store.add(pool, self.limits.pools, event):
             await self._denied(request, "create")
             raise capacity("pools", "pools", self.limits.pools, "Delete one first.")
         await self._note("pool_operation", request, "create", pool=pool.id, scope=scope.name)
@@ -119,7 +121,8 @@ class PoolRegistry:
         pool = await self.store.get(request.principal.tenant, pool_id)
         if pool is None or not (pool.owner in request.persons or _operates(request)):
             return False
-        gone = await self.store.remove(pool)
+        event = event_of(request, EventKind.POOL_DELETED, self.clock.now(), pool=pool.id)
+        gone = await self.store.remove(pool, event)
         if gone:
             await self._note("pool_operation", request, "delete", pool=pool.id)
         return gone
@@ -145,7 +148,8 @@ class PoolRegistry:
         if pool.scope is SharedScope.AGENT_PRIVATE:
             limit = 1
         member = PoolMember(pool.id, agent.id, permission, self.clock.now(), granted=owned)
-        joined = await self.store.join(pool, member, limit, replace=owned)
+        event = self._event(request, EventKind.POOL_JOINED, pool, agent.id)
+        joined = await self.store.join(pool, member, limit, event, replace=owned)
         if joined is None:
             raise NotFound(NO_POOL.format(id=pool_id[:64]))
         if not joined:
@@ -174,7 +178,8 @@ class PoolRegistry:
                 return False
             if request.agent not in {"", agent_id}:
                 return False
-        left = await self.store.leave(pool.id, agent_id)
+        event = self._event(request, EventKind.POOL_LEFT, pool, agent_id)
+        left = await self.store.leave(pool.id, agent_id, event)
         if left:
             await self._note("pool_operation", request, "leave", pool=pool.id, agent=agent_id)
         return left
@@ -212,11 +217,11 @@ class PoolRegistry:
         wide = not SharedScope.USER.includes(scope)
         if record.behavioral and wide and not access.operates:
             raise BadInput(CHANGES_BEHAVIOUR)
-        now = self.clock.now()
-        wanted = SharedMemory(pool.id, memory_id, agent.id, scope, now)
+        event = self._event(request, EventKind.POOL_SHARED, pool, agent.id, memory_id)
+        wanted = SharedMemory(pool.id, memory_id, agent.id, scope, event.at)
         of_project = project if scope is SharedScope.PROJECT else ""
         limit = self.limits.pool_memories
-        shared = await self.store.share(access, wanted, of_project, limit, now)
+        shared = await self.store.share(access, wanted, of_project, limit, event)
         if isinstance(shared, SharedMemory):
             await self._note(
                 "pool_operation",
@@ -243,8 +248,9 @@ class PoolRegistry:
         if pool is None:
             return False
         owned = pool.owner in request.persons
+        event = self._event(request, EventKind.POOL_UNSHARED, pool, memory=memory_id)
         gone = await self.store.unshare(
-            pool.tenant, request.persons, pool.id, memory_id, any_=owned
+            pool.tenant, request.persons, pool.id, memory_id, event, any_=owned
         )
         if gone:
             await self._note("pool_operation", request, "unshare", pool=pool.id, memory=memory_id)
@@ -373,15 +379,19 @@ class PoolRegistry:
             project = pool.project
         return access_scope_of(replace(request, agent=agent.id, project=project))
 
+    def _event(
+        self, request: RequestScope, kind: EventKind, pool: Pool, agent: str = "", memory: str = ""
+    ) -> AgentEvent:
+        now = self.clock.now()
+        return event_of(request, kind, now, agent=agent, pool=pool.id, memory=memory)
+
     async def _denied(self, request: RequestScope, operation: str, **details: str | int) -> None:
         await self._note("permission_denied", request, operation, **details)
 
     async def _note(
         self, action: AuditAction, request: RequestScope, operation: str, **details: str | int
     ) -> None:
-        noted = {"operation": operation, **details}
-        await self.audit.note(action, request, **noted)
-        await self.events.noted(request, action, noted)
+        await self.audit.note(action, request, operation=operation, **details)
 
 
 def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:

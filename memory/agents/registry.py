@@ -2,12 +2,13 @@
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from gateway.errors import BadInput, NotFound
 from gateway.ports import Clock
+from memory.agents.events import event_of
 from memory.agents.model import (
     DEFAULT_CAPABILITIES,
     MAX_NAME,
@@ -17,10 +18,10 @@ from memory.agents.model import (
     AgentSession,
     AgentType,
     Capability,
+    EventKind,
     RegistryCapacityError,
 )
 from memory.agents.ports.agents import AgentStore
-from memory.agents.ports.events import EventSink, NoEvents
 from memory.audit import Audit
 from memory.model.scope import RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
@@ -53,7 +54,6 @@ class AgentRegistry:
     clock: Clock
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
-    events: EventSink = field(default_factory=NoEvents)
 
     async def register_agent(
         self,
@@ -82,7 +82,8 @@ class AgentRegistry:
             self.clock.now(),
             named(name, "name"),
         )
-        if not await self.store.add(agent, self.limits.agents):
+        event = event_of(request, EventKind.AGENT_REGISTERED, agent.registered_at, agent=agent.id)
+        if not await self.store.add(agent, self.limits.agents, event):
             await self._note("permission_denied", request, operation="register", reason="full")
             raise capacity("agents", "agents", self.limits.agents, "Unregister one first.")
         await self._note("agent_auth", request, operation="register", agent=agent.id)
@@ -121,7 +122,10 @@ class AgentRegistry:
         if the caller has no such agent."""
         if request.agent not in {"", agent_id}:
             return False
-        gone = await self.store.remove(request.principal.tenant, request.persons, agent_id)
+        kind, now = EventKind.AGENT_UNREGISTERED, self.clock.now()
+        event = event_of(request, kind, now, agent=agent_id)
+        tenant = request.principal.tenant
+        gone = await self.store.remove(tenant, request.persons, agent_id, event)
         if gone:
             await self._note("agent_auth", request, operation="unregister", agent=agent_id)
         return gone
@@ -180,7 +184,6 @@ class AgentRegistry:
 
     async def _note(self, action: AuditAction, request: RequestScope, **details: str | int) -> None:
         await self.audit.note(action, request, **details)
-        await self.events.noted(request, action, details)
 
 
 def named(name: str, place: str) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.ports import Clock
-from memory.agents.model import PoolEntry, SharedUpdate, UpdateOutcome
+from memory.agents.events import event_of
+from memory.agents.model import AgentEvent, EventKind, PoolEntry, SharedUpdate, UpdateOutcome
 from memory.agents.ports.pools import PoolStore, ReplacedText
 from memory.model.outcome import Code, Outcome, WriteResult
 from memory.model.record import Draft
@@ -65,7 +66,9 @@ class SharedUpdates:
             if present is not None and present.shared.version != expected:
                 return _conflict(present, text)
             return _unchanged(entry, text, UpdateOutcome.REFUSED, result.reason)
-        return await self._replaced(access, entry, record_id, text, stored=stored)
+        kind, shared = EventKind.POOL_UPDATED, entry.shared
+        event = event_of(request, kind, self.clock.now(), pool=shared.pool, memory=shared.memory)
+        return await self._replaced(access, entry, record_id, text, event, stored=stored)
 
     async def _written(
         self, request: RequestScope, access: AccessScope, entry: PoolEntry, text: str
@@ -77,13 +80,20 @@ class SharedUpdates:
         return await self.path.write(request, access, draft, InputKind.ASSISTANT)
 
     async def _replaced(
-        self, access: AccessScope, entry: PoolEntry, record_id: str, text: str, *, stored: bool
+        self,
+        access: AccessScope,
+        entry: PoolEntry,
+        record_id: str,
+        text: str,
+        event: AgentEvent,
+        *,
+        stored: bool,
     ) -> SharedUpdate:
         shared = entry.shared
         record = await self.memories.get(access, record_id)
         new = ReplacedText(shared.pool, shared.memory, access.agent, record_id, shared.version)
         usable = record is not None and record.current and not record.agent_private
-        if usable and await self.store.replace_text(access.tenant, new, self.clock.now()):
+        if usable and await self.store.replace_text(access.tenant, new, event):
             kept = text if record is None else displayable(record).content
             return SharedUpdate(UpdateOutcome.UPDATED, shared.version + 1, kept, kept)
         if stored:

@@ -1,7 +1,7 @@
 """The stream of a caller's events (`subscriptions/listen` of revision 2026-07-28).
 
-A stream tells its client that the resource `memory://events` changed; the client reads it. The
-events are polled from the database, so that those of every process arrive.
+A stream tells its client that the resource `memory://events` changed; the client reads it. Events
+of this process arrive at once. Those of other processes are polled from the database.
 """
 
 import asyncio
@@ -23,6 +23,8 @@ MAX_STREAMS: Final = 256
 MAX_STREAMS_PER_PERSON: Final = 8
 STREAM_SECONDS: Final = 3_600.0
 """The longest stream; the client opens the next one."""
+PAUSE_SECONDS: Final = 0.1
+"""The shortest time between two reads of one stream."""
 CHECK_SECONDS: Final = 10.0
 """Seconds between two checks of the token."""
 PAGE: Final = 100
@@ -78,10 +80,13 @@ class EventStreams:
         """Publish a change for new events of this caller, and end the stream in time."""
         events, time = call.services.events, asyncio.get_running_loop().time
         until, checked = time() + STREAM_SECONDS, time()
-        number = await events.newest()
+        added, number = events.added, await events.newest()
+        pause = min(PAUSE_SECONDS, self._poll_seconds / 2)
         try:
             while time() < until:
-                await asyncio.sleep(self._poll_seconds)
+                await asyncio.sleep(pause)
+                await events.wait(added, asyncio.sleep(self._poll_seconds - pause))
+                added = events.added
                 try:
                     if time() - checked >= min(CHECK_SECONDS, 5 * self._poll_seconds):
                         if not await self._still_allowed(ctx):

@@ -83,8 +83,9 @@ def wire_agents(
     """The agents over these stores; `people` says who belongs to a project, `path` stores what
     agents write."""
     audit = path.audit
-    events, served_people = AgentEvents(stores.agent_events, clock), ServedPeople()
-    registry = AgentRegistry(stores.agents, stores.memories, audit, clock, limits, events=events)
+    events = AgentEvents(stores.agent_events, clock, stores.event_signal)
+    served_people = ServedPeople()
+    registry = AgentRegistry(stores.agents, stores.memories, audit, clock, limits)
     pools = PoolRegistry(
         stores.pools,
         stores.agents,
@@ -95,7 +96,6 @@ def wire_agents(
         people.reaches,
         SharedUpdates(stores.pools, stores.memories, path, clock),
         limits,
-        events=events,
     )
     handoffs = HandoffManager(
         stores.handoffs,

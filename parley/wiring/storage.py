@@ -40,6 +40,7 @@ from gateway.stores.unit_of_work import SqliteUnitOfWork, TurnWriter, TwoStepUni
 from gateway.stores.usage import UsageLedger
 from gateway.turn.services import Stores
 from memory import schema as memory_schema
+from memory.agents.event_signal import EventSignal
 from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.events import EventStore
 from memory.agents.ports.handoffs import DirectPlaceStore, HandoffStore
@@ -245,6 +246,7 @@ class MemoryStores:
     handoffs: HandoffStore
     direct_places: DirectPlaceStore
     agent_events: EventStore
+    event_signal: EventSignal
     webhooks: WebhookStore
     origins: SqlOrigins
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
@@ -254,6 +256,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
     """The stores of memory in an opened or unopened database."""
     searches = searches_on(database)
     people, tokens = PeopleStore(database, clock), TokenStore(database)
+    signal = EventSignal()
     return MemoryStores(
         memories=SqlMemories(database, clock, searches),
         recall=RecallStore(database, clock, searches),
@@ -266,13 +269,14 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         personal=SqlMemoryPersonalData(database),
         census=MemoryCounts(database),
         tokens=tokens,
-        agents=SqlAgents(database),
-        pools=SqlPools(database),
-        handoffs=SqlHandoffs(database),
+        agents=SqlAgents(database, signal),
+        pools=SqlPools(database, signal),
+        handoffs=SqlHandoffs(database, signal),
         direct_places=SqlDirectPlaces(database),
-        agent_events=SqlAgentEvents(database),
+        agent_events=SqlAgentEvents(database, signal),
+        event_signal=signal,
         webhooks=SqlWebhooks(database),
-        origins=SqlOrigins(database),
+        origins=SqlOrigins(database, signal),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from memory.agents.model import Agent, AgentSession
+from memory.agents.model import Agent, AgentEvent, AgentSession
 from memory.model.scope import AccessScope
 
 
 class AgentStore(Protocol):
-    """The registered agents. Every method raises `StoreUnavailable`."""
+    """The registered agents. Every method raises `StoreUnavailable`. An `event` is stored with the
+    change that it tells of; without a change there is none."""
 
-    async def add(self, agent: Agent, limit: int) -> bool:
+    async def add(self, agent: Agent, limit: int, event: AgentEvent) -> bool:
         """Store an agent; False if there are `limit` agents in all tenants together."""
         ...
 
@@ -27,9 +28,11 @@ class AgentStore(Protocol):
         """Return the agents of these persons, first registered first."""
         ...
 
-    async def remove(self, tenant: str, persons: Sequence[str], agent_id: str) -> bool:
-        """Delete an agent of these persons with its sessions and memberships; False if there is
-        none."""
+    async def remove(
+        self, tenant: str, persons: Sequence[str], agent_id: str, event: AgentEvent
+    ) -> bool:
+        """Delete an agent of these persons with its sessions and memberships, and end its pending
+        handoffs; False if there is none."""
         ...
 
     async def memories_of(

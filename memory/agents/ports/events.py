@@ -1,13 +1,11 @@
-"""Storage of events, and their sources."""
+"""Storage of events."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from memory.agents.model import AgentEvent, EventPage
-from memory.model.scope import RequestScope
-from memory.ports.audit import AuditAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +38,3 @@ class EventStore(Protocol):
         """Delete a batch of events before that time or beyond the newest `most`; return their
         number."""
         ...
-
-
-class EventSink(Protocol):
-    """Receives what a service has done and recorded in the audit log."""
-
-    async def noted(
-        self, request: RequestScope, action: AuditAction, details: Mapping[str, str | int]
-    ) -> None:
-        """Add an event, if this action is one. Raises `StoreUnavailable`."""
-        ...
-
-
-class NoEvents:
-    """Implements `EventSink` without a table."""
-
-    async def noted(
-        self, request: RequestScope, action: AuditAction, details: Mapping[str, str | int]
-    ) -> None:
-        """Do nothing."""

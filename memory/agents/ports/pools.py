@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from memory.agents.model import Pool, PoolEntry, PoolMember, SharedMemory
+from memory.agents.model import AgentEvent, Pool, PoolEntry, PoolMember, SharedMemory
 from memory.model.scope import AccessScope
 
 Refused = Literal["missing", "denied", "full"]
@@ -25,9 +25,10 @@ class ReplacedText:
 
 
 class PoolStore(Protocol):
-    """The pools. Every method raises `StoreUnavailable`; the limits hold for concurrent writers."""
+    """The pools. Every method raises `StoreUnavailable`; the limits hold for concurrent writers. An
+    `event` is stored with the change that it tells of; without a change there is none."""
 
-    async def add(self, pool: Pool, limit: int) -> bool:
+    async def add(self, pool: Pool, limit: int, event: AgentEvent) -> bool:
         """Store a pool; False if there are `limit` pools in all tenants together."""
         ...
 
@@ -43,7 +44,7 @@ class PoolStore(Protocol):
         """True if an agent of these persons is a member of the pool."""
         ...
 
-    async def remove(self, pool: Pool) -> bool:
+    async def remove(self, pool: Pool, event: AgentEvent) -> bool:
         """Delete a pool and its memberships. `prune` deletes its shares, which nobody can read
         any more."""
         ...
@@ -57,18 +58,23 @@ class PoolStore(Protocol):
         ...
 
     async def join(
-        self, pool: Pool, member: PoolMember, limit: int, *, replace: bool
+        self, pool: Pool, member: PoolMember, limit: int, event: AgentEvent, *, replace: bool
     ) -> bool | None:
         """Add an agent of the tenant to a pool; None if either no longer exists, False if the pool
         has `limit` members. A present membership stays, unless `replace` is set."""
         ...
 
-    async def leave(self, pool_id: str, agent_id: str) -> bool:
+    async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:
         """End a membership; the agent's shares cannot be read any more."""
         ...
 
     async def share(
-        self, access: AccessScope, shared: SharedMemory, project: str, limit: int, now: datetime
+        self,
+        access: AccessScope,
+        shared: SharedMemory,
+        project: str,
+        limit: int,
+        event: AgentEvent,
     ) -> SharedMemory | Refused:
         """Share a changeable current memory of this access with a pool of which its agent is a
         member with WRITE permission; a memory that is shared already gets the new scope. Return it
@@ -76,7 +82,14 @@ class PoolStore(Protocol):
         ...
 
     async def unshare(
-        self, tenant: str, persons: Sequence[str], pool_id: str, memory_id: str, *, any_: bool
+        self,
+        tenant: str,
+        persons: Sequence[str],
+        pool_id: str,
+        memory_id: str,
+        event: AgentEvent,
+        *,
+        any_: bool,
     ) -> bool:
         """Delete a share of these persons, with `any_` anybody's."""
         ...
@@ -92,7 +105,7 @@ class PoolStore(Protocol):
         """Return what this agent may read in a pool, latest share first."""
         ...
 
-    async def replace_text(self, tenant: str, new: ReplacedText, now: datetime) -> bool:
+    async def replace_text(self, tenant: str, new: ReplacedText, event: AgentEvent) -> bool:
         """Give a shared memory its next version if its version is the expected one, and the agent
         a member with WRITE permission."""
         ...

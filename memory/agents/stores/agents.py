@@ -17,9 +17,18 @@ from db import (
     together,
 )
 from db.statements import within
-from db.transaction import Change
+from db.transaction import Change, Fetch
 from db.values import json_list, micros, storable, texts_of, time_of, time_or_none
-from memory.agents.model import Agent, AgentSession, AgentType, Capability
+from memory.agents.event_signal import EventSignal
+from memory.agents.model import (
+    Agent,
+    AgentEvent,
+    AgentSession,
+    AgentType,
+    Capability,
+    EventKind,
+)
+from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_CHANGE, AccessScope
 
 COLUMNS: Final = "id, tenant, person, type, capabilities, registered_at, name"
@@ -48,15 +57,19 @@ REMOVE: Final = Statement(f"DELETE FROM agents WHERE id = :id AND {THEIRS}")  # 
 AFTERWARDS: Final = (
     Statement("DELETE FROM agent_sessions WHERE agent = :id"),
     Statement("DELETE FROM pool_members WHERE agent = :id"),
-    Statement("""
+)
+OPEN_HANDOFF: Final = "status IN ('pending', 'accepted')"
+"""As in the index of open handoffs."""
+END_HANDOFFS: Final = tuple(
+    Statement(f"""
         UPDATE agent_handoffs SET status = 'expired', ended_at = until, notified = true
-        WHERE source = :id AND status = 'pending'
-    """),
-    Statement("""
-        UPDATE agent_handoffs SET status = 'expired', ended_at = until, notified = true
-        WHERE status IN ('pending', 'accepted') AND status = 'pending' AND target = :id
-            AND target <> ''
-    """),
+        WHERE {where}
+        RETURNING id, source, source_owner, target_owner
+    """)  # noqa: S608 - constants of this module
+    for where in (
+        "source = :id AND status = 'pending'",
+        f"{OPEN_HANDOFF} AND status = 'pending' AND target = :id AND target <> ''",
+    )
 )
 WRITTEN: Final = Statement(f"""
     SELECT m.id FROM memories m
@@ -101,10 +114,11 @@ FORGET_ENDED: Final = Statement(
 class SqlAgents:
     """Implements `memory.agents.ports.agents.AgentStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
+        self._writer = EventWriter(database, signal)
 
-    async def add(self, agent: Agent, limit: int) -> bool:
+    async def add(self, agent: Agent, limit: int, event: AgentEvent) -> bool:
         params = {
             "id": agent.id,
             "tenant": storable(agent.tenant),
@@ -117,10 +131,12 @@ class SqlAgents:
         }
 
         def work() -> Work[bool]:
-            yield from lock("agents")
-            return (yield from change(ADD, params)) == 1
+            if not (yield from change(ADD, params)):
+                return False
+            yield from add_events([event])
+            return True
 
-        return await self._database.run(work)
+        return await self._writer.run(work, "agents")
 
     async def get(self, tenant: str, agent_id: str) -> Agent | None:
         params = {"id": storable(agent_id), "tenant": storable(tenant)}
@@ -135,16 +151,23 @@ class SqlAgents:
         params = _theirs(tenant, persons) | {"limit": limit}
         return [_agent(row) for row in await self._database.fetch(LISTED, params)]
 
-    async def remove(self, tenant: str, persons: Sequence[str], agent_id: str) -> bool:
+    async def remove(
+        self, tenant: str, persons: Sequence[str], agent_id: str, event: AgentEvent
+    ) -> bool:
         params = _theirs(tenant, persons, agent_id)
 
         def work() -> Work[bool]:
             if not (yield from change(REMOVE, params)):
                 return False
-            yield from together(*(Change(one, params) for one in AFTERWARDS), last=True)
+            *_, given, received = yield from together(
+                *(Change(one, params) for one in AFTERWARDS),
+                *(Fetch(one, params) for one in END_HANDOFFS),
+            )
+            ended = [_expired(event, row) for row in (*given, *received)]
+            yield from add_events([event, *ended])
             return True
 
-        return await self._database.run(work)
+        return await self._writer.run(work)
 
     async def memories_of(
         self, access: AccessScope, agent_id: str, since: datetime, limit: int
@@ -204,6 +227,15 @@ def _theirs(tenant: str, persons: Sequence[str], agent_id: str = "") -> dict[str
         "tenant": storable(tenant),
         "persons": [storable(person) for person in persons if person],
     }
+
+
+def _expired(event: AgentEvent, row: Row) -> AgentEvent:
+    """The event of a handoff that ends with its agent."""
+    handoff, source, person, other = row
+    kind = EventKind.HANDOFF_EXPIRED
+    return AgentEvent(
+        kind, event.tenant, event.at, source, handoff=handoff, person=person, other=other
+    )
 
 
 def _agent(row: Row) -> Agent:

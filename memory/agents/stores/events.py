@@ -1,12 +1,13 @@
 """The table of events. Events are added by the transactions of the stores that change something."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from db import Database, Params, Row, Statement, Work, among, execute, fetch, lock
 from db.database import delete_some, deleting_some
 from db.values import micros, storable, time_of
+from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind, EventPage
 from memory.agents.ports.events import Reader
 
@@ -21,10 +22,35 @@ ADD: Final = Statement("""
 
 
 def add_events(events: Iterable[AgentEvent]) -> Work[None]:
-    """Add events, in work that holds `EVENTS_LOCK`."""
+    """Add events, in work that an `EventWriter` runs."""
     rows = [_params(event) for event in events]
     if rows:
         yield from execute(ADD, *rows)
+
+
+T = TypeVar("T")
+
+
+class EventWriter:
+    """Runs work that adds events together with the change that they tell of, so that neither is
+    stored without the other."""
+
+    def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
+        """`signal` wakes those who wait for events in this process."""
+        self._database = database
+        self._signal = signal or EventSignal()
+
+    async def run(self, make: Callable[[], Work[T]], *locks: str) -> T:
+        """Return the result of the work, which adds events with `add_events`, and needs no other
+        locks than these."""
+
+        def work() -> Work[T]:
+            yield from lock(EVENTS_LOCK, *locks)
+            return (yield from make())
+
+        result = await self._database.run(work)
+        self._signal.notify()
+        return result
 
 
 def event_of(row: Row) -> AgentEvent:
@@ -87,15 +113,12 @@ PRUNE: Final = deleting_some(
 class SqlAgentEvents:
     """Implements `memory.agents.ports.events.EventStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
+        self._writer = EventWriter(database, signal)
 
     async def add(self, events: Sequence[AgentEvent]) -> None:
-        def work() -> Work[None]:
-            yield from lock(EVENTS_LOCK)
-            yield from add_events(events)
-
-        await self._database.run(work)
+        await self._writer.run(lambda: add_events(events))
 
     async def after(self, reader: Reader, number: int, limit: int) -> EventPage:
         params = {

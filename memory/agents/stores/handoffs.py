@@ -16,12 +16,12 @@ from db import (
     among,
     execute,
     fetch,
-    lock,
     together,
 )
 from db.database import delete_some, deleting_some
 from db.transaction import Fetch
 from db.values import micros, storable, time_of
+from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
     AgentEvent,
     AgentLimits,
@@ -32,7 +32,7 @@ from memory.agents.model import (
     HandoffStep,
 )
 from memory.agents.ports.handoffs import Capacity, Receiver
-from memory.agents.stores.events import EVENTS_LOCK, add_events
+from memory.agents.stores.events import EventWriter, add_events
 
 EXPIRE_AT_ONCE: Final = 100
 HOUR: Final = timedelta(hours=1)
@@ -118,14 +118,14 @@ CLEAN: Final = deleting_some(
 class SqlHandoffs:
     """Implements `memory.agents.ports.handoffs.HandoffStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
+        self._writer = EventWriter(database, signal)
 
     async def add(
         self, handoff: Handoff, limits: AgentLimits, now: datetime, linked: Sequence[str] = ()
     ) -> Capacity:
         def work() -> Work[Capacity]:
-            yield from lock(EVENTS_LOCK)
             reached = yield from _reached(handoff, limits, now, linked)
             if reached != "stored":
                 return reached
@@ -133,7 +133,7 @@ class SqlHandoffs:
             yield from add_events([_event(EventKind.HANDOFF_INITIATED, handoff, now)])
             return "stored"
 
-        return await self._database.run(work)
+        return await self._writer.run(work)
 
     async def find(self, tenant: str, handoff_id: str) -> Handoff | None:
         params = {"tenant": storable(tenant), "id": storable(handoff_id)}
@@ -167,13 +167,12 @@ class SqlHandoffs:
 
     async def expire(self, now: datetime) -> list[Handoff]:
         def work() -> Work[list[Handoff]]:
-            yield from lock(EVENTS_LOCK)
             rows = yield from fetch(EXPIRE, {"now": micros(now)})
             ended = [_handoff(row) for row in rows]
             yield from add_events(_event(EventKind.HANDOFF_EXPIRED, one, now) for one in ended)
             return ended
 
-        return await self._database.run(work)
+        return await self._writer.run(work)
 
     async def unnotified(self, now: datetime, limit: int) -> list[Handoff]:
         rows = await self._database.fetch(UNNOTIFIED, {"now": micros(now), "limit": limit})
@@ -189,7 +188,6 @@ class SqlHandoffs:
         self, statement: Statement, params: Params, kind: EventKind, now: datetime
     ) -> HandoffStep:
         def work() -> Work[HandoffStep]:
-            yield from lock(EVENTS_LOCK)
             changed = yield from fetch(statement, params)
             if changed:
                 handoff = _handoff(changed[0])
@@ -198,7 +196,7 @@ class SqlHandoffs:
             rows = yield from fetch(FIND_RECEIVED, params)
             return _refused(_handoff(rows[0]) if rows else None, now)
 
-        return await self._database.run(work)
+        return await self._writer.run(work)
 
 
 def _reached(

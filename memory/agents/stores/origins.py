@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from db import Database, Statement, Work, among, change, fetch, lock
+from db import Database, Statement, Work, among, change, fetch
 from db.statements import json_text
 from db.values import micros, storable
+from memory.agents.event_signal import EventSignal
 from memory.agents.model import AgentEvent, EventKind
-from memory.agents.stores.events import EVENTS_LOCK, add_events
+from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import AccessScope
 
 AT_ONCE: Final = 500
@@ -56,8 +57,8 @@ class Gone:
 class SqlOrigins:
     """Every method raises `StoreUnavailable`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
+        self._writer = EventWriter(database, signal)
 
     async def take_back(
         self, access: AccessScope, agent_id: str, since: datetime, now: datetime
@@ -72,7 +73,6 @@ class SqlOrigins:
         }
 
         def work() -> Work[Gone]:
-            yield from lock(EVENTS_LOCK)
             shares = yield from change(SHARES, params)
             reviews = yield from change(REVIEWS, params)
             ended = yield from fetch(HANDOFFS, params)
@@ -90,4 +90,4 @@ class SqlOrigins:
             )
             return Gone(shares, len(ended), reviews)
 
-        return await self._database.run(work)
+        return await self._writer.run(work)

@@ -16,13 +16,14 @@ from db import (
     change,
     fetch,
     fetch_first,
-    lock,
     together,
 )
 from db.statements import within
 from db.transaction import Change
 from db.values import micros, storable, time_of
+from memory.agents.event_signal import EventSignal
 from memory.agents.model import (
+    AgentEvent,
     Permission,
     Pool,
     PoolEntry,
@@ -31,6 +32,7 @@ from memory.agents.model import (
     SharedScope,
 )
 from memory.agents.ports.pools import Refused, ReplacedText
+from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
 from memory.stores.rows import SELECTED, record_from
@@ -146,10 +148,11 @@ AT_ONCE: Final = 1_000
 class SqlPools:
     """Implements `memory.agents.ports.pools.PoolStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, signal: EventSignal | None = None) -> None:
         self._database = database
+        self._writer = EventWriter(database, signal)
 
-    async def add(self, pool: Pool, limit: int) -> bool:
+    async def add(self, pool: Pool, limit: int, event: AgentEvent) -> bool:
         params = {
             "id": pool.id,
             "tenant": storable(pool.tenant),
@@ -162,10 +165,9 @@ class SqlPools:
         }
 
         def work() -> Work[bool]:
-            yield from lock("pools")
-            return (yield from change(ADD, params)) == 1
+            return (yield from _noted(change(ADD, params), event))
 
-        return await self._database.run(work)
+        return await self._writer.run(work, "pools")
 
     async def get(self, tenant: str, pool_id: str) -> Pool | None:
         params = {"id": storable(pool_id), "tenant": storable(tenant)}
@@ -180,16 +182,16 @@ class SqlPools:
         params = {"pool": pool.id, "tenant": storable(pool.tenant), "persons": _all(persons)}
         return bool(await self._database.fetch(INCLUDES, params))
 
-    async def remove(self, pool: Pool) -> bool:
+    async def remove(self, pool: Pool, event: AgentEvent) -> bool:
         params = {"id": pool.id, "tenant": pool.tenant}
 
         def work() -> Work[bool]:
-            if not (yield from change(REMOVE, params)):
+            if not (yield from _noted(change(REMOVE, params), event)):
                 return False
             yield from together(Change(REMOVE_MEMBERS, params), last=True)
             return True
 
-        return await self._database.run(work)
+        return await self._writer.run(work)
 
     async def member(self, pool_id: str, agent_id: str) -> PoolMember | None:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
@@ -201,7 +203,7 @@ class SqlPools:
         return [_member(row) for row in await self._database.fetch(MEMBERS, params)]
 
     async def join(
-        self, pool: Pool, member: PoolMember, limit: int, *, replace: bool
+        self, pool: Pool, member: PoolMember, limit: int, event: AgentEvent, *, replace: bool
     ) -> bool | None:
         params = {
             "pool": pool.id,
@@ -217,21 +219,26 @@ class SqlPools:
                 return None
             if (yield from fetch(MEMBER, params)):
                 if replace:
-                    yield from change(CHANGE_MEMBER, params)
+                    yield from _noted(change(CHANGE_MEMBER, params), event)
                 return True
             ((count,),) = yield from fetch(COUNT_MEMBERS, params)
             if count >= limit:
                 return False
-            return True if (yield from change(JOIN, params)) else None
+            return True if (yield from _noted(change(JOIN, params), event)) else None
 
-        return await self._database.run(work)
+        return await self._writer.run(work)
 
-    async def leave(self, pool_id: str, agent_id: str) -> bool:
+    async def leave(self, pool_id: str, agent_id: str, event: AgentEvent) -> bool:
         params = {"pool": storable(pool_id), "agent": storable(agent_id)}
-        return await self._database.change(LEAVE, params) == 1
+        return await self._writer.run(lambda: _noted(change(LEAVE, params), event))
 
     async def share(
-        self, access: AccessScope, shared: SharedMemory, project: str, limit: int, now: datetime
+        self,
+        access: AccessScope,
+        shared: SharedMemory,
+        project: str,
+        limit: int,
+        event: AgentEvent,
     ) -> SharedMemory | Refused:
         params = access.parameters() | {
             "pool": storable(shared.pool),
@@ -239,20 +246,27 @@ class SqlPools:
             "scope": shared.scope.value,
             "project": storable(project),
             "person": storable(access.person),
-            "now": micros(now),
+            "now": micros(event.at),
             "limit": limit,
             "most": AT_ONCE,
         }
-        result = await self._database.run(lambda: _share(params, limit))
+        result = await self._writer.run(lambda: _share(params, limit, event))
         if isinstance(result, str):
             return result
         version, members = result
         return SharedMemory(
-            shared.pool, shared.memory, access.agent, shared.scope, now, version, members
+            shared.pool, shared.memory, access.agent, shared.scope, event.at, version, members
         )
 
     async def unshare(
-        self, tenant: str, persons: Sequence[str], pool_id: str, memory_id: str, *, any_: bool
+        self,
+        tenant: str,
+        persons: Sequence[str],
+        pool_id: str,
+        memory_id: str,
+        event: AgentEvent,
+        *,
+        any_: bool,
     ) -> bool:
         params = {
             "tenant": storable(tenant),
@@ -261,7 +275,7 @@ class SqlPools:
             "memory": storable(memory_id),
             "any": any_,
         }
-        return await self._database.change(UNSHARE, params) == 1
+        return await self._writer.run(lambda: _noted(change(UNSHARE, params), event))
 
     async def query(
         self,
@@ -280,7 +294,7 @@ class SqlPools:
         rows = await self._database.fetch(QUERY_ONE if memory_id else QUERY, params)
         return [_entry(row) for row in rows]
 
-    async def replace_text(self, tenant: str, new: ReplacedText, now: datetime) -> bool:
+    async def replace_text(self, tenant: str, new: ReplacedText, event: AgentEvent) -> bool:
         params = {
             "tenant": storable(tenant),
             "pool": storable(new.pool),
@@ -288,15 +302,23 @@ class SqlPools:
             "agent": storable(new.agent),
             "record": storable(new.record_id),
             "expected": new.expected,
-            "now": micros(now),
+            "now": micros(event.at),
         }
-        return await self._database.change(REPLACE, params) == 1
+        return await self._writer.run(lambda: _noted(change(REPLACE, params), event))
 
     async def prune(self, limit: int) -> int:
         return await self._database.change(PRUNE, {"most": limit})
 
 
-def _share(params: Params, limit: int) -> Work[tuple[int, int] | Refused]:
+def _noted(changing: Work[int], event: AgentEvent) -> Work[bool]:
+    """Change a row and add the event of it; False if no row changed."""
+    if not (yield from changing):
+        return False
+    yield from add_events([event])
+    return True
+
+
+def _share(params: Params, limit: int, event: AgentEvent) -> Work[tuple[int, int] | Refused]:
     """Return the version and the number of members."""
     memory = yield from fetch_first(MEMORY, params)
     pool = yield from fetch_first(LOCK, params)
@@ -311,14 +333,14 @@ def _share(params: Params, limit: int) -> Work[tuple[int, int] | Refused]:
     if alive and version > 1:
         return "denied"
     if alive:
-        yield from change(RESHARE, values)
+        yield from _noted(change(RESHARE, values), event)
         return 1, int(members)
     if version:
         yield from change(DROP, params)
     ((count,),) = yield from fetch(FULL, params)
     if count >= limit and not (yield from change(PRUNE_POOL, params)):
         return "full"
-    yield from change(SHARE, values)
+    yield from _noted(change(SHARE, values), event)
     return 1, int(members)
 
 

@@ -33,7 +33,9 @@ from parley.security.tokens import TokenClaims
 PATH: Final = "/api/events"
 STREAM_TYPE: Final = "text/event-stream"
 POLL_SECONDS: Final = 2.0
-"""Seconds between two looks for new events of one stream."""
+"""Seconds between two reads of one stream, if this process adds no events meanwhile."""
+PAUSE_SECONDS: Final = 0.1
+"""The shortest time between two reads of one stream."""
 CHECK_SECONDS: Final = 60.0
 """Seconds until a stream of a revoked token, or of a person without access, ends."""
 LONGEST_SECONDS: Final = 3_600.0
@@ -115,6 +117,7 @@ class EventRoutes:
     ) -> AsyncIterator[ServerEvent | None]:
         began = checked = self._clock.monotonic()
         while (now := self._clock.monotonic()) - began < LONGEST_SECONDS:
+            added = self._events.added
             try:
                 if now - checked >= CHECK_SECONDS:
                     scope, checked = await self._scope(holder), now
@@ -130,7 +133,9 @@ class EventRoutes:
             after = page.last
             if not page.more:
                 yield None
-                await self._clock.sleep(POLL_SECONDS)
+                pause = min(PAUSE_SECONDS, POLL_SECONDS / 2)
+                await self._clock.sleep(pause)
+                await self._events.wait(added, self._clock.sleep(POLL_SECONDS - pause))
 
 
 def _as_json(event: AgentEvent) -> dict[str, object]:

@@ -1,4 +1,6 @@
-"""Each change of agents and pools becomes an event, once it is done."""
+"""Each change of agents and pools is an event, which wakes those who wait for it."""
+
+import asyncio
 
 import pytest
 
@@ -6,6 +8,7 @@ from gateway.errors import BadInput, NotFound
 from memory.agents.events import KEEP, MAX_PAGE
 from memory.agents.model import AgentType, Permission, SharedScope
 from tests.memory.agents.conftest import Agents
+from tests.support.patience import PATIENCE
 
 
 async def kinds(agents: Agents, name: str) -> list[str]:
@@ -41,6 +44,28 @@ async def test_a_refused_operation_is_no_event(agents: Agents) -> None:
     with pytest.raises(NotFound):
         await agents.wired.registry.start_session(ada, "0" * 32)
     assert await kinds(agents, "ada") == []
+
+
+async def test_an_event_of_this_process_ends_a_wait(agents: Agents) -> None:
+    events, ada = agents.wired.events, await agents.request("ada")
+    added = events.added
+    waiting = asyncio.create_task(events.wait(added, asyncio.sleep(PATIENCE)))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await agents.wired.registry.register_agent(ada, AgentType.CLAUDE_CODE)
+    async with asyncio.timeout(PATIENCE / 2):
+        await waiting
+        await events.wait(added, asyncio.sleep(PATIENCE))
+    assert await kinds(agents, "ada") == ["agent.registered"]
+
+
+async def test_a_wait_without_events_ends_with_its_timer(agents: Agents) -> None:
+    events = agents.wired.events
+    waiting = asyncio.create_task(events.wait(events.added, agents.clock.sleep(2)))
+    await agents.clock.advance(1)
+    assert not waiting.done()
+    await agents.clock.advance(1)
+    await waiting
 
 
 async def test_the_arguments_of_a_page_are_checked(agents: Agents) -> None:

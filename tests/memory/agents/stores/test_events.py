@@ -81,17 +81,18 @@ async def test_members_see_the_events_of_a_pool_until_they_leave(
 ) -> None:
     agents, pools = SqlAgents(engine), SqlPools(engine)
     member = agent(BOB)
-    await agents.add(member, 10)
+    await agents.add(member, 10, event(EVE))
     pool = PoolValue("p" * 32, "t", "pool", ADA, SharedScope.TEAM, AT)
-    await pools.add(pool, 10)
+    await pools.add(pool, 10, event(EVE))
     await events.add([event(EVE, EventKind.POOL_SHARED, pool=pool.id)])
     assert await kinds(events, OF_ADA) == ["pool.shared"], "the owner of the pool"
     assert await kinds(events, OF_BOB) == []
-    await pools.join(pool, PoolMember(pool.id, member.id, Permission.READ, AT), 10, replace=False)
+    joins = PoolMember(pool.id, member.id, Permission.READ, AT)
+    await pools.join(pool, joins, 10, event(EVE), replace=False)
     assert await kinds(events, OF_BOB) == ["pool.shared"]
     assert await kinds(events, replace(OF_BOB, agent=member.id)) == ["pool.shared"]
     assert await kinds(events, replace(OF_BOB, agent=agent(BOB).id)) == []
-    await pools.leave(pool.id, member.id)
+    await pools.leave(pool.id, member.id, event(EVE))
     assert await kinds(events, OF_BOB) == []
 
 

@@ -88,6 +88,16 @@ async def test_a_stream_has_new_events_and_continues_after_the_last_one(
         assert json.loads((await next_event(response))["data"])["agent"] == later
 
 
+async def test_a_stream_has_an_event_of_this_process_before_the_next_poll(
+    program: Program, ada: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "POLL_SECONDS", 10 * PATIENCE)
+    async with asked(program, ada.token, **STREAM) as response:
+        for _ in range(2):
+            made = await registers(program, ada)
+            assert json.loads((await next_event(response))["data"])["agent"] == made
+
+
 @pytest.mark.parametrize(
     ("query", "where"),
     [("?after=x", "query.after"), ("?after=-1", "query.after"), ("?limit=0", "query"),

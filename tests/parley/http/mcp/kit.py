@@ -112,13 +112,13 @@ def answering(
 
 
 @asynccontextmanager
-async def served(program: Program) -> AsyncIterator[Servers]:
+async def served(program: Program, poll_seconds: float = POLL_SECONDS) -> AsyncIterator[Servers]:
     """The MCP servers of a running program on a listener of their own, which looks for events
     more often than the program's."""
     app, listener = program.app, LocalListener()
     add_mcp_servers(
         *(listener, app.memory, app.storage.memory.tokens, program.settings, app.services),
-        POLL_SECONDS,
+        poll_seconds,
     )
     await listener.start()
     try:

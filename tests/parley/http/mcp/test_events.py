@@ -11,9 +11,12 @@ from mcp.client.subscriptions import ListenNotSupportedError, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
 from gateway.ports.clock import SystemClock
+from memory.agents.model import AgentEvent, EventKind
+from memory.agents.stores.events import SqlAgentEvents
 from memory.mcp import event_stream
 from memory.stores.api_tokens import ApiToken
-from tests.parley.http.mcp.kit import Servers
+from tests.parley.http.mcp.kit import Servers, served
+from tests.support.patience import PATIENCE
 
 EVENTS = "memory://events"
 
@@ -66,6 +69,30 @@ async def test_a_stream_reports_events_of_the_caller_only(servers: Servers) -> N
         async with servers.client() as again:
             await registered(again)
         async with asyncio.timeout(10):
+            assert await anext(aiter(stream)) == ResourceUpdated(EVENTS)
+
+
+async def test_an_event_of_this_process_is_reported_before_the_next_poll(servers: Servers) -> None:
+    async with (
+        served(servers.program, poll_seconds=10 * PATIENCE) as own,
+        own.client() as ada,
+        own.client() as again,
+        ada.listen(resource_subscriptions=[EVENTS]) as stream,
+    ):
+        for _ in range(2):
+            await registered(again)
+            async with asyncio.timeout(PATIENCE):
+                assert await anext(aiter(stream)) == ResourceUpdated(EVENTS)
+
+
+async def test_an_event_of_another_process_is_polled(servers: Servers) -> None:
+    store = servers.program.app.storage.memory.agent_events
+    assert isinstance(store, SqlAgentEvents)
+    elsewhere = SqlAgentEvents(store._database)  # without the signal of the program
+    at, kind = SystemClock().now(), EventKind.AGENT_REGISTERED
+    async with servers.client() as ada, ada.listen(resource_subscriptions=[EVENTS]) as stream:
+        await elsewhere.add([AgentEvent(kind, "default", at, person="web:main:ada")])
+        async with asyncio.timeout(PATIENCE):
             assert await anext(aiter(stream)) == ResourceUpdated(EVENTS)
 
 
