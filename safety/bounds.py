@@ -32,7 +32,7 @@ class OutOfBounds(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of one input; the figures are those of the security review (sources 004).
+    """Limits of one input.
 
     `depth` counts containers inside the outermost one, `keys` those of one object, `elements` all
     values of the input, `name_bytes` one key, `total_bytes` the input as compact JSON in UTF-8.

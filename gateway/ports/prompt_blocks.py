@@ -1,8 +1,7 @@
 """The five blocks of a prompt: input and result of the assembly. Frozen values, no I/O.
 
 Rank 1 is the most important and is cut last. The order of the ranks is also the order in the
-prompt: stable blocks come first, so that the model's service can cache them (sources 004, "Memory
-Blocks").
+prompt: stable blocks come first, so that the model's service can cache them.
 """
 
 from collections.abc import Callable

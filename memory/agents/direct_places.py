@@ -1,4 +1,4 @@
-"""Notes the direct conversation of a person, so that they can be written to later."""
+"""Records the direct conversation of a person, so that the assistant can write to them later."""
 
 from collections import OrderedDict
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from gateway.ports.memory import Caller
 from memory.agents.ports.handoffs import DirectPlaceStore
 
 AGAIN: Final = timedelta(hours=12)
-"""The precision of the time when a place was last used."""
+"""The precision with which the last use of a place is recorded."""
 MAX_KNOWN: Final = 10_000
 KEEP: Final = timedelta(days=90)
 """The time after which an unused place is deleted."""

@@ -1,7 +1,7 @@
 """Events of agents, pools and handoffs, for the people and agents that take part in them.
 
-An event has ids and no content. A reader sees the events of their own agents, of pools in which one
-of their agents is a member now, and of handoffs from and to them.
+An event has ids and no content. A reader sees the events of their own agents, of pools that they
+own or in which one of their agents is a member now, and of handoffs from and to them.
 """
 
 from collections.abc import Awaitable

@@ -87,9 +87,9 @@ class RegistryCapacityError(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
-    """The limits of one installation. Source: the capacity table of Memory as a Service; the last
-    four are ours: the shortest and the longest time of a handoff, and the handoffs that a person
-    receives in an hour from the agents of one person, and in all."""
+    """The limits of one installation. The last four have no setting: the shortest and the longest
+    time of a handoff, and the handoffs that a person receives in an hour from the agents of one
+    person, and in all."""
 
     agents: int = 10_000
     sessions: int = 50_000

@@ -41,13 +41,15 @@ from memory.recall.selection import shown_to
 
 MAX_LISTED: Final = 10_000
 PRUNED_AT_ONCE: Final = 1_000
-NO_POOL: Final = "There is no pool {id!r} that you can use. `pools_of` lists yours."
+NO_POOL: Final = "There is no pool {id!r} that you can use. Ask the owner of the pool for its id."
 NO_MEMORY: Final = (
     "There is no memory {id!r} of yours that can be shared. What an agent keeps for itself, turns"
     " and replaced memories are not shared."
 )
 NOT_SHARED: Final = "No memory {id!r} is shared in this pool. `query_shared` lists them."
-NO_PROJECT: Final = "Which project? A pool or a share of scope PROJECT needs one: choose it first."
+NO_PROJECT: Final = (
+    "A pool or a share of scope PROJECT needs a project. The person chooses one with `/project`."
+)
 OPERATORS_ONLY: Final = "scope: only operators create pools of scope GLOBAL"
 TOO_WIDE: Final = "scope: the pool {name!r} is of scope {pool}; {scope} is wider"
 CHANGES_BEHAVIOUR: Final = (
@@ -88,7 +90,7 @@ class PoolRegistry:
             raise BadInput(OPERATORS_ONLY)
         if scope is SharedScope.TEAM and request.principal.outside:
             await self._denied(request, "create")
-            raise BadInput("scope: people of other companies create no pools of scope TEAM")
+            raise BadInput("scope: people of other companies cannot create pools of scope TEAM")
         project = request.project if scope is SharedScope.PROJECT else ""
         if scope is SharedScope.PROJECT and not project:
             raise BadInput(NO_PROJECT)

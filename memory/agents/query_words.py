@@ -25,7 +25,7 @@ class Words:
 
 
 def _words(whole: str, stems: str, parts: str) -> Words:
-    """An underscore in `parts` stands for a space."""
+    """Return a group; an underscore in `parts` stands for a space."""
     phrases = tuple(part.replace("_", " ") for part in parts.split())
     return Words(frozenset(whole.split()), tuple(stems.split()), phrases)
 

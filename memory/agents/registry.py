@@ -37,7 +37,7 @@ TAKEN_AT_ONCE: Final = 500
 MAX_BATCHES: Final = 200
 """Batches of memories that one call takes back: 100,000 memories."""
 EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
-UNKNOWN: Final = "There is no agent {id!r} of yours. `agents_of` lists yours."
+UNKNOWN: Final = "No agent of yours has the id {id!r}. `get_agents_for_user` lists your agents."
 FULL: Final = (
     "There are {limit:,} {what} already, the maximum of this installation. {advice} An operator can"
     " raise `agents.{setting}`."

@@ -32,7 +32,6 @@ from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
 READ_SECONDS: Final = 2.0
 """Less than the gateway gives to recall in a turn."""
 BRIEF_SECONDS: Final = 5.0
-"""As in the memory plugin (sources 003)."""
 WRITE_SECONDS: Final = 5.0
 PERSON_SECONDS: Final = 60.0
 """Export and erasure of a person."""

@@ -2,7 +2,7 @@
 
 A person writes their SOUL, an operator the BIBLE, the program the HEARTBEAT. The model writes on
 behalf of its person, with that person's rights. Every version is stored, so that an earlier one can
-be restored (sources 002).
+be restored.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ DOUBTFUL: Final = "It contains what may be a password or a key. Please check it.
 Written = Literal["written", "proposed", "conflict"]
 
 NEARLY_FULL: Final = 9_000
-"""Characters from which the remaining space is reported to the person (sources 000)."""
+"""Characters from which the remaining space is reported to the person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Writes a project's figures as the sentences of its HEARTBEAT.
 
-A model reasons better about a status report than about a table (sources 002). All functions are
+A model reasons better about a status report than about a table. All functions are
 pure and deterministic.
 """
 

@@ -1,4 +1,4 @@
-"""The sentences about handoffs to people. An agent wrote what they quote, so it is escaped."""
+"""The sentences about handoffs to people. The quoted text of the agent is escaped."""
 
 from datetime import datetime
 from typing import Final
@@ -21,11 +21,11 @@ OFFER: Final = """\
 
 {task}{details}
 
-An agent wrote this text, not I. Check it before you act on it.{warning}
+This text comes from an agent, not from me. Check it before you act on it.{warning}
 
 Press a button, or write `/handoff accept {id}` or `/handoff reject {id} REASON`, before \
 {until:%Y-%m-%d %H:%M} UTC."""
-WARNING: Final = " **It contains what looks like orders to an assistant.**"
+WARNING: Final = " **It contains text that looks like instructions to an assistant.**"
 ACCEPTED: Final = """\
 You have accepted the task. When it is done, write `/handoff done {id} RESULT`, before \
 {until:%Y-%m-%d %H:%M} UTC. The agent then reads your result."""
@@ -38,16 +38,16 @@ ACCEPTED_BEFORE: Final = (
 )
 NOT_ACCEPTED: Final = "You have not accepted this task yet. Write `/handoff accept {id}` first."
 UNKNOWN: Final = "You have no open task with this id. `/handoffs` lists yours."
-NONE: Final = "No task of an agent waits for you."
+NONE: Final = "You have no open tasks from agents."
 NONE_ACCEPTED: Final = "You have accepted no task. `/handoffs` lists those that wait for you."
 WHICH: Final = "You have several tasks. Name the one that you mean: {ids}. `/handoffs` lists them."
-NO_RESULT: Final = "Write what the result is: `/handoff done ID RESULT`."
+NO_RESULT: Final = "The result is missing. Write `/handoff done ID RESULT`."
 USAGE: Final = (
     "Write `/handoff accept ID`, `/handoff reject ID REASON` or `/handoff done ID RESULT`. "
     "`/handoffs` lists the tasks that agents handed to you."
 )
 LISTED: Final = "Tasks that agents handed to you:"
-WITHDRAWN: Final = "The person cannot be written to any more."
+WITHDRAWN: Final = "The assistant can no longer write to this person."
 """The reason that the source agent reads."""
 
 
@@ -95,7 +95,7 @@ def _details(handoff: Handoff) -> str:
     if context.relevant_files:
         lines.append(f"Files: {_named(context.relevant_files)}")
     if context.relevant_memories:
-        lines.append(f"Memories: {len(context.relevant_memories)}, which I do not show here")
+        lines.append(f"Memories: {len(context.relevant_memories)}, not shown here")
     if context.current_state:
         entries = [f"{name}: {_brief(value)}" for name, value in context.current_state.items()]
         lines.append(f"State: {_named(entries)}")

@@ -183,7 +183,7 @@ _CONFIDENCE: Final = {
     IngestionTier.FLAG_REVIEW: 0.6,
     IngestionTier.BLOCK: 0.3,
 }
-"""High, medium and low confidence go with the tiers (sources 004)."""
+"""The confidence of each tier."""
 _ON_TRUST: Final = frozenset({Code.OPEN_POLICY, Code.SYNTHESIS_ALLOWED, Code.IMPORTED})
 """Codes of approval without a citation: the confidence is that of the source."""
 

@@ -6,8 +6,7 @@ question and a condition ("if I don't know, ask") state no fact. Quotations and 
 not stated, unless a sentence begins with them and continues.
 
 The patterns match a folded text: lower case, no accents, straight apostrophes, one space between
-words. Every pattern is tried at the beginning of a word. Categories and their first members are
-those of the grounded-ingestion rules (sources 004).
+words. Every pattern is tried at the beginning of a word.
 """
 
 import html

@@ -36,7 +36,7 @@ from safety.http.addresses import HostRule, Network
 MAX_VERIFIED: Final = 5
 """Citations of one text that are verified."""
 SECONDS: Final = 5.0
-"""The time for all of them together (sources 004 give one address five seconds)."""
+"""Seconds for all citations of one text together."""
 KEPT_VALID: Final = 600.0
 KEPT_INVALID: Final = 60.0
 """Seconds for which a result is cached."""

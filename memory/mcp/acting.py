@@ -1,5 +1,5 @@
-"""The agent for which a call is made: it belongs to the caller, has the needed capability, and
-reaches what the caller reaches and what pools share with it."""
+"""Makes a call that of an agent. The agent belongs to the caller and has the needed capability; it
+reaches what the caller reaches, and what pools share with it."""
 
 from dataclasses import replace
 from typing import Annotated, Final
@@ -27,7 +27,7 @@ class AsAgent(Arguments):
         Field(
             max_length=MAX_ID,
             description="Your id from register_agent: what you store is marked with it, and what "
-            "pools share with you is found. Empty: the person of the token.",
+            "pools share with you is found. Without it, the person of the token calls.",
         ),
     ] = ""
 

@@ -24,7 +24,7 @@ NOT_YOU: Final = (
 
 
 def lower(value: Any) -> Any:
-    """Return a name as it is written here: the names of enumerations are known in upper case."""
+    """Return a name in lower case: clients may write types and scopes in upper case."""
     return value.casefold() if isinstance(value, str) else value
 
 
@@ -40,7 +40,9 @@ TypeName = Annotated[
 class RegisterArguments(Arguments):
     """The arguments of `register_agent`."""
 
-    agent_type: Annotated[TypeName, Field(description="It decides about the capabilities.")]
+    agent_type: Annotated[
+        TypeName, Field(description="The type of the agent decides its capabilities.")
+    ]
     owner_id: Owner = ""
     name: Annotated[
         str, Field(max_length=MAX_NAME, description="A name by which its person knows it.")

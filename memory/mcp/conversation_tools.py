@@ -1,4 +1,5 @@
-"""The task of an agent, the person's recent activity, and their open tasks."""
+"""The tools of a conversation: the task of an agent, the person's recent activity, and their open
+tasks."""
 
 from typing import Annotated, Final
 

@@ -1,9 +1,11 @@
-"""The names and paths of the servers, without anything else to import."""
+"""The names and paths of the MCP servers. The module imports nothing else, so the command line uses
+it without loading the servers."""
 
 from typing import Final, Literal
 
 ServerName = Literal["session-memory", "pixeltable-memory"]
-"""The names of the two servers (sources 004): what goes on now, and what is kept."""
+"""The names of the two servers: present work (task, activity, agents, handoffs, events), and stored
+data (memories, documents, pools)."""
 SESSION: Final[ServerName] = "session-memory"
 KNOWLEDGE: Final[ServerName] = "pixeltable-memory"
 PREFIX: Final = "/mcp"

@@ -1,4 +1,5 @@
-"""The resources: the brief, the documents and single memories of the caller."""
+"""The resources of the MCP servers: the brief, documents, memories, events and handoffs of the
+caller."""
 
 import json
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from typing import Final, Literal
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import AgentEvent
 from memory.mcp.definitions import ToolCall
+from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import DEFENSE, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
 from memory.ports.brain import Document
@@ -18,10 +20,14 @@ MAX_URI: Final = 200
 BRIEF: Final = "memory://brief"
 EVENTS: Final = "memory://events"
 RECENT: Final = 500
-"""The numbers of events that the resource without a number goes back."""
+"""The resource without a number covers the last 500 event numbers."""
 MAX_EVENTS: Final = 100
 DOCUMENTS: Final = "memory://documents/"
 MEMORIES: Final = "memory://memories/"
+HANDOFFS: Final = "memory://handoffs/"
+NO_HANDOFF: Final = (
+    "No handoff with this id is from you or to you, or from or to an agent of yours."
+)
 MARKDOWN: Final = "text/markdown"
 JSON: Final = "application/json"
 NAMES: Final[dict[str, Document]] = {"soul": "soul", "bible": "bible", "heartbeat": "heartbeat"}
@@ -29,7 +35,7 @@ NAMES: Final[dict[str, Document]] = {"soul": "soul", "bible": "bible", "heartbea
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A resource in the list; a template if its address has a part in braces."""
+    """A resource in the list, or a template, whose address has a part in braces."""
 
     uri: str
     name: str
@@ -41,7 +47,12 @@ class Listed:
 
 LISTED: Final = (
     Listed(
-        EVENTS, "events", "Events", "New events of your agents, pools and handoffs.", JSON, SESSION
+        EVENTS,
+        "events",
+        "Events",
+        "The latest events of your agents, pools and handoffs.",
+        JSON,
+        SESSION,
     ),
     Listed(BRIEF, "brief", "Memory brief", "What is known about the person."),
     Listed(f"{DOCUMENTS}soul", "soul", "SOUL", "The person's own document."),
@@ -52,6 +63,15 @@ TEMPLATES: Final = (
     Listed(f"{DOCUMENTS}{{name}}", "documents", "Documents", "soul, bible or heartbeat."),
     Listed(
         f"{EVENTS}/{{after}}", "events_after", "Events", "The events after a number.", JSON, SESSION
+    ),
+    Listed(
+        f"{HANDOFFS}{{id}}",
+        "handoffs",
+        "Handoffs",
+        "A handoff from or to you or an agent of yours: its state, its result, or the reason of "
+        "its rejection.",
+        JSON,
+        SESSION,
     ),
     Listed(f"{MEMORIES}{{id}}", "memories", "Memories", "One memory by its id.", JSON),
 )
@@ -75,6 +95,8 @@ async def read_resource(call: ToolCall, uri: str) -> Content:
         return await _document(call, NAMES[uri.removeprefix(DOCUMENTS)])
     if uri == EVENTS or uri.startswith(f"{EVENTS}/"):
         return await _events(call, uri.removeprefix(EVENTS).removeprefix("/"))
+    if uri.startswith(HANDOFFS) and len(uri) <= MAX_URI:
+        return await _handoff(call, uri.removeprefix(HANDOFFS))
     if uri.startswith(MEMORIES) and len(uri) <= MAX_URI:
         return await _memory(call, uri.removeprefix(MEMORIES))
     known = ", ".join(one.uri for one in (*LISTED[:2], *TEMPLATES))
@@ -113,6 +135,14 @@ def event_out(event: AgentEvent) -> dict[str, object]:
     named = {name: value for name, value in ids.items() if value}
     at = event.at.isoformat(timespec="seconds")
     return {"number": event.number, "kind": event.kind.value, "at": at, **named}
+
+
+async def _handoff(call: ToolCall, handoff_id: str) -> Content:
+    """Return a handoff as the tools of handoffs return it."""
+    handoff = await call.services.handoffs.get_handoff(call.handle.request, handoff_id)
+    if handoff is None:
+        raise NotFound(NO_HANDOFF)
+    return Content(handoff_out(handoff).model_dump_json(exclude_none=True, indent=2), JSON)
 
 
 async def _memory(call: ToolCall, memory_id: str) -> Content:

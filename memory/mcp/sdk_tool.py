@@ -1,7 +1,7 @@
-"""Builds the SDK's tools from our definitions.
+"""Builds the SDK's tools from `ToolDefinition`.
 
-The SDK reads the signature of a function; ours comes from the argument model, which also validates
-strictly.
+The SDK reads the arguments from the signature of a function. Here the signature is made from the
+argument model, which also validates strictly.
 """
 
 import asyncio
@@ -31,8 +31,14 @@ from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
 from memory.mcp.definitions import AnyTool, Result, ToolCall, without_titles
 
 CALL_SECONDS: Final = 30.0
-UNAVAILABLE: Final = "The database does not answer. Nothing was changed; try again in a minute."
-TOO_SLOW: Final = "This took longer than 30 seconds and was stopped. Ask for less, or try again."
+UNAVAILABLE: Final = (
+    "The database does not answer. If this tool changes something, check whether it did before you "
+    "try again."
+)
+TOO_SLOW: Final = (
+    "This took longer than 30 seconds and was stopped. If this tool changes something, check "
+    "whether it did before you try again."
+)
 DECLINED: Final = "The person did not confirm it. Nothing was changed. Do not ask them again."
 ASK_FIRST: Final = (
     "Nothing was changed yet. Show the question to the person. If they agree, call the tool again "

@@ -1,4 +1,4 @@
-"""The MCP servers, of the official SDK, with our tools and resources."""
+"""The MCP servers: the server of the official SDK with the tools and resources of Parley."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -112,7 +112,7 @@ class ParleyServer(MCPServer[Any]):
             return failed(_plain(name, error))
 
     async def list_resources(self) -> list[mcp_types.Resource]:
-        """Return the brief and the documents."""
+        """Return the resources with a fixed address."""
         return [
             mcp_types.Resource(
                 uri=one.uri,

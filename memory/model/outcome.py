@@ -7,7 +7,7 @@ from memory.model.record import Evidence
 
 
 class IngestionTier(StrEnum):
-    """Stored at once, waiting for its owner's decision, or not stored (sources 004)."""
+    """Stored at once, waiting for its owner's decision, or not stored."""
 
     AUTO_APPROVE = "tier_1"
     FLAG_REVIEW = "tier_2"

@@ -1,6 +1,6 @@
 """Plans: the number of memories that a person may keep.
 
-Names and numbers are those of the memory limits (sources 000); `self_hosted` is ours.
+`self_hosted` is the plan of an installation without limits.
 """
 
 from collections.abc import Mapping

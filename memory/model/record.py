@@ -16,14 +16,13 @@ from gateway.people import Audience
 ID_PREFIX: Final = "mem-"
 SHORT_ID: Final = len(ID_PREFIX) + 8
 MAX_MEMORY: Final = 1_000
-"""Characters of one memory; a longer one is cut, and the result of the write reports it (sources
-000)."""
+"""Characters of one memory; a longer one is cut, and the result of the write reports it."""
 MAX_DOCUMENT: Final = 10_000
-"""Characters of a SOUL, BIBLE or HEARTBEAT, and of a turn (sources 000)."""
+"""Characters of a SOUL, BIBLE or HEARTBEAT, and of a turn."""
 MAX_TAGS: Final = 10
 MAX_TAG: Final = 50
 MAX_ARGUMENT: Final = 2_000
-"""Characters of `content` that a tool accepts; longer is refused (sources 003)."""
+"""Characters of `content` that a tool accepts; longer is refused."""
 UNDO_FOR: Final = timedelta(days=1)
 """The time in which the assistant's own writes can be taken back."""
 EPISODIC_TTL: Final = timedelta(days=90)

@@ -1,6 +1,6 @@
 """Derives the trust in a text from its origin.
 
-The levels are those of the memory rules (sources 001, rule 2). What the model stores is its own
+What the model stores is its own
 inference, unless the person wrote that sentence in this turn (`memory/write/statement.py`).
 """
 
@@ -48,7 +48,7 @@ CONFIDENCE: Final = {Trust.HIGH: 0.9, Trust.MEDIUM: 0.6, Trust.LOW: 0.3}
 
 def derive_trust(way: InputKind, *, injection: bool = False, external: bool = False) -> Derived:
     """Return source and trust of a text; an injection finding removes the trust. External text
-    never has high trust: an attached file could be hostile (sources 001)."""
+    never has high trust: an attached file could be hostile."""
     derived = _DERIVED[way]
     if injection:
         return Derived(derived.source, Trust.LOW)

@@ -1,7 +1,6 @@
 """The rules of recall: weights, bounds and limits.
 
-The weights were chosen by measurement (`docs/recall.md`); the limits are those of the memory rules
-(sources 001).
+The weights were chosen by measurement (`docs/recall.md`).
 """
 
 from dataclasses import dataclass, field

@@ -1,5 +1,5 @@
-"""Selects results: the best within the limits, without secrets. Labels introduce a recalled memory
-to the model (sources 001, "Source Transparency")."""
+"""Selects results: the best within the limits, without secrets. Each recalled memory gets a label
+that tells the model its source."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

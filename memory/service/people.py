@@ -28,7 +28,7 @@ MAX_OFF_IN: Final = 50
 MAX_WAITING_NOTICES: Final = 10
 """Notices that wait for a person's next direct message; beyond that the oldest are dropped."""
 SESSION_LIMITS: Final[dict[SessionUse, int]] = {"stores": 20, "supersedes": 5, "deletes": 5}
-"""Uses of the model's tools in one session (sources 003); people are not limited."""
+"""Uses of the model's tools in one session; people are not limited."""
 
 GONE: Final = (
     "You are not in the project {project} any more, according to its platform, so I no longer use "

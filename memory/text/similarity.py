@@ -19,9 +19,9 @@ from memory.model.record import Embedding
 from memory.ports.memories import Duplicate
 
 JACCARD_THRESHOLD: Final = 0.92
-"""Texts from this similarity on are the same memory (sources 004)."""
+"""Texts from this similarity on are the same memory."""
 VECTOR_THRESHOLD: Final = 0.95
-"""The same for the cosine of two embeddings (sources 004)."""
+"""The same for the cosine of two embeddings."""
 LOWEST_THRESHOLD: Final = 0.8
 """The lowest threshold that may be configured; `stored_keys` serve all higher ones."""
 

@@ -1,4 +1,4 @@
-"""The tool by which the model keeps a person's documents up to date (sources 002)."""
+"""The tool by which the model keeps a person's documents up to date."""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """The memory brief: what is known about a person at the start of a session.
 
-Format, limits and warning are those of sources 003. It shows dates instead of ages, so the same
+It shows dates instead of ages, so the same
 memories give the same text every day and the provider can cache it.
 """
 

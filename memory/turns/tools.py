@@ -1,8 +1,7 @@
 """The model's tools that store, search and delete memories in one turn.
 
-Names, arguments and limits are those of the memory plugin (sources 003); `quote` is ours and leads
-to the person's own sentence, which is stored instead of the model's wording. The specifications are
-sent with every question, so they are short; an error explains a limit that is exceeded.
+`quote` leads to the person's own sentence, which is stored instead of the model's wording. The
+specifications are sent with every question, so they are short; an error explains an exceeded limit.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -20,7 +20,7 @@ WAYS: Final[dict[Authorship, InputKind]] = {
     "preview": InputKind.WEB,
     "advert": InputKind.WEB,
 }
-"""A file is trusted like the output of a tool (sources 001: "File could be hostile"); other
+"""A file is trusted like the output of a tool, because it may be hostile; other
 authorships are text of other people."""
 
 

@@ -200,7 +200,7 @@ def _codes(findings: list[Finding]) -> tuple[str, ...]:
 
 
 MAX_LENGTH: Final = 10_000
-"""Characters of a SOUL or BIBLE; memories are shorter (sources 000)."""
+"""Characters of a SOUL or BIBLE; memories are shorter."""
 _MAX_PASSES: Final = 4
 
 

@@ -71,13 +71,13 @@ class Bridge:
     async def check(self) -> None:
         """Raise `StartError` unless the program runs, serves MCP and knows the token."""
         try:
-            told = await self._http.get(self._endpoint)
+            response = await self._http.get(self._endpoint)
         except httpx.HTTPError as error:
             raise StartError(NOT_RUNNING.format(address=self._address), START) from error
-        if told.status_code == 404:
+        if response.status_code == 404:
             raise StartError(OFF.format(address=self._address), TURN_ON)
-        if told.status_code == 401:
-            raise StartError(_problem(told))
+        if response.status_code == 401:
+            raise StartError(_problem(response))
 
     async def run(self, read: Read, write: Write) -> None:
         """Carry messages until the input ends, and wait for the answers to the last ones."""
@@ -87,10 +87,10 @@ class Bridge:
             try:
                 message = json.loads(line)
             except (ValueError, RecursionError):
-                await write(_line(_error(None, PARSE_ERROR, "This line is no JSON.")))
+                await write(_line(_error(None, PARSE_ERROR, "This line is not JSON.")))
                 continue
             if not isinstance(message, dict):
-                await write(_line(_error(None, PARSE_ERROR, "Send one object in each line.")))
+                await write(_line(_error(None, PARSE_ERROR, "Send one JSON object in each line.")))
                 continue
             await self._take(message, line, write)
         await self._end_calls()
@@ -135,12 +135,12 @@ class Bridge:
         try:
             async with self._http.stream(
                 "POST", self._endpoint, content=line, headers=self._headers(message)
-            ) as told:
-                async for answer in _messages(told):
+            ) as response:
+                async for answer in _messages(response):
                     answered = True
                     self._note(message, answer)
                     await write(_line(answer))
-                problem = "" if answered else _problem(told)
+                problem = "" if answered else _problem(response)
         except httpx.HTTPError:
             problem = f"{NOT_RUNNING.format(address=self._address)} {START}"
         if problem and "id" in message:
@@ -173,16 +173,16 @@ def _token(text: str) -> str:
     return "".join(char for char in text[:1_000] if " " <= char <= "~").strip()
 
 
-async def _messages(told: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _messages(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
     """The JSON-RPC messages of a response, one or a stream of events; none in any other one."""
-    if told.headers.get("content-type", "").startswith("text/event-stream"):
-        async for line in told.aiter_lines():
+    if response.headers.get("content-type", "").startswith("text/event-stream"):
+        async for line in response.aiter_lines():
             event = _message(line.removeprefix("data:")) if line.startswith("data:") else None
             if event is not None:
                 yield event
         return
-    await told.aread()
-    answer = _message(told.text)
+    await response.aread()
+    answer = _message(response.text)
     if answer is not None:
         yield answer
 
@@ -195,16 +195,16 @@ def _message(text: str) -> dict[str, Any] | None:
     return message if isinstance(message, dict) and message.get("jsonrpc") == "2.0" else None
 
 
-def _problem(told: httpx.Response) -> str:
+def _problem(response: httpx.Response) -> str:
     """The reason of a refusal, with the next step."""
     try:
-        body = told.json()
+        body = response.json()
         error = body["error"]
         if isinstance(error, str):
-            return f"{body['advice']} ({error}, HTTP {told.status_code})"
-        return f"{error['message']} (HTTP {told.status_code})"
+            return f"{body['advice']} ({error}, HTTP {response.status_code})"
+        return f"{error['message']} (HTTP {response.status_code})"
     except (ValueError, KeyError, TypeError, httpx.ResponseNotRead):
-        return f"The program answered HTTP {told.status_code} without an explanation."
+        return f"The program answered HTTP {response.status_code} without an explanation."
 
 
 def _error(number: object, code: int, text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`parley token`: tokens with which people reach their memory over HTTP."""
+"""`parley token`: tokens with which people and their agents reach memory over HTTP and MCP."""
 
 import asyncio
 import secrets

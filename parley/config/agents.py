@@ -19,13 +19,13 @@ def _secret(value: SecretStr) -> SecretStr:
     try:
         key = key_of(value.get_secret_value())
     except ValueError:
-        raise ValueError("is no base64 after whsec_") from None
+        raise ValueError("is not base64 after whsec_") from None
     if len(key) < MIN_KEY:
         raise ValueError(f"is shorter than {MIN_KEY} bytes")
     return value
 
 
-def _https(value: HttpUrl) -> HttpUrl:
+def _without_user(value: HttpUrl) -> HttpUrl:
     if urlsplit(str(value)).username:
         raise ValueError("must have no user name; the signature authenticates the request")
     return value
@@ -34,13 +34,13 @@ def _https(value: HttpUrl) -> HttpUrl:
 class EventWebhook(Section):
     """One receiver of agent events."""
 
-    url: Annotated[HttpUrl, AfterValidator(_https)]
+    url: Annotated[HttpUrl, AfterValidator(_without_user)]
     """Address of the receiver. It must be on the public internet, unless `networks` names its
     network; redirects are refused."""
     secret: Annotated[SecretStr, AfterValidator(_secret)]
-    """Signs every request: at least 24 characters, or `whsec_` and base64."""
+    """Signs every request: at least 24 bytes, as text, or as `whsec_` and base64."""
     events: tuple[EventKind, ...] = Field(default=(), max_length=50)
-    """Kinds of events, such as `handoff.accepted`; empty: all."""
+    """Kinds of events that are sent, such as `handoff.accepted`; an empty list stands for all."""
     tenant: str = Field(default=DEFAULT_TENANT, min_length=1, max_length=200)
     """The tenant whose events are sent."""
     networks: tuple[NetworkText, ...] = Field(default=(), max_length=20)

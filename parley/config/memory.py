@@ -19,7 +19,7 @@ BUILTIN: Final = "builtin"
 """The name of Parley's own memory in `memory.backend`."""
 WORDS: Final = 0.92
 MEANING: Final = 0.95
-"""Similarities from which two memories count as the same (sources 004)."""
+"""Similarities from which two memories count as the same."""
 
 
 def _host(value: str) -> str:

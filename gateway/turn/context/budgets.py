@@ -151,7 +151,7 @@ def figures_in(data: Mapping[str, object] | None) -> Figures | None:
 
 
 def warnings(figures: Figures) -> list[str]:
-    """Return problems with their solutions (sources 004, "Common issues")."""
+    """Return problems with their solutions."""
     problems: list[str] = []
     knowledge, history = figures.of(BlockKind.KNOWLEDGE), figures.of(BlockKind.HISTORY)
     if knowledge is not None and not knowledge.tokens:

@@ -17,7 +17,7 @@ from gateway.turn.prompt import escaped, tagged
 MESSAGE: Final = 6
 """Tokens of the frame around a message."""
 SUMMARY_SHARE: Final = 0.3
-"""The part of the block that a summary may take if not everything fits (sources 004)."""
+"""The part of the block that a summary may take if not everything fits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ HANDOFFS: Final = Statement(f"""
         ORDER BY created_at LIMIT {AT_ONCE})
     RETURNING id, source_owner, target_owner
 """)  # noqa: S608 - constants of this module
-REASON: Final = "Taken back, with everything that this agent gave to others."
+REASON: Final = "It was taken back, with everything that this agent wrote, shared and handed over."
 
 
 @dataclass(frozen=True, slots=True)

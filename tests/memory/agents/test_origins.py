@@ -65,7 +65,7 @@ async def test_shares_handoffs_and_reviews_of_an_agent_are_taken_back(agents: Ag
     found = await handoffs.get_handoff(bob, made.id)
     assert found is not None
     assert found.status is HandoffStatus.REJECTED
-    assert "Taken back" in found.reason
+    assert "taken back" in found.reason
     still = await handoffs.get_handoff(bob, kept.id)
     assert still is not None
     assert still.status is HandoffStatus.PENDING

@@ -1,9 +1,12 @@
 """Agents, pools and handoffs over MCP, with the names and arguments of the specification."""
 
+import json
 from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import TextResourceContents
 
 from memory.model.record import Kind
 from tests.parley.http.mcp.kit import Servers, text_of
@@ -230,6 +233,53 @@ async def test_a_task_is_handed_over_accepted_once_and_completed(
         assert done["handoff"]["status"] == "completed"
         assert done["handoff"]["result"]["files_modified"] == ["Login.tsx"]
         assert (await told(client, "get_pending_handoffs", agent_id=target))["handoffs"] == []
+
+
+async def handed_over(client: Client, files: int = 1) -> dict[str, Any]:
+    """The result of handing a task with so many files from one new agent to another."""
+    return await told(
+        client,
+        "initiate_handoff",
+        source_id=await registered(client),
+        target_id=await registered(client, "gpt_agent"),
+        context={
+            "task_description": "Review the login form",
+            "relevant_files": [f"src/{number}.py" for number in range(files)],
+        },
+    )
+
+
+async def test_the_source_reads_the_result_of_a_handoff_and_others_do_not(
+    servers: Servers, era: str
+) -> None:
+    async with servers.client(mode=era) as client:
+        handoff = (await handed_over(client))["handoff"]
+        number, target = handoff["handoff_id"], handoff["target_id"]
+        uri = f"memory://handoffs/{number}"
+        await told(client, "accept_handoff", handoff_id=number, agent_id=target)
+        await told(
+            client, "complete_handoff", handoff_id=number, agent_id=target, result={"text": "Fine."}
+        )
+        (content,) = (await client.read_resource(uri)).contents
+    assert isinstance(content, TextResourceContents)
+    read = json.loads(content.text)
+    assert (read["status"], read["result"]) == ("completed", {"text": "Fine."})
+    async with servers.client("ben", mode=era) as client:
+        with pytest.raises(MCPError):
+            await client.read_resource(uri)
+
+
+async def test_a_handoff_names_as_many_files_as_the_documentation_says(servers: Servers) -> None:
+    async with servers.client() as client:
+        assert len((await handed_over(client, 100))["handoff"]["relevant_files"]) == 100
+        problem = await refused(
+            client,
+            "initiate_handoff",
+            source_id=await registered(client),
+            target_id=await registered(client, "gpt_agent"),
+            context={"task_description": "Too many", "relevant_files": ["a.py"] * 101},
+        )
+    assert "relevant_files" in problem
 
 
 async def test_each_agent_has_a_task_of_its_own(servers: Servers) -> None:

@@ -17,6 +17,7 @@ async def test_the_list_has_the_brief_and_the_documents(servers: Servers, era: s
     assert [one.uri_template for one in templates] == [
         "memory://documents/{name}",
         "memory://events/{after}",
+        "memory://handoffs/{id}",
         "memory://memories/{id}",
     ]
 
@@ -43,6 +44,7 @@ async def test_the_brief_a_document_and_a_memory_are_read(servers: Servers, era:
         "memory://documents/soul",
         "memory://documents/../soul",
         "memory://memories/mem-1",
+        "memory://handoffs/0123456789abcdef0123456789abcdef",
         "memory://memories/" + "x" * 1_000,
         "memory://nothing",
         "file:///etc/passwd",
