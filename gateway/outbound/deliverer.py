@@ -261,16 +261,17 @@ class Deliverer:
         task, began = asyncio.current_task(), self._clock.monotonic()
         self._sending.add(task)
         try:
-            if not (send.begun or repeats_safely(line.adapter.capabilities, send.outbound)):
-                await self._write(lambda: self._outbox.begin(key))
+            if not repeats_safely(line.adapter.capabilities, send.outbound):
+                await self._begin(line, send)
                 began = self._clock.monotonic()
             with self._guard.working(WorkItem("send", key)):
-                receipt = await final.deliver(line.adapter, send.outbound)
+                begin = partial(self._begin, line, send)
+                receipt = await final.deliver(line.adapter, send.outbound, begin)
         except DeliveryError as error:
             self._observe_attempt(send, began, error)
             send.tries += 1
             self._count("send_failed", f"{platform}:{type(error).__name__}")
-            send.begun = isinstance(error, Ambiguous)
+            send.begun = send.unsure > 0 or isinstance(error, Ambiguous)
             await self._write(partial(self._record_failure, send, error))
             return error
         except StoreUnavailable:
@@ -290,6 +291,12 @@ class Deliverer:
             return None
         finally:
             self._sending.discard(task)
+
+    async def _begin(self, line: AccountSender, send: Send) -> None:
+        """Record that an attempt starts whose repetition people would see."""
+        if not (send.begun or line.adapter.capabilities.idempotent_sends):
+            await self._write(lambda: self._outbox.begin(send.outbound.key))
+            send.begun = True
 
     async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""

@@ -20,8 +20,8 @@ KEEP_OPEN: Final = timedelta(days=60)
 class OutboxEntry:
     """A queued send. `seq` orders the sends; `attempts` counts the attempts that ended.
 
-    `begun`: the last attempt may have reached the platform, because its result was not recorded or
-    not told. The platform wants no further attempt before `not_before`.
+    `begun`: one of the attempts may have reached the platform, because its result was not recorded
+    or not told. The platform wants no further attempt before `not_before`.
     """
 
     seq: int
@@ -72,8 +72,8 @@ class Outbox(Protocol):
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None
     ) -> None:
-        """Record a failed attempt, or one with an unknown result (`unsure`); it is repeated, not
-        before the time that the platform named."""
+        """Record a failed attempt. `unsure`: the result of this one, or of an earlier one, is
+        unknown. It is repeated, not before the time that the platform named."""
 
     async def sent(self, key: str, receipt: Receipt, message_key: str = "") -> None:
         """Record the platform's confirmation. `message_key` is the key of the message, from

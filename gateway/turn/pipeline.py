@@ -114,6 +114,7 @@ class Pipeline:
         self._shared = shared
         self._since = services.clock.now()
         self._broken_off: OrderedDict[str, LiveAnswer] = OrderedDict()
+        self._shown: OrderedDict[str, None] = OrderedDict()
         self._unkept: OrderedDict[str, TurnMemory] = OrderedDict()
         self._counted: OrderedDict[str, None] = OrderedDict()
 
@@ -130,6 +131,9 @@ class Pipeline:
         except asyncio.CancelledError:
             self._remember_stopped(turn)
             await uninterrupted(settle(turn, self._services))
+            raise
+        except StoreUnavailable:
+            self._remember_shown(turn)
             raise
         if passed:
             report(turn, self._services)
@@ -213,7 +217,7 @@ class Pipeline:
             stored_monotonic=began - (now - entry.received_at).total_seconds(),
             kind=event.kind,
             reply_handle=handle,
-            again=self.may_be_again(entry),
+            again=entry.id in self._shown or self.may_be_again(entry),
             counted=correlation_id(entry.id) in self._counted,
         )
         reason = entry.reason or event.kind
@@ -275,6 +279,13 @@ class Pipeline:
         if entry.received_at < self._since:
             return True
         return self._shared and self._services.clock.now() - entry.received_at > SURELY_FIRST
+
+    def _remember_shown(self, turn: TurnContext) -> None:
+        """Remember a turn that is repeated: a part of its answer may be shown already."""
+        if turn.live is not None:
+            self._shown.update(dict.fromkeys(turn.inbox_ids))
+        while len(self._shown) > MAX_BROKEN_OFF:
+            self._shown.popitem(last=False)
 
     def _remember_stopped(self, turn: TurnContext) -> None:
         """Remember a stopped turn until its messages are dropped: then the shown part of the answer

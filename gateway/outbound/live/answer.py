@@ -89,7 +89,7 @@ class LiveAnswer:
         self._task: asyncio.Task[None] | None = None
         self._request: asyncio.Task[None] | None = None
         self._recalled = not target.again
-        self._left = False
+        self._unknown = False
 
     @property
     def visible(self) -> bool:
@@ -137,9 +137,11 @@ class LiveAnswer:
         await self._find()
 
     def finished(self, outbound: tuple[Outbound, ...]) -> tuple[Outbound, ...]:
-        """Return the sends of the answer, the first of them in place of the live message."""
+        """Return the sends of the answer, the first of them in place of the live message. They
+        follow a repeat note if a live message may stand that cannot be replaced."""
+        may_stand = self._unknown or self._first_is_asked
         self._state, action = self._state.finish()
-        if self._left and outbound:
+        if may_stand and outbound and not (action and action.replaces):
             outbound = (final.announced(outbound[0], self._target.key), *outbound)
         broken = f"{self._target.key}-broken"
         return final.joined(outbound, action, lambda: self._closing(BROKEN, broken))
@@ -184,6 +186,8 @@ class LiveAnswer:
         """Show the current text, if the chat has capacity."""
         clock, began = self._means.clock, self._means.clock.monotonic()
         await self._recall()
+        if self._state.given_up:
+            return
         rendered = await self._text.render()
         if rendered is None and self._waits:
             rendered = self._text.placeholder(HELD)
@@ -205,8 +209,10 @@ class LiveAnswer:
     async def _ask(self, rendered: RenderedText, cost: float) -> None:
         """Send one request and handle its result."""
         target, means, clock = self._target, self._means, self._means.clock
-        if not (self._state.handle or self._known or self._state.style.fades):
-            await self._remember(BEGUN)
+        first = self._is_first
+        if first and not (self._known or await self._remember(BEGUN)):
+            self._state = self._state.postpone(clock.monotonic(), BUSY)
+            return
         try:
             handle = await means.shower.show_live(self._view(rendered))
         except Busy:
@@ -222,11 +228,13 @@ class LiveAnswer:
         except DeliveryError as error:
             means.count("live_given_up", target.place.platform)
             log.info("live_given_up", platform=target.place.platform, reason=type(error).__name__)
-            again = isinstance(error, Ambiguous) and means.adapter.capabilities.idempotent_sends
-            now = clock.monotonic()
+            ambiguous, now = isinstance(error, Ambiguous), clock.monotonic()
+            self._unknown = self._unknown or (first and ambiguous)
+            again = ambiguous and self._known
             self._state = self._state.refused(now, BUSY) if again else self._state.give_up()
         except Exception:
             log.exception("live_failed", platform=target.place.platform)
+            self._unknown = self._unknown or first
             self._state = self._state.give_up()
         else:
             await self._appeared(rendered, handle, cost)
@@ -253,16 +261,30 @@ class LiveAnswer:
         self._text.mark_shown(rendered)
         self._means.count("live_shown", self._target.place.platform)
         if first:
+            self._unknown = False
             await self._remember(handle)
+
+    @property
+    def _is_first(self) -> bool:
+        """True if the next request posts a message that stays."""
+        return not (self._state.handle or self._state.style.fades)
+
+    @property
+    def _first_is_asked(self) -> bool:
+        """True while a request runs that posts a message that stays."""
+        return self._is_first and self._request is not None and not self._request.done()
 
     # --- after a crash --------------------------------------------------------------------------
 
-    async def _remember(self, handle: str) -> None:
-        """Store the handle, so that a run after a crash edits the same message."""
+    async def _remember(self, handle: str) -> bool:
+        """Store the handle, so that a run after a crash edits the same message; False if that
+        failed."""
         try:
             await self._means.memory.put(memory_key(self._target.key), handle, KEEP)
         except StoreUnavailable as error:
             log.warning("live_handle_not_stored", error=str(error))
+            return False
+        return True
 
     async def _recall(self) -> None:
         """Find the message that an earlier run left, once."""
@@ -273,9 +295,9 @@ class LiveAnswer:
             handle = await self._means.memory.get(memory_key(self._target.key))
         except StoreUnavailable as error:
             log.warning("live_handle_not_loaded", error=str(error))
-            return
-        self._left = handle == BEGUN
-        self._state = self._state.give_up() if self._left else self._state.recall(handle or "")
+            handle = BEGUN if self._is_first and not self._known else ""
+        self._unknown = handle == BEGUN
+        self._state = self._state.give_up() if self._unknown else self._state.recall(handle or "")
 
     @property
     def _known(self) -> bool:
@@ -297,6 +319,7 @@ class LiveAnswer:
                 handle = await self._means.shower.show_live(self._view(rendered))
         except Exception as error:  # noqa: BLE001 - the answer is then sent as a new message
             log.info("live_not_found", platform=self._target.place.platform, error=error)
+            self._unknown = self._is_first
             return
         if handle:
             self._state = self._state.recall(handle)

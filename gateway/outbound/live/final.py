@@ -1,7 +1,7 @@
 """The end of a live message: the answer replaces it, or is sent as a new message if that fails."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Permanent, Transient
@@ -11,11 +11,14 @@ from gateway.outbound.retry import REPEAT_NOTE, note
 from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, PlatformAdapter
 
 
-async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
+async def deliver(
+    adapter: PlatformAdapter, outbound: Outbound, begin: Callable[[], Awaitable[None]]
+) -> Receipt:
     """Send once; an item that replaces a live message is edited into it. Raises a `DeliveryError`.
 
     An edit is idempotent, so an edit without a result is repeated. If it is refused, the answer is
-    sent as a new message once the live message is removed.
+    sent as a new message once the live message is removed. `begin` is called before that: it
+    records that the send may have happened.
     """
     if outbound.clears:
         return await _without_buttons(adapter, outbound)
@@ -31,6 +34,7 @@ async def deliver(adapter: PlatformAdapter, outbound: Outbound) -> Receipt:
             await take_away(adapter, outbound.place, outbound.replaces)
     _, action = message.final_refused()
     anew = replace(outbound, replaces=action.replaces if action else "")
+    await begin()
     return await adapter.send(anew)
 
 

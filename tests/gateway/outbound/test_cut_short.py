@@ -1,15 +1,16 @@
 """Recovery after a run that ended during a send."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from gateway.errors import Ambiguous, Transient
-from gateway.message import Outbound, Receipt
+from gateway.errors import Ambiguous, DeliveryError, Permanent, Transient
+from gateway.message import Outbound, Place, Receipt
 from gateway.outbound.deliverer import QUARANTINED, AccountSender, Deliverer, DeliveryRules
 from gateway.outbound.pacing import Pacer
 from gateway.outbound.retry import REPEAT_NOTE
-from gateway.ports import Capabilities, SendPace
+from gateway.ports import Capabilities, LiveStyle, LiveView, SendPace
 from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteInbox
 from tests.gateway.outbound.conftest import Bench
@@ -21,22 +22,22 @@ from tests.support.work import deadly
 class Last:
     """The run before this one, on the same outbox: it ends without a word."""
 
-    def __init__(self, bench: Bench, *failures: Exception) -> None:
+    def __init__(self, bench: Bench, *failures: DeliveryError | None) -> None:
         self.adapter = RecordingAdapter(bench.adapter.capabilities)
-        self.adapter.failures.extend(failures)  # type: ignore[arg-type]
+        self.adapter.failures.extend(failures)
         line = AccountSender(self.adapter, Pacer(SendPace(chat_per_second=1), bench.clock))
         line.connected.set()
         lines = {("test", "main"): line}
         self.deliverer = Deliverer(
             bench.outbox, lines, bench.clock, DeliveryRules(), lambda *_: None
         )
-        self._bench = bench
+        self.bench = bench
 
     async def sends(self, *items: Outbound, seconds: float = 0.0) -> None:
         begun = self.deliverer.immediate_send_key(items)
-        await SqliteInbox(self._bench.database, self._bench.clock).finish((), items, begun)
+        await SqliteInbox(self.bench.database, self.bench.clock).finish((), items, begun)
         self.deliverer.submit(items, begun)
-        await self._bench.clock.advance(seconds)
+        await self.bench.clock.advance(seconds)
 
     def hangs(self, patch: pytest.MonkeyPatch) -> None:
         """The platform has got the send, and its answer never comes."""
@@ -51,6 +52,27 @@ class Last:
 
     async def dies(self) -> None:
         await self.deliverer._tasks.stop()
+
+
+class Gone(RecordingAdapter):
+    """An adapter whose live messages are deleted before the answer replaces them."""
+
+    def live_style(self, place: Place) -> LiveStyle:
+        return LiveStyle()
+
+    async def show_live(self, view: LiveView) -> str:
+        return "m1"
+
+    async def end_live(self, item: Outbound) -> Receipt:
+        raise Permanent("gone")
+
+
+def without_edits(run: Last) -> AccountSender:
+    """Return the account of a run, on a platform that refuses every edit."""
+    run.adapter.__class__ = Gone
+    line = AccountSender(run.adapter, Pacer(SendPace(), run.bench.clock))
+    line.connected.set()
+    return line
 
 
 async def test_a_send_started_before_a_crash_is_repeated_below_a_note(
@@ -125,6 +147,60 @@ async def test_a_send_without_a_response_stays_ambiguous_after_a_restart(bench: 
     await bench.deliverer.start()
     await bench.clock.advance(10)
     assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_a_repetition_that_was_refused_stays_ambiguous_after_a_restart(bench: Bench) -> None:
+    last = Last(bench, Ambiguous("cut"), None, Transient("429", 1.0))
+    await last.sends(outbound("r:0", "a"), seconds=1)
+    assert last.adapter.texts == [REPEAT_NOTE.text]
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_a_refused_repetition_of_a_started_send_stays_ambiguous(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    last.hangs(monkeypatch)
+    await last.sends(outbound("r:0", "a"))
+    await last.dies()
+    second = Last(bench, None, Transient("429", 1.0))
+    await second.deliverer.start()
+    await bench.clock.advance(1)
+    assert second.adapter.texts == [REPEAT_NOTE.text]
+    await second.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_an_answer_whose_live_message_is_gone_is_repeated_below_a_note(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    monkeypatch.setattr(last.deliverer, "_lines", {("test", "main"): without_edits(last)})
+    last.hangs(monkeypatch)
+    item = replace(outbound("r:0", "a"), replaces="m1")
+    await last.sends(item)
+    assert last.adapter.texts == ["a"]
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_an_edit_before_a_crash_is_repeated_without_a_note(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    monkeypatch.setattr(last.deliverer, "_lines", {("test", "main"): without_edits(last)})
+    monkeypatch.setattr(Gone, "end_live", lambda *_: asyncio.Event().wait())
+    await last.sends(replace(outbound("r:0", "a"), replaces="m1"))
+    await last.dies()
+    (left,) = await bench.outbox.waiting(10)
+    assert not left.begun
 
 
 async def test_a_requested_pause_survives_a_restart(bench: Bench) -> None:

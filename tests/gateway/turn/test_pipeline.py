@@ -2,10 +2,14 @@
 
 import gc
 from dataclasses import dataclass, replace
+from typing import cast
 
 import pytest
 
+from db.errors import StoreUnavailable
 from gateway.message import MessageEdited
+from gateway.outbound.live.answer import LiveAnswer
+from gateway.policy.decision import Decision
 from gateway.policy.invocation import InvocationPolicy
 from gateway.ports.unit_of_work import CompletedTurn
 from gateway.turn.pipeline import ADMISSION, TURN, Pipeline
@@ -69,6 +73,26 @@ async def test_a_turn_that_cannot_be_saved_sends_one_apology() -> None:
         (text,) = g.texts
         assert text.startswith("Something went wrong on my side.")
         assert (journal.tries, g.outcomes()) == (2, ["refused:save"])
+
+
+@pytest.mark.parametrize("shows", [True, False])
+async def test_a_repeated_turn_knows_that_its_answer_may_be_shown(
+    shows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again: list[bool] = []
+
+    async def interrupted(turn: TurnContext, _: object) -> Decision:
+        again.append(turn.again)
+        turn.live = cast("LiveAnswer", object()) if shows else None
+        if len(again) == 1:
+            raise StoreUnavailable("away")
+        return Decision("interrupted", True, "repeated")
+
+    monkeypatch.setattr("gateway.turn.pipeline.TURN", (interrupted,))
+    async with gateway() as g:
+        await g.take(received("hello"))
+        await g.clock.advance(1)
+        assert again == [False, shows]
 
 
 async def test_a_save_that_always_fails_is_retried_a_limited_number_of_times() -> None:
