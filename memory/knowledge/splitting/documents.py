@@ -1,0 +1,116 @@
+"""Splitting documents at their headings."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memory.knowledge.model import Chunk
+from memory.knowledge.splitting.pieces import Section, chunks_of
+
+FULL: Final = 400
+"""Characters from which a chunk ends where the next heading begins."""
+MAX_LEVEL: Final = 6
+MAX_TITLE: Final = 200
+MAX_HEADING: Final = 400
+MAX_LINE: Final = 1_000
+"""Characters of a line that can be a heading."""
+_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_MARKS: Final = {
+    "markdown": re.compile(r"\A {0,3}(?P<level>#{1,6})(?:\s++(?P<text>.*+))?+\Z"),
+    "asciidoc": re.compile(r"\A(?P<level>={1,6})\s++(?P<text>.*+)\Z"),
+    "org": re.compile(r"\A(?P<level>\*{1,6})\s++(?P<text>.*+)\Z"),
+}
+_UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+.:_])\1++\Z")
+_UNDERLINED: Final = {"markdown": "=-", "restructuredtext": "=-~^\"'`#*+.:_"}
+_LINK: Final = re.compile(r"\[([^\[\]]*+)\]\([^()]*+\)")
+_TAGS: Final = re.compile(r"<[^<>]*+>|\{#[^{}]*+\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading in a line (from 0), level 1 to 6; its text begins at line `below`."""
+
+    line: int
+    level: int
+    text: str
+    below: int
+
+
+def headings_in(language: str, lines: Sequence[str], begin: int = 0) -> list[Heading]:
+    """The headings of a document after line `begin`, without those in fenced code."""
+    found: list[Heading] = []
+    fence = ""
+    levels: dict[str, int] = {}
+    mark = _MARKS.get(language)
+    signs = _UNDERLINED.get(language, "")
+    for number in range(begin, len(lines)):
+        line = lines[number][:MAX_LINE].rstrip()
+        fence, fenced = _fenced(language, line, fence)
+        if fenced:
+            continue
+        heading = mark.match(line) if mark else None
+        if heading is not None:
+            text = (heading["text"] or "").strip().rstrip("#").strip()
+            found.append(Heading(number, len(heading["level"]), plain(text), number + 1))
+        elif line and line[0] in signs and number > begin:
+            above = lines[number - 1][:MAX_LINE].strip()
+            if _underlines(line, above) and not (found and found[-1].below >= number):
+                level = _level(language, line[0], levels)
+                found.append(Heading(number - 1, level, plain(above), number + 1))
+    return found
+
+
+def split_document(lines: Sequence[str], headings: Sequence[Heading]) -> tuple[Chunk, ...]:
+    """Chunks of a document, each with the headings above it."""
+    sections = [Section(0)]
+    above: list[Heading] = []
+    for heading in headings:
+        above = [*(one for one in above if one.level < heading.level), heading]
+        path = " > ".join(one.text for one in above if one.text)[-MAX_HEADING:]
+        section = Section(heading.line, heading=path)
+        if heading.line == 0:
+            sections[0] = section
+        else:
+            sections.append(section)
+    return chunks_of(lines, sections, full=FULL)
+
+
+def title_of(headings: Sequence[Heading]) -> str:
+    """The text of the first heading of the highest level."""
+    highest = min((heading.level for heading in headings), default=0)
+    return next((one.text for one in headings if one.level == highest and one.text), "")
+
+
+def plain(text: str) -> str:
+    """One line of Markdown without links, tags and emphasis."""
+    shown = _TAGS.sub("", _LINK.sub(r"\1", text[:MAX_LINE]))
+    return " ".join(shown.replace("**", "").replace("`", "").split())[:MAX_TITLE]
+
+
+def _fenced(language: str, line: str, fence: str) -> tuple[str, bool]:
+    """The open fence after a line, and whether the line belongs to fenced code."""
+    if language != "markdown":
+        return "", False
+    found = _FENCE.match(line)
+    if not fence:
+        return (found[1], True) if found else ("", False)
+    closes = found is not None and found[1].startswith(fence) and line.strip() == found[1]
+    return ("" if closes else fence), True
+
+
+def _underlines(line: str, above: str) -> bool:
+    return (
+        len(line) >= 3
+        and _UNDERLINE.match(line) is not None
+        and bool(above)
+        and above[0].isalnum() | (above[0] in "`*[(")
+        and (len(line) >= len(above) or len(line) >= 5)
+    )
+
+
+def _level(language: str, sign: str, levels: dict[str, int]) -> int:
+    """Markdown fixes the levels of its signs; elsewhere the first sign seen is the highest."""
+    if language == "markdown":
+        return 1 if sign == "=" else 2
+    return levels.setdefault(sign, min(len(levels) + 1, MAX_LEVEL))

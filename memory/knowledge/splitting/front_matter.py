@@ -1,0 +1,49 @@
+"""The YAML block that begins some documents, between two lines of three hyphens."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import yaml
+
+MAX_LINES: Final = 100
+MAX_SIZE: Final = 4_000
+"""Characters of a block that is read."""
+MAX_BRACKETS: Final = 40
+"""Opening brackets of a block that is read: the reader's time grows with the square of nesting."""
+MAX_VALUES: Final = 20
+MAX_VALUE: Final = 200
+
+
+def front_matter(lines: Sequence[str]) -> tuple[Mapping[str, tuple[str, ...]], int]:
+    """The fields of the block, with names in small letters and "_" for "-" and " ", each with its
+    texts, and the line after the block. What cannot be read has no fields."""
+    if not lines or lines[0].strip() != "---":
+        return {}, 0
+    for number, line in enumerate(lines[1 : MAX_LINES + 1], 1):
+        if line.strip() in {"---", "..."}:
+            return _fields("".join(lines[1:number])), number + 1
+    return {}, 0
+
+
+def _fields(block: str) -> dict[str, tuple[str, ...]]:
+    if len(block) > MAX_SIZE or block.count("[") + block.count("{") > MAX_BRACKETS:
+        return {}
+    try:
+        read = yaml.safe_load(block)
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
+        return {}
+    if not isinstance(read, dict):
+        return {}
+    return {
+        str(name).lower().replace("-", "_").replace(" ", "_")[:MAX_VALUE]: _texts(value)
+        for name, value in list(read.items())[:MAX_LINES]
+    }
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    values = value[:MAX_VALUES] if isinstance(value, list) else [value]
+    return tuple(
+        str(one)[:MAX_VALUE].strip()
+        for one in values
+        if one is not None and not isinstance(one, dict | list)
+    )

@@ -1,0 +1,129 @@
+"""The kind of a file, and the services and topics that it is about."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from memory.knowledge.model import FileKind
+from memory.knowledge.splitting.documents import Heading, plain
+from memory.knowledge.splitting.languages import DOCUMENTS, holds_instructions
+
+MAX_LABELS: Final = 20
+MAX_LABEL: Final = 64
+LABELLED_LINES: Final = 60
+"""Lines from the beginning that are searched for "Services: ..."."""
+_DECISION_FOLDERS: Final = frozenset(
+    """
+    adr adrs decisions decision-records decision_records decision-record decision-log
+    architecture-decision-records architecture-decision-record architecture-decisions
+    architecture_decisions architectural-decisions architecture-decision-log
+    """.split()  # noqa: SIM905 - reads better
+)
+_INCIDENT_FOLDERS: Final = frozenset(
+    """
+    incidents incident incident-reports incident-report postmortems postmortem post-mortems
+    post-mortem post_mortems outages outage rca rcas retrospectives/incidents
+    """.split()  # noqa: SIM905 - reads better
+)
+_DECISION_NAME: Final = re.compile(r"adr[-_ ]?+\d++", re.IGNORECASE)
+_INCIDENT_NAME: Final = re.compile(r"post-?_?mortem|incident[-_]report|outage", re.IGNORECASE)
+_NO_RECORDS: Final = frozenset({"readme", "index", "_index"})
+_INCIDENT_HEADINGS: Final = (
+    "root cause", "timeline", "impact", "resolution", "lessons learned", "what went well",
+    "what went wrong", "action items", "contributing factors", "detection", "remediation",
+)  # fmt: skip
+ENOUGH: Final = 3
+"""Headings of incident reports that make a document one."""
+_SERVICE_FIELDS: Final = (
+    "service", "services", "affected_services", "services_affected", "component", "components",
+    "system", "systems", "application", "applications",
+)  # fmt: skip
+_TOPIC_FIELDS: Final = (
+    "topic", "topics", "tag", "tags", "label", "labels", "category", "categories", "keywords",
+    "area", "areas",
+)  # fmt: skip
+_SERVICE_FOLDERS: Final = frozenset(
+    """
+    services service apps app applications packages components modules crates charts cmd projects
+    plugins microservices functions lambdas libs
+    """.split()  # noqa: SIM905 - reads better
+)
+_TOPIC_FOLDERS: Final = frozenset(
+    "docs doc documentation handbook guides runbooks wiki architecture".split()  # noqa: SIM905
+)
+_NO_TOPICS: Final = (
+    _DECISION_FOLDERS
+    | _INCIDENT_FOLDERS
+    | _SERVICE_FOLDERS
+    | _TOPIC_FOLDERS
+    | frozenset(
+        "src source content pages references reference images assets img static en".split()  # noqa: SIM905
+    )
+)
+
+
+def kind_of(path: str, language: str, headings: Sequence[Heading]) -> FileKind:
+    """The kind of a file by its path, and where the path does not tell, by its headings."""
+    if holds_instructions(path):
+        return FileKind.INSTRUCTIONS
+    if language not in DOCUMENTS:
+        return FileKind.CODE
+    *folders, name = path.lower().split("/")
+    if name.partition(".")[0] in _NO_RECORDS or "template" in name:
+        return FileKind.DOCUMENT
+    if _DECISION_NAME.match(name) or not _DECISION_FOLDERS.isdisjoint(folders):
+        return FileKind.DECISION
+    if _INCIDENT_NAME.search(name) or not _INCIDENT_FOLDERS.isdisjoint(folders):
+        return FileKind.INCIDENT
+    called = {heading.text.lower().strip(" :") for heading in headings}
+    if called >= {"status", "decision"} or called >= {"context", "decision", "consequences"}:
+        return FileKind.DECISION
+    if "decision outcome" in called and "context and problem statement" in called:
+        return FileKind.DECISION
+    told = sum(any(name in text for text in called) for name in _INCIDENT_HEADINGS)
+    return FileKind.INCIDENT if told >= ENOUGH else FileKind.DOCUMENT
+
+
+def services_of(
+    path: str, fields: Mapping[str, tuple[str, ...]], lines: Sequence[str]
+) -> tuple[str, ...]:
+    """The services that a file is about: by its front matter, by a line "Services: a, b" and by
+    the folder under `services`, `apps`, `packages` and the like."""
+    named = [text for field in _SERVICE_FIELDS for text in fields.get(field, ())]
+    named += _in_lines(lines, _SERVICE_FIELDS)
+    return _labels([*_split(named), *_below(path, _SERVICE_FOLDERS, ())])
+
+
+def topics_of(path: str, fields: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The topics of a file: by its front matter, and by the folders under `docs` and the like."""
+    named = [text for field in _TOPIC_FIELDS for text in fields.get(field, ())]
+    return _labels([*_split(named), *_below(path, _TOPIC_FOLDERS, _NO_TOPICS, deep=True)])
+
+
+def _in_lines(lines: Sequence[str], fields: Collection[str]) -> Iterator[str]:
+    for line in lines[:LABELLED_LINES]:
+        name, colon, rest = line[: 4 * MAX_LABEL].partition(":")
+        if colon and name.strip(" \t*_->|#").lower().replace(" ", "_") in fields:
+            yield plain(rest.strip(" \t\r\n*_|"))
+
+
+def _split(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        yield from re.split(r"[,;]", text)
+
+
+def _below(
+    path: str, folders: Collection[str], no_labels: Collection[str], *, deep: bool = False
+) -> Iterator[str]:
+    """The folder below one of `folders`, `deep`: all folders below."""
+    parts = path.lower().split("/")[:-1]
+    for place, part in enumerate(parts):
+        if part in folders:
+            below = parts[place + 1 :]
+            yield from (one for one in (below if deep else below[:1]) if one not in no_labels)
+            return
+
+
+def _labels(texts: Iterable[str]) -> tuple[str, ...]:
+    labels = (" ".join(text.lower().split())[:MAX_LABEL] for text in texts)
+    return tuple(dict.fromkeys(label for label in labels if label))[:MAX_LABELS]

@@ -1,0 +1,49 @@
+"""Identifiers are filed by their parts and as a whole, however they are written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.knowledge.words import MAX_TERMS, MAX_WORD, question_words, words_of
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["getHTTPResponse", "get_http_response", "GET_HTTP_RESPONSE", "get-http-response"],
+)
+def test_an_identifier_has_the_same_words_in_every_style(written: str) -> None:
+    assert words_of(written) == ["get", "http", "respons", "gethttprespons"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("utf8Decoder", ["utf", "8", "decod", "utf8decod"]),
+        ("parsing tokens", ["pars", "token"]),
+        ("Foo.bar(x)", ["foo", "bar", "x"]),
+        ("src/app/main.py", ["src", "app", "main", "py"]),
+        ("$scope", ["scope"]),
+        ("größe", ["gross"]),
+        ("部署", ["部署", "署"]),
+        ("__", []),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+def test_a_question_has_no_common_words_unless_there_are_no_others() -> None:
+    assert question_words("how is the token parsed, the token?") == ("token", "pars")
+    assert question_words("where is it") == ("where", "is", "it")
+
+
+@given(st.text(max_size=300))
+def test_words_have_no_spaces_and_a_bounded_length(text: str) -> None:
+    words = words_of(text)
+    assert all(word and len(word) <= MAX_WORD and not word.isspace() for word in words)
+    assert len(question_words(text)) <= MAX_TERMS
+
+
+@given(st.text(max_size=200))
+def test_a_text_is_found_by_its_own_words(text: str) -> None:
+    assert set(question_words(text)) <= set(words_of(text))
