@@ -13,6 +13,7 @@ from db.migrations import Schema
 from db.statements import BY_KEY, NUMBERED, either
 from memory.agents.schema import TABLES as AGENTS
 from memory.stores.partitions import ROOM_BEGINS
+from memory.stores.share_index import POSTGRES_SHARES, SQLITE_SHARES
 
 RECORDS: Final = (
     f"""CREATE TABLE memories (
@@ -75,7 +76,7 @@ REMOVED: Final = f"""
 """  # noqa: S608 - constants of this module
 SQLITE_INDEX: Final = (
     "CREATE TABLE memory_upkeep (task text PRIMARY KEY, due integer NOT NULL) WITHOUT ROWID",
-    "INSERT INTO memory_upkeep VALUES ('merge', 0)",
+    "INSERT INTO memory_upkeep VALUES ('merge', 0), ('merge shares', 0)",
     """CREATE TABLE memory_partitions (
         name text PRIMARY KEY, memories integer NOT NULL, words integer NOT NULL
     ) WITHOUT ROWID""",
@@ -98,7 +99,6 @@ SQLITE_INDEX: Final = (
         DELETE FROM memory_words WHERE memory = old.seq;
         DELETE FROM memory_origins WHERE memory = old.seq;
         DELETE FROM memory_vectors WHERE memory = old.seq;
-        DELETE FROM pool_memories WHERE number = old.seq OR memory = old.id;
     END""",  # noqa: S608 - constants of this module
     f"""CREATE TRIGGER memories_reworded AFTER UPDATE OF content ON memories BEGIN {REMOVED} {ADDED}
         DELETE FROM memory_words WHERE memory = old.seq;
@@ -214,8 +214,8 @@ SCHEMA: Final = Schema(
         (
             *RECORDS,
             *AGENTS,
-            *(either(sqlite=statement, postgres="") for statement in SQLITE_INDEX),
-            *(either(sqlite="", postgres=statement) for statement in POSTGRES_INDEX),
+            *(either(sqlite=one, postgres="") for one in (*SQLITE_INDEX, *SQLITE_SHARES)),
+            *(either(sqlite="", postgres=one) for one in (*POSTGRES_INDEX, *POSTGRES_SHARES)),
             *PEOPLE,
             *DOCUMENTS,
             *AUDIT,

@@ -4,9 +4,11 @@ The owner of a pool adds any agent of the tenant. Everybody else adds own agents
 permission, where the pool's scope covers them. Only the owner of a memory shares it.
 """
 
+import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
@@ -37,10 +39,11 @@ from memory.audit import Audit
 from memory.model.scope import AccessScope, RequestScope, access_scope_of
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
-from memory.recall.selection import shown_to
+from memory.recall.selection import AT_ONCE, shown_to
 
 MAX_LISTED: Final = 10_000
-PRUNED_AT_ONCE: Final = 1_000
+PRUNED_AT_ONCE: Final = 200
+"""Shares: each leaves three indexes, which takes some milliseconds for all of them in SQLite."""
 NO_POOL: Final = "There is no pool {id!r} that you can use. Ask the owner of the pool for its id."
 NO_MEMORY: Final = (
     "There is no memory {id!r} of yours that can be shared. What an agent keeps for itself, turns"
@@ -289,7 +292,10 @@ class PoolRegistry:
             await self._note(
                 "cross_agent_read", request, "query", pool=pool.id, agent=agent.id, results=others
             )
-        return tuple(readable(access, entry) for entry in found)
+        # Each text is searched for secrets, which takes up to 5 us per character.
+        aside = sum(len(entry.record.content) for entry in found) > AT_ONCE
+        show = partial(_shown, access, found)
+        return await asyncio.to_thread(show) if aside else show()
 
     async def update_shared(
         self,
@@ -400,6 +406,10 @@ def readable(access: AccessScope, entry: PoolEntry) -> PoolEntry:
     """Return an entry as its reader sees it: without secrets, and another person's without person,
     place and messages."""
     return PoolEntry(entry.shared, shown_to(access, entry.record))
+
+
+def _shown(access: AccessScope, entries: Sequence[PoolEntry]) -> tuple[PoolEntry, ...]:
+    return tuple(readable(access, entry) for entry in entries)
 
 
 def _operates(request: RequestScope) -> bool:

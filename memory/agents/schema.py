@@ -4,7 +4,8 @@ A share is readable while two memberships exist: that of the agent that shared i
 (`pool_memories.member`) and that of the agent that wrote its present text (`writer`). So leaving a
 pool takes effect at once, and the housekeeping deletes what remains. `pool_memories.memory` is the
 id under which a memory was shared, `number` the stored memory with the present text; the deletion
-of either deletes the share (`memory/schema.py`).
+of either deletes the share (`memory/schema.py`). `audiences` are the names of its readers
+(`memory/stores/share_audiences.py`), and `pool_readers` has a row for each of them.
 """
 
 from typing import Final
@@ -43,9 +44,11 @@ AGENTS: Final = (
         tenant text NOT NULL, person text NOT NULL, agent text NOT NULL, member bigint NOT NULL,
         writer bigint NOT NULL, scope integer NOT NULL CHECK (scope BETWEEN 0 AND 4),
         project text NOT NULL, shared_at bigint NOT NULL, version integer NOT NULL,
-        UNIQUE (pool, memory)
+        audiences text NOT NULL, UNIQUE (pool, memory)
     )""",
-    "CREATE INDEX pool_memories_newest ON pool_memories (pool, seq)",
+    f"""CREATE TABLE pool_readers (
+        name text NOT NULL, share bigint NOT NULL, PRIMARY KEY (name, share)
+    ) {BY_KEY}""",
     "CREATE INDEX pool_memories_number ON pool_memories (number)",
     "CREATE INDEX pool_memories_memory ON pool_memories (memory)",
     "CREATE INDEX pool_memories_person ON pool_memories (tenant, person)",

@@ -21,12 +21,18 @@ from memory.recall.query import Question, understood
 from memory.recall.repeat_filter import silent_in
 from memory.recall.rules import RecallRules
 from memory.recall.scoring import LEXICAL, RERANKER, VECTOR, fused, ranks, reranked, scored, towards
-from memory.recall.selection import Count, Trace, best_first, chosen, labelled_line, rough_tokens
+from memory.recall.selection import (
+    AT_ONCE,
+    Count,
+    Trace,
+    best_first,
+    chosen,
+    labelled_line,
+    rough_tokens,
+)
 from memory.stores.search import RecallStore
 
 RERANK_SECONDS: Final = 1.0
-AT_ONCE: Final = 10_000
-"""Characters of candidates up to which selection runs on the event loop, beyond in a thread."""
 
 log = structlog.get_logger(__name__)
 

@@ -14,6 +14,8 @@ from safety.secret_detection.detect import redact_secrets
 
 SHORT: Final = 1_000
 """Characters of a text whose redaction is cached: nearly every memory."""
+AT_ONCE: Final = 10_000
+"""Characters of records that are shown on the event loop; more are in a thread."""
 MAX_REMEMBERED: Final = 2_000
 
 _ORDER = {Scope.USER: 0, Scope.PROJECT: 1, Scope.GLOBAL: 2}

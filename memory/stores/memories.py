@@ -57,7 +57,8 @@ from memory.stores.limits import check_limit, check_turn, check_writable
 from memory.stores.partitions import owners_within
 from memory.stores.rows import SELECTED, record_from
 from memory.stores.search import Searches
-from memory.stores.shared_words import IN_POOLS, SharedWords
+from memory.stores.share_audiences import LAST, audiences_of_reader
+from memory.stores.shared_words import LATEST_MEMORIES, LISTED, SharedWords
 
 IN_ROOM: Final = "m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''"
 TALLY: Final = f"""
@@ -73,8 +74,11 @@ RECORDS: Final = by_reader(
 )
 
 
-def _newest_statement(access: AccessScope, filters: Filter, now: int) -> tuple[Statement, Params]:
-    """Return the statement for the newest matches, with rows of `SELECTED`."""
+def _newest_statement(
+    access: AccessScope, filters: Filter, now: int, audiences: Sequence[str] = ()
+) -> tuple[Statement, Params]:
+    """Return the statement for the newest matches, with rows of `SELECTED`; `audiences` are those
+    of an agent."""
     owners = owners_within(access)
     values = values_of(access, filters, now)
     values |= {f"owner{number}": owner for number, owner in enumerate(owners)}
@@ -82,8 +86,9 @@ def _newest_statement(access: AccessScope, filters: Filter, now: int) -> tuple[S
     if filters.after_id:
         conditions = f"{conditions} AND {AFTER}"
     places = (IN_ROOM,) if access.room else ()
-    if access.agent and not filters.own_only:
-        places = (*places, IN_POOLS)
+    if audiences and not filters.own_only:
+        places = (*places, LATEST_MEMORIES)
+        values |= {"names": audiences, "before": LAST, "page": LISTED}
     return _newest(conditions, len(owners), places), values
 
 
@@ -177,7 +182,7 @@ class SqlMemories:
         self._database = database
         self._clock = clock
         self._words, self._vectors = searches.words, searches.vectors
-        self._shared = SharedWords(database)
+        self._shared = SharedWords(database, searches.words.shares)
 
     async def insert(
         self, access: AccessScope, record: Record, *, threshold: float, quota: int | None
@@ -208,7 +213,9 @@ class SqlMemories:
         check_limit(filters)
         now = self._now()
         if not filters.text:
-            rows = await self._database.fetch(*_newest_statement(access, filters, now))
+            audiences = await audiences_of_reader(self._database, access)
+            newest = _newest_statement(access, filters, now, audiences)
+            rows = await self._database.fetch(*newest)
             return [Match(record_from(row), 0.0) for row in rows]
         hits = await self._words.fitting(access, filters, now)
         if access.agent and not filters.after_id:

@@ -22,7 +22,7 @@ def partitions_of(record: Record) -> str:
     if provenance.room and record.scope is Scope.USER:
         names.append(_heard(record.tenant, provenance.person, provenance.room))
         if record.role:
-            names.append(_name(record.tenant, "room", provenance.room))
+            names.append(name_of(record.tenant, "room", provenance.room))
     return " ".join(names)
 
 
@@ -30,25 +30,25 @@ def owner_of(record: Record) -> str:
     """Return the name of a record's owner: one person, one project, or the whole tenant."""
     match record.scope:
         case Scope.USER:
-            return _name(record.tenant, "user", record.provenance.person)
+            return name_of(record.tenant, "user", record.provenance.person)
         case Scope.PROJECT:
-            return _name(record.tenant, "project", record.project)
+            return name_of(record.tenant, "project", record.project)
         case Scope.GLOBAL:
             return owner_of_all(record.tenant)
 
 
 def owner_of_all(tenant: str) -> str:
     """Return the name of the whole tenant as an owner."""
-    return _name(tenant, "global", "")
+    return name_of(tenant, "global", "")
 
 
 def owners_within(access: AccessScope) -> list[str]:
     """Return the owners whose memories may be shown, learned in any place."""
     names = [owner_of_all(access.tenant)]
     if access.project:
-        names.append(_name(access.tenant, "project", access.project))
+        names.append(name_of(access.tenant, "project", access.project))
     if access.private:
-        names += [_name(access.tenant, "user", person) for person in access.persons]
+        names += [name_of(access.tenant, "user", person) for person in access.persons]
     return names
 
 
@@ -62,7 +62,7 @@ def within(access: AccessScope) -> list[str]:
     names = owners_within(access)
     if access.room:
         names += [_heard(access.tenant, person, access.room) for person in access.persons]
-        names.append(_name(access.tenant, "room", access.room))
+        names.append(name_of(access.tenant, "room", access.room))
     return names
 
 
@@ -71,7 +71,7 @@ def duplicate_partitions(access: AccessScope, record: Record) -> list[str]:
     if record.scope is not Scope.USER:
         return [owner_of(record)]
     persons = sorted({*access.persons, record.provenance.person})
-    return [_name(record.tenant, "user", person) for person in persons]
+    return [name_of(record.tenant, "user", person) for person in persons]
 
 
 def word_key(partition: str, within: str, word: str) -> int:
@@ -81,10 +81,11 @@ def word_key(partition: str, within: str, word: str) -> int:
 
 
 def _heard(tenant: str, person: str, room: str) -> str:
-    return _name(tenant, "heard", f"{person}\x1f{room}")
+    return name_of(tenant, "heard", f"{person}\x1f{room}")
 
 
 @lru_cache(MAX_NAMES)
-def _name(tenant: str, what: str, who: str) -> str:
+def name_of(tenant: str, what: str, who: str) -> str:
+    """Return the name of 18 letters for something of a tenant."""
     text = f"{tenant}\x1f{what}\x1f{who}".encode("utf-8", "surrogatepass")
     return f"x{blake2b(text, digest_size=8).hexdigest()}x"

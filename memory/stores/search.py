@@ -14,9 +14,11 @@ from memory.ports.memories import Filter, TextVector
 from memory.ports.recall import Hit
 from memory.stores.filters import by_reader, visible_at
 from memory.stores.rows import SELECTED, record_from
+from memory.stores.share_audiences import audiences_of_reader
 from memory.stores.shared_words import SharedWords, merged
 from memory.stores.sqlite.vector_search import SqliteVectors
 from memory.stores.sqlite.word_search import SqliteWords
+from memory.text.terms import Term
 
 
 class WordSearch(Protocol):
@@ -33,6 +35,11 @@ class WordSearch(Protocol):
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Return ids and scores, as `RecallStore.lexical` does."""
+        ...
+
+    async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
+        """Return for each term the numbers of the latest shares with it, `MAX_WEIGHED` at most, of
+        the audiences `names`."""
         ...
 
 
@@ -62,6 +69,18 @@ class VectorSearch(Protocol):
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Return ids and cosine similarities, as `RecallStore.nearest` does."""
+        ...
+
+    async def nearest_shares(
+        self,
+        names: Sequence[str],
+        access: AccessScope,
+        query: Embedding,
+        filters: Filter,
+        limit: int,
+        now: int,
+    ) -> list[tuple[str, float]]:
+        """Return the same for what is shared with the audiences `names`."""
         ...
 
 
@@ -129,7 +148,7 @@ class RecallStore:
         self._database = database
         self._clock = clock
         self._words, self._vectors = searches.words, searches.vectors
-        self._shared = SharedWords(database)
+        self._shared = SharedWords(database, searches.words.shares)
 
     async def lexical(
         self, access: AccessScope, query: str, filters: Filter, limit: int
@@ -148,9 +167,12 @@ class RecallStore:
     ) -> list[Hit]:
         """Return matches by cosine similarity to vectors of the same model, best first."""
         now = micros(self._clock.now())
-        return [
-            Hit(*hit) for hit in await self._vectors.nearest(access, query, filters, limit, now)
-        ]
+        hits = await self._vectors.nearest(access, query, filters, limit, now)
+        names = await audiences_of_reader(self._database, access)
+        if names and not filters.own_only:
+            shared = await self._vectors.nearest_shares(names, access, query, filters, limit, now)
+            hits = merged(hits, shared, limit)
+        return [Hit(*hit) for hit in hits]
 
     async def neighbours(
         self, access: AccessScope, ids: Sequence[str], span: int, alone: Sequence[str] = ()

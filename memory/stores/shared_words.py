@@ -1,77 +1,117 @@
-"""Word search among the memories that pools share with an agent.
+"""Word search among the memories that pools share with an agent, by the audiences of the shares."""
 
-They belong to other people, whose indexes are not searched: the words of what is shared are read
-and compared, `SHARED_READ` shares at most.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-from db import Database, either
+from db import Database, Statement, among, either
 from db.statements import within
 from db.values import storable
 from memory.model.scope import AccessScope
 from memory.ports.memories import Filter
 from memory.stores.filters import conditions_of, statement, values_of
-from memory.stores.word_ranking import Candidate, Statistics, bm25, ranked, whole
+from memory.stores.share_audiences import LATEST_SHARES, audiences_of_reader
+from memory.stores.word_ranking import (
+    WEIGHED_CLOSELY,
+    Candidate,
+    Statistics,
+    bm25,
+    ranked,
+    whole,
+)
 from memory.text.terms import Term, query_terms
 
-SHARED_READ: Final = 2_000
-"""Shares, the latest of an agent's pools, that its searches read."""
-POOLS_READ: Final = 20
-"""Pools that they are in: those that the agent joined last."""
-JOINED: Final = f"""
-    SELECT pool FROM pool_members WHERE agent = :for_agent ORDER BY seq DESC LIMIT {POOLS_READ}
-"""  # noqa: S608 - constants of this module
-LATEST: Final = f"""
-    SELECT x.seq FROM pool_memories x WHERE x.pool = r.pool ORDER BY x.seq DESC LIMIT {SHARED_READ}
-"""  # noqa: S608 - constants of this module
-SOME: Final = either(
-    sqlite=f"({JOINED}) AS r JOIN pool_memories l ON l.seq IN ({LATEST})",
-    postgres=f"({JOINED}) AS r CROSS JOIN LATERAL ({LATEST}) AS l",
-)
-IN_POOLS: Final = within(
+LISTED: Final = 2_000
+"""The latest shares among which a list without words finds the newest memories."""
+LATEST_MEMORIES: Final = within(
     "m.seq",
-    f"SELECT s.number FROM pool_memories s WHERE s.seq IN (SELECT l.seq FROM {SOME}"  # noqa: S608 - constants of this module
-    f" ORDER BY l.seq DESC LIMIT {SHARED_READ})",
+    "SELECT s.number FROM pool_memories s WHERE s.seq IN"  # noqa: S608 - constants of this module
+    f" (SELECT share FROM ({LATEST_SHARES}) AS latest ORDER BY share DESC LIMIT :page)",
 )
-"""A memory `m` that may be shared with the asking agent; the rule decides."""
-WORDS: Final = f"SELECT m.seq, m.id, m.words, m.length FROM memories m WHERE {IN_POOLS} AND "  # noqa: S608 - constants of this module
+"""A memory `m` that may be among the latest shares; the rule decides."""
+COUNTED: Final = 10_000
+COUNT: Final = Statement(f"""
+    SELECT count(*) FROM (
+        SELECT 1 FROM pool_readers WHERE {among("name", "names")} LIMIT {COUNTED}) AS counted
+""")  # noqa: S608 - constants of this module
+CLOSELY: Final = f"""
+    SELECT s.seq, m.seq, m.id, m.words, m.length FROM pool_memories s
+    {either(sqlite="CROSS JOIN", postgres="JOIN")} memories m ON m.seq = s.number
+    WHERE {among("s.seq", "some")} AND
+"""  # noqa: S608 - constants of this module
+PORTION: Final = 250
+"""Shares that one step compares with the rule: some milliseconds in SQLite."""
 
 Hits = list[tuple[int, float]]
+Shares = Callable[[Sequence[str], Sequence[Term]], Awaitable[list[list[int]]]]
+"""`WordSearch.shares` of an engine."""
 
 
 class SharedWords:
     """Finds memories in the pools of the asking agent; nothing for people."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, shares: Shares) -> None:
         self._database = database
+        self._shares = shares
 
     async def fitting(self, access: AccessScope, filters: Filter, now: int) -> Hits:
         """Return numbers and the share of the words, as `WordSearch.fitting` does."""
         terms = query_terms(storable(filters.text), unfinished=filters.unfinished)
-        hits, _ = _having(await self._read(access, filters, now), terms)
-        return hits
+        hits, _ = await self._having(access, filters, terms)
+        scores = dict(hits)
+        read = await self._read(access, filters, hits, filters.limit, now)
+        best: dict[int, float] = {}
+        for share, one in read.items():
+            best[one.number] = max(scores[share], best.get(one.number, 0.0))
+        return sorted(best.items(), key=lambda hit: (-hit[1], -hit[0]))
 
     async def weighed(
         self, access: AccessScope, query: str, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
         """Return ids and scores, as `RecallStore.lexical` does."""
         terms = query_terms(storable(query), unfinished=filters.unfinished)
-        read = await self._read(access, filters, now)
-        hits, counts = _having(read, terms)
+        hits, counts = await self._having(access, filters, terms)
         if filters.unfinished:
             hits = whole(hits)
-        numbers = {number for number, _ in hits}
-        known = Statistics(len(read), sum(one.length for one in read), tuple(counts))
-        return bm25((one for one in read if one.number in numbers), terms, known)[:limit]
-
-    async def _read(self, access: AccessScope, filters: Filter, now: int) -> list[Candidate]:
-        if not access.agent or filters.own_only:
+        read = await self._read(access, filters, hits, max(limit, WEIGHED_CLOSELY), now)
+        if not read:
             return []
+        some = {one.number: one for one in read.values()}
+        names = await audiences_of_reader(self._database, access)
+        ((count,),) = await self._database.fetch(COUNT, {"names": names})
+        words = sum(one.length for one in some.values()) * int(count) // len(some)
+        known = Statistics(int(count), words, tuple(counts))
+        return bm25(some.values(), terms, known)[:limit]
+
+    async def _having(
+        self, access: AccessScope, filters: Filter, terms: Sequence[Term]
+    ) -> tuple[Hits, list[int]]:
+        """Return the shares with words, best first, and the number of shares with each word."""
+        names = [] if filters.own_only else await audiences_of_reader(self._database, access)
+        if not names or not terms:
+            return [], [0] * len(terms)
+        masks: dict[int, int] = {}
+        counts = []
+        for place, shares in enumerate(await self._shares(names, terms)):
+            having = set(shares)
+            counts.append(len(having))
+            for share in having:
+                masks[share] = masks.get(share, 0) | 1 << place
+        return ranked(masks, counts), counts
+
+    async def _read(
+        self, access: AccessScope, filters: Filter, hits: Hits, enough: int, now: int
+    ) -> Mapping[int, Candidate]:
+        """Return the best shares that the rule and the filter allow, with their memories."""
         values = values_of(access, filters, now)
-        rows = await self._database.fetch(statement(WORDS + conditions_of(access, filters)), values)
-        return [Candidate(*row) for row in rows]
+        look = statement(CLOSELY + conditions_of(access, filters))
+        read: dict[int, Candidate] = {}
+        for begin in range(0, len(hits), PORTION):
+            some = [share for share, _ in hits[begin : begin + PORTION]]
+            rows = await self._database.fetch(look, values | {"some": some})
+            read |= {int(share): Candidate(*columns) for share, *columns in rows}
+            if len(read) >= enough:
+                break
+        return read
 
 
 def merged(
@@ -82,14 +122,3 @@ def merged(
     for id_, score in shared:
         best[id_] = max(score, best.get(id_, 0.0))
     return sorted(best.items(), key=lambda hit: -hit[1])[:limit]
-
-
-def _having(read: Sequence[Candidate], terms: Sequence[Term]) -> tuple[Hits, list[int]]:
-    """Return matches of the words with their shares, best first, and how many have each word."""
-    bits = [(1 << place, term) for place, term in enumerate(terms)]
-    masks = {
-        one.number: sum(bit for bit, term in bits if term.stands_in(f" {one.words} "))
-        for one in read
-    }
-    counts = [sum(mask & bit > 0 for mask in masks.values()) for bit, _ in bits]
-    return ranked({number: mask for number, mask in masks.items() if mask}, counts), counts

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from db import (
@@ -36,6 +37,7 @@ from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import MAY_CHANGE, SHARES, SHOWS_SHARED, AccessScope
 from memory.stores.filters import TRUE_NOW
 from memory.stores.rows import SELECTED, record_from
+from memory.stores.share_audiences import LAST, LATEST_SHARES, audiences_of, audiences_read
 
 COLUMNS: Final = "id, tenant, person, name, scope, project, created_at"
 ADD: Final = Statement(f"""
@@ -99,13 +101,13 @@ FULL: Final = Statement("""
 """)
 SHARE: Final = Statement("""
     INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
-        project, shared_at, version)
+        project, audiences, shared_at, version)
     VALUES (:pool, :memory, :number, :for_tenant, :person, :for_agent, :member, :member, :scope,
-        :project, :now, 1)
+        :project, :audiences, :now, 1)
 """)
 RESHARE: Final = Statement("""
-    UPDATE pool_memories SET scope = :scope, project = :project, person = :person,
-        agent = :for_agent, member = :member, writer = :member
+    UPDATE pool_memories SET scope = :scope, project = :project, audiences = :audiences,
+        person = :person, agent = :for_agent, member = :member, writer = :member
     WHERE pool = :pool AND memory = :memory
 """)
 UNSHARE: Final = Statement(f"""
@@ -117,7 +119,11 @@ ENTRIES: Final = f"""
     FROM {SHARES} JOIN memories m ON m.seq = s.number
     WHERE s.pool = :pool AND {SHOWS_SHARED} AND {TRUE_NOW}
 """  # noqa: S608 - constants of this module
-QUERY: Final = Statement(f"{ENTRIES} ORDER BY s.seq DESC LIMIT :limit")
+ADDED_BY_OWNER: Final = Statement(
+    "SELECT granted FROM pool_members WHERE pool = :pool AND agent = :for_agent"
+)
+CANDIDATES: Final = Statement(f"{LATEST_SHARES} ORDER BY l.share DESC LIMIT :page")
+QUERY: Final = Statement(f"{ENTRIES} AND {among('s.seq', 'some')} ORDER BY s.seq DESC LIMIT :limit")
 QUERY_ONE: Final = Statement(f"{ENTRIES} AND s.memory = :memory")
 REPLACE: Final = Statement("""
     UPDATE pool_memories AS s SET version = s.version + 1, agent = :agent, writer = r.seq,
@@ -141,8 +147,14 @@ def _orphans(where: str) -> Statement:
 
 PRUNE: Final = _orphans("")
 PRUNE_POOL: Final = _orphans("s.pool = :pool AND")
-AT_ONCE: Final = 1_000
+AT_ONCE: Final = 200
 """Shares that a writer deletes when a pool is full."""
+PAGE: Final = 500
+"""Shares that one step of a query reads: some milliseconds in SQLite."""
+SPARE: Final = 20
+"""Shares that the first step reads beyond the limit, because some of the latest may have ended, or
+their memories may no longer be true."""
+MAX_PAGES: Final = 1_000
 
 
 class SqlPools:
@@ -245,6 +257,14 @@ class SqlPools:
             "memory": storable(shared.memory),
             "scope": shared.scope.value,
             "project": storable(project),
+            "audiences": audiences_of(
+                access.tenant,
+                shared.pool,
+                shared.scope.value,
+                agent=access.agent,
+                person=access.person,
+                project=project,
+            ),
             "person": storable(access.person),
             "now": micros(event.at),
             "limit": limit,
@@ -291,8 +311,20 @@ class SqlPools:
             "now": micros(now),
             "limit": limit,
         }
-        rows = await self._database.fetch(QUERY_ONE if memory_id else QUERY, params)
-        return [_entry(row) for row in rows]
+        if memory_id:
+            return [_entry(row) for row in await self._database.fetch(QUERY_ONE, params)]
+        added = await self._database.fetch(ADDED_BY_OWNER, params)
+        names = audiences_read(access, [(pool_id, bool(granted)) for (granted,) in added])
+        found: list[PoolEntry] = []
+        before, page = LAST, min(PAGE, limit + SPARE)
+        for _ in range(MAX_PAGES):
+            some = {"names": names, "before": before, "page": page, "limit": limit - len(found)}
+            rows, before, more = await self._database.run(partial(_page, params | some, page))
+            page = PAGE
+            found += [_entry(row) for row in rows]
+            if not more or len(found) >= limit:
+                break
+        return found
 
     async def replace_text(self, tenant: str, new: ReplacedText, event: AgentEvent) -> bool:
         params = {
@@ -308,6 +340,16 @@ class SqlPools:
 
     async def prune(self, limit: int) -> int:
         return await self._database.change(PRUNE, {"most": limit})
+
+
+def _page(params: Params, size: int) -> Work[tuple[list[Row], int, bool]]:
+    """Return the readable entries of one page of shares, the last number read, and whether there
+    are more shares."""
+    some = [int(share) for (share,) in (yield from fetch(CANDIDATES, params))]
+    if not some:
+        return [], 0, False
+    rows = yield from fetch(QUERY, {**params, "some": some})
+    return rows, some[-1], len(some) == size
 
 
 def _noted(changing: Work[int], event: AgentEvent) -> Work[bool]:

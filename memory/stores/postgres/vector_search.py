@@ -8,6 +8,7 @@ long as their owner does not have very many. Beyond that pgvector's HNSW index g
 of what it finds fits (`hnsw.iterative_scan`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, LiteralString
@@ -164,15 +165,33 @@ WITHIN: Final = f"""
     ({among("m.owner", "owners")}
         OR (:for_room <> '' AND m.tenant = :for_tenant AND m.room = :for_room AND m.room <> ''))
 """
-MANY: Final = Statement(f"""
-    SELECT count(*) FROM (SELECT 1 FROM memories m WHERE {WITHIN} LIMIT {COMPARED} + 1) AS counted
-""")  # noqa: S608 - constants of this module
-EXACT: Final = f"""
-    SELECT m.id, 1 - (v.vector <=> CAST(:vector AS vector)) FROM memories m
-    JOIN memory_vectors v ON v.memory = m.seq
-    WHERE {WITHIN} AND v.model = :model AND vector_dims(v.vector) = :dimension AND
-"""  # noqa: S608 - constants of this module
 EXACT_ORDER: Final = " ORDER BY v.vector <=> CAST(:vector AS vector), m.seq DESC LIMIT :limit"
+SHARED: Final = f"""m.seq IN (
+    SELECT s.number FROM pool_readers r JOIN pool_memories s ON s.seq = r.share
+    WHERE {among("r.name", "names")})"""  # noqa: S608 - constants of this module
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The memories among which a search takes place, as a condition on `m`."""
+
+    within: str
+
+    @property
+    def many(self) -> Statement:
+        """Counts them, up to a bound."""
+        some = f"SELECT 1 FROM memories m WHERE {self.within} LIMIT {COMPARED} + 1"  # noqa: S608 - constants of this module
+        return statement(f"SELECT count(*) FROM ({some}) AS counted")  # noqa: S608 - constants of this module
+
+    def exact(self, conditions: str) -> Statement:
+        """Compares all of them."""
+        return statement(f"""
+            SELECT m.id, 1 - (v.vector <=> CAST(:vector AS vector)) FROM memories m
+            JOIN memory_vectors v ON v.memory = m.seq
+            WHERE {self.within} AND v.model = :model AND vector_dims(v.vector) = :dimension
+                AND {conditions}
+            {EXACT_ORDER}
+        """)  # noqa: S608 - constants of this module
 
 
 class PostgresVectors:
@@ -205,23 +224,47 @@ class PostgresVectors:
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
+        return await self._found(Searched(WITHIN), (), access, query, filters, limit, now)
+
+    async def nearest_shares(
+        self,
+        names: Sequence[str],
+        access: AccessScope,
+        query: Embedding,
+        filters: Filter,
+        limit: int,
+        now: int,
+    ) -> list[tuple[str, float]]:
+        return await self._found(Searched(SHARED), names, access, query, filters, limit, now)
+
+    async def _found(
+        self,
+        searched: Searched,
+        names: Sequence[str],
+        access: AccessScope,
+        query: Embedding,
+        filters: Filter,
+        limit: int,
+        now: int,
+    ) -> list[tuple[str, float]]:
         if not await self.table.there(by_now=True):
             return []
         params = values_of(access, filters, now) | {
             "limit": limit,
             "owners": owners_within(access),
+            "names": list(names),
             "vector": _text(query.vector),
             "model": storable(query.model),
             "dimension": query.dimension,
         }
-        many = int((await self._database.fetch(MANY, params))[0][0])
+        many = int((await self._database.fetch(searched.many, params))[0][0])
         conditions = conditions_of(access, filters)
         if many > COMPARED:
             index = await self.table.index_of(query.model, query.dimension)
             if index is not None:
-                return await _approximate(self._database, index, conditions, params)
-        exact = statement(f"{EXACT}{conditions}{EXACT_ORDER}")
-        rows = await self._database.fetch(exact, params)
+                within = f"{searched.within} AND {conditions}"
+                return await _approximate(self._database, index, within, params)
+        rows = await self._database.fetch(searched.exact(conditions), params)
         return [(str(id_), float(score)) for id_, score in rows]
 
 
@@ -238,7 +281,7 @@ async def _approximate(
     distance = SQL("v.vector::vector({0}) <=> %(vector)s::vector({0})").format(
         Literal(index.dimension)
     )
-    fits = statement(f"{WITHIN} AND {conditions}").postgres
+    fits = statement(conditions).postgres
     sql = SQL(
         "SELECT m.id, 1 - ({distance}) FROM memory_vectors v JOIN memories m ON m.seq = v.memory"
         " WHERE v.model = {model} AND vector_dims(v.vector) = {dimension} AND {fits}"

@@ -56,6 +56,13 @@ PARTITIONS: Final = Statement(f"""
     ) AS counted
 """)  # noqa: S608 - constants of this module
 
+SHARES: Final = Statement(f"""
+    SELECT r.share FROM pool_readers r JOIN pool_memories s ON s.seq = r.share
+    JOIN memories m ON m.seq = s.number
+    WHERE {among("r.name", "names")} AND m.lexemes @@ CAST(:query AS tsquery)
+    ORDER BY r.share DESC LIMIT {MAX_WEIGHED}
+""")  # noqa: S608 - constants of this module
+
 Hits = list[tuple[int, float]]
 
 
@@ -92,6 +99,13 @@ class PostgresWords:
         seen, ((memories, words),) = await self._database.run(lambda: _closely(values))
         known = Statistics(int(memories), int(words), tuple(counts))
         return bm25((Candidate(*row) for row in seen), terms, known)[:limit]
+
+    async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
+        found = []
+        for term in terms:
+            rows = await self._database.fetch(SHARES, {"names": names, "query": _query(term)})
+            found.append([int(share) for (share,) in rows])
+        return found
 
     async def _having(
         self, access: AccessScope, terms: Sequence[Term], filters: Filter, values: dict[str, object]

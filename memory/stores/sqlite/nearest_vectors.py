@@ -35,7 +35,8 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A group of vectors: `column` is "owner" or "room", `name` its value."""
+    """A group of vectors: `column` is "owner" or "room", `name` its value; or "share" and the name
+    of an audience."""
 
     column: str
     name: str
@@ -190,6 +191,12 @@ NEW: Final = {
         ORDER BY number LIMIT {READ_AT_ONCE}
     """)  # noqa: S608 - constants of this module
     for column in ("owner", "room")
+} | {
+    "share": Statement(f"""
+        SELECT n.number, v.vector FROM share_vectors n JOIN memory_vectors v ON v.number = n.vector
+        WHERE n.name = :name AND n.model = :model AND n.number > :last AND v.dimension = :dimension
+        ORDER BY n.number LIMIT {READ_AT_ONCE}
+    """)  # noqa: S608 - constants of this module
 }
 OLDEST: Final = {
     column: Statement(f"""
@@ -198,16 +205,41 @@ OLDEST: Final = {
         ORDER BY number DESC LIMIT 1 OFFSET :rows
     """)  # noqa: S608 - constants of this module
     for column in ("owner", "room")
+} | {
+    "share": Statement("""
+        SELECT number FROM share_vectors WHERE name = :name AND model = :model
+        ORDER BY number DESC LIMIT 1 OFFSET :rows
+    """)
 }
-PICK: Final = f"""
-    SELECT v.number, m.id FROM memory_vectors v JOIN memories m ON m.seq = v.memory
-    WHERE {among("v.number", "some")} AND
-"""  # noqa: S608 - constants of this module
-GONE: Final = Statement("""
-    SELECT value FROM json_each(:some)
-    WHERE value NOT IN (SELECT number FROM memory_vectors
-        WHERE number IN (SELECT value FROM json_each(:some)))
-""")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A table whose rows number vectors: `pick` is the beginning of the statement that reads the
+    ids of the memories, `gone` finds the numbers that are no longer there."""
+
+    pick: str
+    gone: Statement
+
+
+def _numbered(table: str, pick: str) -> Numbered:
+    gone = f"""
+        SELECT value FROM json_each(:some)
+        WHERE value NOT IN (SELECT number FROM {table}
+            WHERE number IN (SELECT value FROM json_each(:some)))
+    """  # noqa: S608 - constants of this module
+    return Numbered(f"{pick} WHERE {among('v.number', 'some')} AND ", Statement(gone))
+
+
+OWN: Final = _numbered(
+    "memory_vectors",
+    "SELECT v.number, m.id FROM memory_vectors v JOIN memories m ON m.seq = v.memory",
+)
+SHARED: Final = _numbered(
+    "share_vectors",
+    """SELECT v.number, m.id FROM share_vectors v JOIN pool_memories s ON s.seq = v.share
+        JOIN memories m ON m.seq = s.number""",
+)
 
 log = structlog.get_logger(__name__)
 
@@ -222,8 +254,30 @@ class NearestVectors:
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
-        """Do `RecallStore.nearest`."""
-        matrices = [await self._current(partition) for partition in _partitions(access, query)]
+        """Do `VectorSearch.nearest`."""
+        search = _Search(OWN, access, filters, limit, now)
+        return await self._found(_partitions(access, query), query, search)
+
+    async def nearest_shares(
+        self,
+        names: Sequence[str],
+        access: AccessScope,
+        query: Embedding,
+        filters: Filter,
+        limit: int,
+        now: int,
+    ) -> list[tuple[str, float]]:
+        """Do `VectorSearch.nearest_shares`."""
+        model, dimension = storable(query.model), query.dimension
+        partitions = [Partition("share", name, model, dimension) for name in names]
+        search = _Search(SHARED, access, filters, limit, now)
+        return await self._found(partitions, query, search)
+
+    async def _found(
+        self, partitions: Sequence[Partition], query: Embedding, search: "_Search"
+    ) -> list[tuple[str, float]]:
+        limit = search.limit
+        matrices = [await self._current(partition) for partition in partitions]
         self._matrices.trim(len(matrices))
         portions = best_first(matrices, query.vector, max(FEWEST, limit * 3 // 2))
         hits: list[tuple[str, float]] = []
@@ -234,7 +288,7 @@ class NearestVectors:
                 some = next(portions, None)
             if not some:
                 break
-            hits += await self._picked(matrices, some, access, filters, now)
+            hits += await self._picked(matrices, some, search)
         return hits[:limit]
 
     async def _current(self, partition: Partition) -> Matrix:
@@ -264,27 +318,37 @@ class NearestVectors:
         self,
         matrices: Sequence[Matrix],
         some: Sequence[tuple[int, float]],
-        access: AccessScope,
-        filters: Filter,
-        now: int,
+        search: "_Search",
     ) -> list[tuple[str, float]]:
-        pick = statement(PICK + conditions_of(access, filters))
-        values = values_of(access, filters, now) | {"some": [number for number, _ in some]}
-        picked, gone = await self._database.run(lambda: _there(pick, values, len(some)))
+        access, filters, table = search.access, search.filters, search.table
+        pick = statement(table.pick + conditions_of(access, filters))
+        values = values_of(access, filters, search.now) | {"some": [number for number, _ in some]}
+        picked, gone = await self._database.run(lambda: _there(pick, table.gone, values, len(some)))
         if gone:
             for matrix in matrices:
                 matrix.drop(gone)
         return [(picked[number], score) for number, score in some if number in picked]
 
 
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is looked for, and in which table."""
+
+    table: Numbered
+    access: AccessScope
+    filters: Filter
+    limit: int
+    now: int
+
+
 def _there(
-    pick: Statement, values: Mapping[str, object], count: int
+    pick: Statement, missing: Statement, values: Mapping[str, object], count: int
 ) -> Work[tuple[dict[int, str], list[int]]]:
     """Return the fitting ones of `count` vectors with their memory ids, and the deleted ones."""
     picked: dict[int, str] = dict((yield from fetch(pick, values)))
     if len(picked) == count:
         return picked, []
-    gone: list[Row] = yield from fetch(GONE, values)
+    gone: list[Row] = yield from fetch(missing, values)
     return picked, [int(row[0]) for row in gone]
 
 

@@ -1,6 +1,7 @@
 """Vectors in SQLite: stored as float32, compared in memory."""
 
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from db import Database, Params, Statement
@@ -51,6 +52,21 @@ class SqliteVectors:
     async def nearest(
         self, access: AccessScope, query: Embedding, filters: Filter, limit: int, now: int
     ) -> list[tuple[str, float]]:
+        return await self._matrices().nearest(access, query, filters, limit, now)
+
+    async def nearest_shares(
+        self,
+        names: Sequence[str],
+        access: AccessScope,
+        query: Embedding,
+        filters: Filter,
+        limit: int,
+        now: int,
+    ) -> list[tuple[str, float]]:
+        nearest = self._matrices().nearest_shares
+        return await nearest(names, access, query, filters, limit, now)
+
+    def _matrices(self) -> "NearestVectors":
         if self._nearest is None:
             # numpy costs 0.3 s and 25 MB, and is wanted only where there is a model
             from memory.stores.sqlite import nearest_vectors  # noqa: PLC0415 - loaded only where it is needed
@@ -58,4 +74,4 @@ class SqliteVectors:
             self._nearest = nearest_vectors.NearestVectors(
                 self._database, nearest_vectors.Matrices()
             )
-        return await self._nearest.nearest(access, query, filters, limit, now)
+        return self._nearest

@@ -1,6 +1,7 @@
 """Word search in SQLite: FTS5 finds memories by word, BM25 ranks them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from db import Database, Statement, Work, among, change, fetch, fetch_first, together
@@ -47,10 +48,17 @@ PARTITIONS: Final = Statement(f"""
 """)  # noqa: S608 - constants of this module
 MERGE_PAGES: Final = 200
 """Pages of the full-text index that one maintenance step rewrites: some milliseconds."""
-DUE: Final = Statement("SELECT due FROM memory_upkeep WHERE task = 'merge'")
-SET_DUE: Final = Statement("UPDATE memory_upkeep SET due = :due WHERE task = 'merge'")
+DUE: Final = Statement("SELECT due FROM memory_upkeep WHERE task = :task")
+SET_DUE: Final = Statement("UPDATE memory_upkeep SET due = :due WHERE task = :task")
 CHANGES: Final = Statement("SELECT total_changes()")
-MERGE: Final = Statement("INSERT INTO memories_text (memories_text, rank) VALUES ('merge', :pages)")
+MERGES: Final = {
+    task: Statement(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', :pages)")  # noqa: S608 - constants of this module
+    for task, table in (("merge", "memories_text"), ("merge shares", "shares_text"))
+}
+SHARES: Final = Statement(f"""
+    SELECT rowid FROM shares_text WHERE shares_text MATCH :query
+    ORDER BY rowid DESC LIMIT {MAX_WEIGHED}
+""")  # noqa: S608 - constants of this module
 
 Hits = list[tuple[int, float]]
 
@@ -69,14 +77,24 @@ class SqliteWords:
     ) -> list[tuple[str, float]]:
         return await self._database.run(lambda: _weighed(access, query, filters, limit, now))
 
+    async def shares(self, names: Sequence[str], terms: Sequence[Term]) -> list[list[int]]:
+        found = []
+        for term in terms:
+            rows = await self._database.fetch(SHARES, {"query": _query(term, names)})
+            found.append([int(share) for (share,) in rows])
+        return found
+
     async def merge(self) -> int:
-        """One step of taking the words of deleted memories out of the index's file pages; the
+        """One step of taking the words of deleted memories out of the indexes' file pages; the
         number of steps done, 0 when there is nothing to do.
 
         FTS5 only marks a deleted text until its pages are merged (its `secure-delete` would make
         the file unreadable to SQLite before 3.42).
         """
-        return await self._database.run(_merge)
+        steps = 0
+        for task, statement_ in MERGES.items():
+            steps += await self._database.run(partial(_merge, task, statement_))
+        return steps
 
 
 def _fitting(access: AccessScope, filters: Filter, now: int) -> Work[Hits]:
@@ -165,16 +183,16 @@ def _read_whole(
     return {seq: mask & filters for seq, mask in masks.items() if mask & filters}, counts
 
 
-def _merge() -> Work[int]:
-    ((due,),) = yield from fetch(DUE)
+def _merge(task: str, merge: Statement) -> Work[int]:
+    ((due,),) = yield from fetch(DUE, {"task": task})
     if not due:
         return 0
     pages = -MERGE_PAGES if due == 1 else MERGE_PAGES  # the first step marks everything for merging
     ((before,),) = yield from fetch(CHANGES)
-    yield from change(MERGE, {"pages": pages})
+    yield from change(merge, {"pages": pages})
     ((after,),) = yield from fetch(CHANGES)
     done = due > 1 and after - before < 2  # as SQLite documents the end of a merge
-    yield from change(SET_DUE, {"due": 0 if done else 2})
+    yield from change(SET_DUE, {"task": task, "due": 0 if done else 2})
     return 1
 
 

@@ -1,6 +1,7 @@
 """Agents share memories in pools, and read only what is shared with them."""
 
 import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,8 @@ from memory.agents.model import (
 from memory.model.record import Draft, Kind, Scope
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
+from memory.recall import selection
+from safety.secret_detection.detect import Redaction, redact_secrets
 from tests.memory.agents.conftest import Agents
 
 TEAM, USER, GLOBAL = SharedScope.TEAM, SharedScope.USER, SharedScope.GLOBAL
@@ -99,6 +102,29 @@ async def test_a_query_has_100_results_unless_it_says_how_many(agents: Agents) -
     for wrong in (0, 1_001):
         with pytest.raises(BadInput, match="max_results"):
             await pools.query_shared(request, pool.id, ada.id, TEAM, wrong)
+
+
+async def test_long_results_are_searched_for_secrets_in_a_thread(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await agents.agent("ada")
+    pool, request = await agents.pool("ada", ada), await agents.request()
+    on_loop = []
+    here = threading.get_ident()
+
+    def noted(text: str) -> Redaction:
+        if threading.get_ident() == here:
+            on_loop.append(len(text))
+        return redact_secrets(text)
+
+    for number in range(15):
+        text = f"Rack {number} has " + " ".join(f"slot{number}x{place}" for place in range(90))
+        memory = await agents.remember("ada", text)
+        await agents.wired.pools.share_memory(request, pool.id, memory, ada.id, TEAM)
+    monkeypatch.setattr(selection, "redact_secrets", noted)
+    selection._remembered.cache_clear()
+    assert len(await texts(agents, "ada", pool, ada)) == 15
+    assert sum(on_loop) <= selection.AT_ONCE
 
 
 async def test_leaving_unsharing_and_deleting_take_effect_at_the_next_query(

@@ -37,8 +37,8 @@ MEMBER = Statement("""
 """)
 SHARE = Statement("""
     INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
-        project, shared_at, version)
-    SELECT :pool, :id, 0, 'default', person, agent, seq, seq, 3, '', 0, 1
+        project, audiences, shared_at, version)
+    SELECT :pool, :id, 0, 'default', person, agent, seq, seq, 3, '', 'x', 0, 1
     FROM pool_members WHERE pool = :pool AND agent = :agent
 """)
 

@@ -12,7 +12,7 @@ from gateway.errors import ModelUnavailable
 from memory.model.record import Embedding, Kind, Scope, Tier
 from memory.ports.memories import Filter
 from memory.ports.recall import Query
-from memory.recall import retriever, selection
+from memory.recall import selection
 from memory.recall.rules import Arms, Limits, RecallRules
 from safety.secret_detection.detect import redact_secrets
 from tests.memory.recall.making import NOW, Asking, talk, turn
@@ -276,4 +276,4 @@ async def test_long_candidates_are_processed_outside_the_event_loop(
     await here.keep(*(record(f"{n} {hostile}", tier=Tier.EPISODIC) for n in range(8)))
     found = await here.recall("Is the shed green?")
     assert found.candidates >= 8
-    assert sum(on_loop) <= retriever.AT_ONCE
+    assert sum(on_loop) <= selection.AT_ONCE

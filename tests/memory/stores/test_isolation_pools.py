@@ -14,12 +14,14 @@ from memory.model.record import Record, Scope
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.search import RecallStore
+from memory.stores.share_audiences import audiences_of
 from tests.memory.stores.conftest import Engine
 from tests.memory.stores.test_isolation import (
     CONTROLLED,
     NUMBERS,
     PERSONS,
     PROJECTS,
+    VECTOR,
     reaches,
     records,
     writer,
@@ -35,8 +37,9 @@ JOIN: Final = Statement("""
 """)
 SHARE: Final = Statement("""
     INSERT INTO pool_memories (pool, memory, number, tenant, person, agent, member, writer, scope,
-        project, shared_at, version)
-    SELECT :pool, :memory, seq, :tenant, :person, :agent, :member, :member, :scope, :project, 0, 1
+        project, audiences, shared_at, version)
+    SELECT :pool, :memory, seq, :tenant, :person, :agent, :member, :member, :scope, :project,
+        :audiences, 0, 1
     FROM memories WHERE id = :memory
 """)
 
@@ -136,6 +139,14 @@ async def stored(
         values = {"pool": drawn.pool + example, "memory": record.id, "member": member}
         values |= {"tenant": share.tenant + example, "person": share.person}
         values |= {"agent": share.agent + example, "scope": share.scope, "project": share.project}
+        values["audiences"] = audiences_of(
+            share.tenant + example,
+            drawn.pool + example,
+            share.scope,
+            agent=share.agent + example,
+            person=share.person,
+            project=share.project,
+        )
         await engine.change(SHARE, values)
         readers = {
             (agent + example, granted)
@@ -191,6 +202,7 @@ async def test_agents_find_only_what_the_rule_shows_them(
         assert await memories.visible(by, [one.id for one in world.records]) == visible
         words = await recall.lexical(by, "tea", Filter(), 100)
         assert {hit.id for hit in words} == searched
+        assert {hit.id for hit in await recall.nearest(by, VECTOR, Filter(), 100)} == searched
         await _queried(engine, clock, world, by, example)
 
 

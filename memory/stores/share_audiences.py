@@ -1,0 +1,81 @@
+"""The audiences of shares: short names, by which shares are indexed for their readers.
+
+They narrow a query before the rule of `memory/model/scope.py` applies, and never replace it. So a
+query takes time for what its reader may see, and not for the rest of a pool.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from db import Database, Statement, either
+from memory.model.scope import AccessScope
+from memory.stores.partitions import name_of
+
+POOLS_READ: Final = 100
+"""The pools that a search of an agent reads: those that it joined last."""
+POOLS: Final = Statement(f"""
+    SELECT pool, granted FROM pool_members WHERE agent = :for_agent
+    ORDER BY seq DESC LIMIT {POOLS_READ}
+""")  # noqa: S608 - constants of this module
+LAST: Final = 2**62
+"""Above all numbers of shares."""
+LATEST: Final = """
+    SELECT x.share FROM pool_readers x WHERE x.name = n.value AND x.share < :before
+    ORDER BY x.share DESC LIMIT :page
+"""
+LATEST_SHARES: Final = either(
+    sqlite=f"""SELECT l.share FROM json_each(:names) n
+        JOIN pool_readers l ON l.name = n.value AND l.share IN ({LATEST})""",  # noqa: S608 - constants of this module
+    postgres=f"""SELECT l.share FROM unnest(CAST(:names AS text[])) AS n (value)
+        CROSS JOIN LATERAL ({LATEST}) AS l""",  # noqa: S608 - constants of this module
+)
+"""The latest `page` shares below the number `before` of each of these audiences `names`."""
+
+
+def audiences_of(
+    tenant: str, pool: str, scope: int, *, agent: str, person: str, project: str
+) -> str:
+    """Return the audiences of a share, separated by spaces. `scope` is as in `SharedScope`."""
+    match scope:
+        case 0:
+            return _name(tenant, pool, "agent", agent)
+        case 1:
+            return _name(tenant, pool, "person", person)
+        case 2:
+            names = _name(tenant, pool, "project", project), _name(tenant, pool, "added")
+            return " ".join(names)
+        case 3:
+            return _name(tenant, pool, "team")
+        case _:
+            return _name(tenant, pool, "all")
+
+
+def audiences_read(access: AccessScope, pools: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return the audiences to which an agent belongs in these pools, each with True if the pool's
+    owner added the agent."""
+    tenant, widest = access.tenant, access.widest
+    names = []
+    for pool, added in pools:
+        inside = added or not access.outside
+        project = [_name(tenant, pool, "project", access.project)] if access.project else []
+        by_scope = (
+            [_name(tenant, pool, "agent", access.agent)],
+            [_name(tenant, pool, "person", person) for person in access.persons],
+            [_name(tenant, pool, "added")] if added else project,
+            [_name(tenant, pool, "team")] if inside else [],
+            [_name(tenant, pool, "all")],
+        )
+        names += [name for some in by_scope[: widest + 1] for name in some]
+    return names
+
+
+async def audiences_of_reader(database: Database, access: AccessScope) -> Sequence[str]:
+    """Return the audiences of an agent in all its pools; none for a person."""
+    if not access.agent:
+        return ()
+    rows = await database.fetch(POOLS, access.parameters())
+    return audiences_read(access, [(str(pool), bool(granted)) for pool, granted in rows])
+
+
+def _name(tenant: str, pool: str, what: str, who: str = "") -> str:
+    return name_of(tenant, f"shared {what}", f"{pool}\x1f{who}")

@@ -1,0 +1,89 @@
+"""The indexes of shares, which triggers keep consistent: `pool_readers` names the readers of each,
+`shares_text` (SQLite) has its words, and `share_vectors` (SQLite) its vectors, under each name.
+
+Only memories are shared whose text never changes; an update of a share shows another memory.
+"""
+
+from typing import Final
+
+
+def _names(row: str) -> str:
+    return f"""json_each('["' || replace({row}.audiences, ' ', '","') || '"]') name"""
+
+
+def _terms(row: str) -> str:
+    return f"""(
+        SELECT group_concat(name.value || replace(m.words, ' ', ' ' || name.value), ' ')
+        FROM {_names(row)}
+    ) FROM memories m WHERE m.seq = {row}.number"""  # noqa: S608 - constants of this module
+
+
+READERS_ADDED: Final = f"""
+        INSERT INTO pool_readers SELECT name.value, new.seq FROM {_names("new")};
+"""  # noqa: S608 - constants of this module
+READERS_REMOVED: Final = f"""
+        DELETE FROM pool_readers
+            WHERE share = old.seq AND name IN (SELECT name.value FROM {_names("old")});
+"""  # noqa: S608 - constants of this module
+ADDED: Final = f"""
+        INSERT INTO shares_text (rowid, terms) SELECT new.seq, {_terms("new")};
+        INSERT INTO share_vectors (name, model, share, vector)
+            SELECT name.value, v.model, new.seq, v.number
+            FROM memory_vectors v, {_names("new")} WHERE v.memory = new.number;
+"""  # noqa: S608 - constants of this module
+REMOVED: Final = f"""
+        INSERT INTO shares_text (shares_text, rowid, terms)
+            SELECT 'delete', old.seq, {_terms("old")};
+        DELETE FROM share_vectors WHERE share = old.seq;
+        UPDATE memory_upkeep SET due = 1 WHERE task = 'merge shares' AND NOT due;
+"""  # noqa: S608 - constants of this module
+SQLITE_SHARES: Final = (
+    """CREATE TABLE share_vectors (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, name text NOT NULL, model text NOT NULL,
+        share integer NOT NULL, vector integer NOT NULL
+    )""",
+    "CREATE INDEX share_vectors_name ON share_vectors (name, model, number)",
+    "CREATE INDEX share_vectors_share ON share_vectors (share)",
+    "CREATE INDEX share_vectors_vector ON share_vectors (vector)",
+    """CREATE VIRTUAL TABLE shares_text USING fts5(
+        terms, content = '', columnsize = 0, detail = none,
+        tokenize = "ascii tokenchars '-_./:@+#~='"
+    )""",
+    f"""CREATE TRIGGER shares_added AFTER INSERT ON pool_memories BEGIN
+        {READERS_ADDED} {ADDED}
+    END""",
+    f"""CREATE TRIGGER shares_deleted AFTER DELETE ON pool_memories BEGIN
+        {READERS_REMOVED} {REMOVED}
+    END""",
+    f"""CREATE TRIGGER shares_changed AFTER UPDATE OF number, audiences ON pool_memories BEGIN
+        {READERS_REMOVED} {READERS_ADDED} {REMOVED} {ADDED}
+    END""",
+    # Before the memory goes: its words are taken out of the index.
+    """CREATE TRIGGER memories_unshared BEFORE DELETE ON memories BEGIN
+        DELETE FROM pool_memories WHERE number = old.seq OR memory = old.id;
+    END""",
+    f"""CREATE TRIGGER share_vectors_set AFTER INSERT ON memory_vectors BEGIN
+        DELETE FROM share_vectors
+            WHERE share IN (SELECT seq FROM pool_memories WHERE number = new.memory);
+        INSERT INTO share_vectors (name, model, share, vector)
+            SELECT name.value, new.model, s.seq, new.number
+            FROM pool_memories s, {_names("s")} WHERE s.number = new.memory;
+    END""",  # noqa: S608 - constants of this module
+    """CREATE TRIGGER share_vectors_gone AFTER DELETE ON memory_vectors BEGIN
+        DELETE FROM share_vectors WHERE vector = old.number;
+    END""",
+)
+POSTGRES_SHARES: Final = (
+    """CREATE FUNCTION shares_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF TG_OP <> 'INSERT' THEN
+            DELETE FROM pool_readers
+            WHERE share = old.seq AND name = ANY (string_to_array(old.audiences, ' '));
+        END IF;
+        IF TG_OP <> 'DELETE' THEN
+            INSERT INTO pool_readers
+            SELECT name, new.seq FROM unnest(string_to_array(new.audiences, ' ')) AS name;
+        END IF;
+        RETURN NULL; END $$""",
+    """CREATE TRIGGER shares_changed AFTER INSERT OR DELETE OR UPDATE OF audiences
+        ON pool_memories FOR EACH ROW EXECUTE FUNCTION shares_changed()""",
+)

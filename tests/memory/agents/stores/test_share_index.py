@@ -1,0 +1,148 @@
+"""The indexes of shares follow what is shared: words, vectors and readers come and go with it."""
+
+import pytest
+
+from db import Statement
+from db.sqlite import SqliteDatabase
+from memory.agents.model import Agent, Permission, Pool, SharedScope
+from memory.agents.stores import pools as pool_store
+from memory.model.record import Embedding
+from memory.ports.memories import Filter, TextVector
+from tests.memory.agents.conftest import Agents
+
+GLOBAL, TEAM, USER = SharedScope.GLOBAL, SharedScope.TEAM, SharedScope.USER
+NEAR, FAR = Embedding("m", (1.0, 0.0)), Embedding("m", (0.0, 1.0))
+VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, shares_text, 'row')"
+
+
+async def shared(agents: Agents, pool: Pool, agent: Agent, text: str, scope: SharedScope) -> str:
+    """Share a new memory of ada; its id."""
+    memory = await agents.remember("ada", text)
+    request = await agents.request("ada")
+    assert await agents.wired.pools.share_memory(request, pool.id, memory, agent.id, scope)
+    return memory
+
+
+async def indexed(agents: Agents) -> list[int]:
+    """The numbers of rows in the indexes of shares, and in SQLite also of the indexed terms."""
+    tables = ["pool_readers"]
+    if isinstance(agents.engine, SqliteDatabase):
+        tables += ["share_vectors"]
+        await agents.engine.run_job(
+            lambda db: db.execute(VOCABULARY.replace("TABLE", "TABLE IF NOT EXISTS"))
+        )
+        tables += ["vocabulary"]
+    rows = [await agents.engine.fetch(Statement(f"SELECT count(*) FROM {one}")) for one in tables]
+    return [int(row[0][0]) for row in rows]
+
+
+async def by_words(agents: Agents, agent: Agent, words: str) -> list[str]:
+    """The texts that the agent of ben finds."""
+    handle = await agents.handle("ben", agent=agent.id)
+    return [one.record.content for one in await handle.read.search(Filter(text=words))]
+
+
+async def by_likeness(agents: Agents, agent: Agent, query: Embedding = NEAR) -> list[str]:
+    """The ids that the agent of ben finds, the most alike first."""
+    access = (await agents.handle("ben", agent=agent.id)).access
+    hits = await agents.rig.stores.recall.nearest(access, query, Filter(), 10)
+    return [hit.id for hit in hits]
+
+
+@pytest.fixture
+async def writer(agents: Agents) -> Agent:
+    return await agents.agent("ada")
+
+
+@pytest.fixture
+async def reader(agents: Agents) -> Agent:
+    return await agents.agent("ben")
+
+
+@pytest.fixture
+async def joint(agents: Agents, writer: Agent, reader: Agent) -> Pool:
+    return await agents.pool("ada", writer, reader)
+
+
+async def test_what_is_alike_is_found_wherever_its_vector_came_from(
+    agents: Agents, writer: Agent, reader: Agent, joint: Pool
+) -> None:
+    stores = agents.rig.stores
+    first = await shared(agents, joint, writer, "The mug is green", TEAM)
+    assert await by_likeness(agents, reader) == []
+    await stores.memories.embed([TextVector(first, "The mug is green", NEAR)])
+    assert await by_likeness(agents, reader) == [first], "the vector came after the share"
+    second = await agents.remember("ada", "The jar is blue")
+    await stores.memories.embed([TextVector(second, "The jar is blue", FAR)])
+    request = await agents.request("ada")
+    assert await by_likeness(agents, reader) == [first]
+    assert await agents.wired.pools.share_memory(request, joint.id, second, writer.id, TEAM)
+    assert await by_likeness(agents, reader) == [first, second], "the share came after the vector"
+    await stores.memories.embed([TextVector(first, "The mug is green", FAR)])
+    await stores.memories.embed([TextVector(second, "The jar is blue", NEAR)])
+    assert await by_likeness(agents, reader) == [second, first], "both vectors changed"
+    assert await agents.wired.pools.unshare(request, joint.id, second)
+    assert await by_likeness(agents, reader) == [first]
+    assert await agents.wired.pools.share_memory(request, joint.id, first, writer.id, USER)
+    assert await by_likeness(agents, reader) == [], "the scope became narrower"
+
+
+async def test_a_share_is_found_by_its_present_text(
+    agents: Agents, writer: Agent, reader: Agent, joint: Pool
+) -> None:
+    memory = await shared(agents, joint, writer, "The mug is green", TEAM)
+    assert await by_words(agents, reader, "mug green") == ["The mug is green"]
+    agents.rig.verifier.known.add("ADR-003")
+    done = await agents.wired.pools.update_shared(
+        await agents.request("ada"), joint.id, memory, writer.id, 1, "Per ADR-003, the mug is blue"
+    )
+    assert done
+    assert await by_words(agents, reader, "blue") == ["Per ADR-003, the mug is blue"]
+    assert await by_words(agents, reader, "green") == []
+
+
+async def test_nothing_stays_in_the_indexes(
+    agents: Agents, writer: Agent, reader: Agent, joint: Pool
+) -> None:
+    pools, request = agents.wired.pools, await agents.request("ada")
+    empty = await indexed(agents)
+    assert not any(empty)
+    words = ("mug", "jar", "pan", "cup")
+    memories = [await shared(agents, joint, writer, f"The {word} is green", TEAM) for word in words]
+    for memory, word in zip(memories, words, strict=True):
+        vector = TextVector(memory, f"The {word} is green", NEAR)
+        await agents.rig.stores.memories.embed([vector])
+    assert all(await indexed(agents))
+    agents.rig.verifier.known.add("ADR-003")
+    done = await pools.update_shared(
+        request, joint.id, memories[0], writer.id, 1, "Per ADR-003, the mug is blue"
+    )
+    assert done
+    assert await pools.share_memory(request, joint.id, memories[1], writer.id, USER)
+    assert await pools.unshare(request, joint.id, memories[1])
+    handle = await agents.handle("ada")
+    assert await handle.privacy.delete([memories[2]])
+    assert await handle.privacy.delete([memories[0]])
+    assert await pools.leave_pool(request, joint.id, writer.id)
+    assert await pools.prune() == 1
+    assert await indexed(agents) == empty
+
+
+async def test_shares_that_ended_do_not_hide_earlier_ones(
+    agents: Agents, writer: Agent, reader: Agent, joint: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_store, "PAGE", 2)
+    second = await agents.agent("ada")
+    request, pools = await agents.request("ada"), agents.wired.pools
+    assert await pools.join_pool(request, joint.id, second.id, Permission.WRITE)
+    texts = [f"The mug {word} is green" for word in ("one", "two", "three")]
+    for text in texts:
+        await shared(agents, joint, writer, text, TEAM)
+    for word in ("four", "five", "six", "seven", "eight"):
+        await shared(agents, joint, second, f"The jar {word} is green", TEAM)
+    await pools.leave_pool(request, joint.id, second.id)
+    entries = await agents.entries("ben", joint, reader)
+    assert [entry.record.content for entry in entries] == texts[::-1]
+    found = await pools.query_shared(await agents.request("ben"), joint.id, reader.id, GLOBAL, 2)
+    assert isinstance(found, tuple)
+    assert [entry.record.content for entry in found] == texts[:0:-1]
