@@ -15,7 +15,7 @@ the whole tenant that are not private.
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from db import among
+from db import among, either
 from db.values import storable
 from gateway.message import Place
 from gateway.people import Audience, Role
@@ -105,11 +105,12 @@ def reads(access: KnowledgeAccess, repository: Guarded) -> bool:
     return not access.public and (bool(repository.project) or not access.room)
 
 
-NAMED: Final = """(:for_room <> '' AND EXISTS (
-    SELECT 1 FROM knowledge_rooms allowed
-    WHERE allowed.repository = r.id AND allowed.room = :for_room))"""
-READS: Final = f"""(r.tenant = :for_tenant
+NAMED: Final = either(
+    sqlite="(:for_room <> '' AND :for_room IN (SELECT value FROM json_each(r.rooms)))",
+    postgres="(:for_room <> '' AND jsonb_exists(CAST(r.rooms AS jsonb), :for_room))",
+)
+READS: Final = f"""(r.tenant = :for_tenant AND NOT r.forgotten
     AND (r.project = '' OR {among("r.project", "for_projects")})
     AND (NOT r.private OR (:for_member AND ({NAMED}
         OR (NOT :for_public AND (r.project <> '' OR :for_room = ''))))))"""
-"""`reads(access, repository)` for a row `r` of the repositories."""
+"""`reads(access, repository)` for a row `r` of `knowledge_repositories`."""

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from db import Statement
+from db.values import json_list
 from gateway.message import Place
 from gateway.people import Audience, PersonId, Principal, Role
 from memory.knowledge.access import (
@@ -164,13 +165,10 @@ ROOMS: Final = ("a", "b")
 PROJECTS: Final = ("p", "q")
 NUMBERS: Final = itertools.count()
 ASKED: Final = Statement(f"""
-    WITH knowledge_rooms AS (
-        SELECT CAST(:id AS text) AS repository, CAST(:first AS text) AS room
-        UNION ALL SELECT CAST(:id AS text), CAST(:second AS text)
-        UNION ALL SELECT 'another', 'a'
-    ), r AS (
+    WITH r AS (
         SELECT CAST(:id AS text) AS id, CAST(:tenant AS text) AS tenant,
-            CAST(:project AS text) AS project, :private AS private
+            CAST(:project AS text) AS project, :private AS private,
+            CAST(:rooms AS text) AS rooms, :forgotten AS forgotten
     )
     SELECT r.id FROM r WHERE {READS}
 """)
@@ -197,18 +195,17 @@ repositories = st.builds(
     max_examples=200,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(access=accesses, repository=repositories)
+@given(access=accesses, repository=repositories, forgotten=st.booleans())
 async def test_the_query_decides_as_the_rule(
-    engine: Engine, access: KnowledgeAccess, repository: Repository
+    engine: Engine, access: KnowledgeAccess, repository: Repository, forgotten: bool
 ) -> None:
-    first, second = (*repository.rooms, "none", "none")[:2]
     row = {
         "id": repository.id,
         "tenant": repository.tenant,
         "project": repository.project,
         "private": repository.private,
-        "first": first,
-        "second": second,
+        "rooms": json_list(repository.rooms),
+        "forgotten": forgotten,
     }
     found = await engine.fetch(ASKED, row | access.parameters())
-    assert bool(found) == reads(access, repository)
+    assert bool(found) == (reads(access, repository) and not forgotten)
