@@ -1,0 +1,78 @@
+"""Finds the folder with the hooks of a repository, as git itself does."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gateway.errors import BadInput
+
+GIT_SECONDS: Final = 10
+MAX_OUTPUT: Final = 100_000
+NO_REPOSITORY: Final = "{folder} is not in a git repository, or git does not trust it: {error}"
+NOT_HERE: Final = (
+    "git takes the hooks of this repository from {hooks} (core.hooksPath, {scope}), which is "
+    "outside it: a hook there would run in other repositories too. Give the repository hooks of "
+    "its own, `git -C {folder} config core.hooksPath .git/hooks`, or run "
+    "`parley knowledge ingest {folder}` from a hook in that folder."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HookFolder:
+    """The folders of one repository, all absolute. `git_dir` is shared by all work trees;
+    `in_work_tree`: git shows changes of the hooks as changes of the repository, unless they are
+    ignored."""
+
+    folder: Path
+    git_dir: Path
+    hooks: Path
+    in_work_tree: bool = False
+
+
+def find_hooks(folder: Path) -> HookFolder:
+    """Return the folders. Raises `BadInput` without a repository, and if its hooks are outside."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder.")
+    git_dir = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir"))
+    hooks = Path(_git(folder, "rev-parse", "--path-format=absolute", "--git-path", "hooks"))
+    bare = _git(folder, "rev-parse", "--is-bare-repository") == "true"
+    top = folder if bare else Path(_git(folder, "rev-parse", "--show-toplevel"))
+    real = hooks.resolve()
+    within_git = real.is_relative_to(git_dir.resolve())
+    within_tree = not within_git and not bare and real.is_relative_to(top.resolve())
+    if not (within_git or within_tree):
+        scope = _scope_of_hooks_path(folder)
+        raise BadInput(NOT_HERE.format(hooks=hooks, scope=scope, folder=top))
+    return HookFolder(top, git_dir, real, within_tree)
+
+
+def _scope_of_hooks_path(folder: Path) -> str:
+    try:
+        answer = _git(folder, "config", "--show-scope", "--get", "core.hooksPath")
+    except BadInput:
+        return "a link"
+    return f"{answer.partition(chr(9))[0]} configuration"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return the output of git without the last line feed. Raises `BadInput`."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, and fixed arguments
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - the git of the user's PATH
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=GIT_SECONDS,
+            env=environment,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise BadInput("git is not installed, or not on the PATH.") from None
+    except subprocess.TimeoutExpired:
+        raise BadInput(f"git did not answer within {GIT_SECONDS} seconds.") from None
+    if done.returncode:
+        error = done.stderr[:1_000].decode("utf-8", "replace").strip()
+        raise BadInput(NO_REPOSITORY.format(folder=folder, error=error or "no message"))
+    return os.fsdecode(done.stdout[:MAX_OUTPUT]).removesuffix("\n")

@@ -1,0 +1,179 @@
+"""Installs, describes and removes the hooks of a repository.
+
+An earlier hook stays in effect. A shell script gets the block after its first line. Anything else,
+a program, a link, a file that git does not run, is kept beside our hook, which runs it in its
+place.
+"""
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from gateway.errors import BadInput
+from memory.knowledge.hooks.folder import HookFolder
+from memory.knowledge.hooks.script import (
+    BEFORE,
+    EVENTS,
+    SHEBANG,
+    HookCommand,
+    added_lines,
+    block,
+    has_block,
+    is_own,
+    is_shell_script,
+    own_hook,
+    with_block,
+    without_block,
+)
+
+HookState = Literal["installed", "installed, called by pre-commit", "other command", "missing"]
+LEGACY: Final = ".legacy"
+"""The end of the name under which `pre-commit install` keeps an earlier hook, and calls it."""
+OLD: Final = ".old"
+"""The same of lefthook, which does not call it."""
+MAX_HOOK: Final = 1_000_000
+"""Bytes of a hook that is read."""
+MADE: Final = "made-hooks-folder"
+ORPHAN: Final = (
+    "{before} is an earlier hook that was kept, but {hook} is gone. Rename it to {name}, or delete "
+    "it, and try again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The result for one hook. `kept` is true if an earlier hook stays in effect."""
+
+    event: str
+    path: Path
+    kept: bool
+
+
+def install(where: HookFolder, command: HookCommand) -> list[Installed]:
+    """Install all hooks, or bring them up to date. Raises `BadInput`."""
+    for event in EVENTS:
+        _check(where.hooks / event)
+    command.state.mkdir(mode=0o700, exist_ok=True)
+    if not where.hooks.exists():
+        where.hooks.mkdir(parents=True)
+        (command.state / MADE).touch()
+    return [_install(where.hooks / event, event, command) for event in EVENTS]
+
+
+def _check(path: Path) -> None:
+    before = _before(path)
+    if before.exists() and not os.path.lexists(path):
+        raise BadInput(ORPHAN.format(before=before, hook=path.name, name=path.name))
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder: no hook can be there.")
+
+
+def _install(path: Path, event: str, command: HookCommand) -> Installed:
+    text, before = _text(path), _before(path)
+    if text is None and not os.path.lexists(path):
+        _write(path, own_hook(event, command, kept=False))
+        return Installed(event, path, kept=False)
+    if text is not None and is_own(text):
+        kept = os.path.lexists(before)
+        _write(path, own_hook(event, command, kept=kept))
+        return Installed(event, path, kept=kept)
+    if text is not None and has_block(text):
+        _write(path, with_block(without_block(text), event, command), _mode(path))
+    elif text is not None and is_shell_script(text) and _runs(path):
+        _write(path, with_block(text, event, command), _mode(path))
+    else:
+        path.rename(before)
+        _write(path, own_hook(event, command, kept=True))
+    return Installed(event, path, kept=True)
+
+
+def remove(where: HookFolder, command: HookCommand) -> int:
+    """Remove all hooks and their state, and restore what was there before; return the number of
+    hooks that were installed."""
+    removed = 0
+    for event in EVENTS:
+        path = where.hooks / event
+        removed += _remove(path, event)
+        for ending in (LEGACY, OLD):
+            _remove(path.with_name(path.name + ending), event)
+    made = (command.state / MADE).exists()
+    with suppress(FileNotFoundError):
+        for file in command.state.iterdir():
+            file.unlink()
+        command.state.rmdir()
+    if made:
+        with suppress(OSError):
+            where.hooks.rmdir()
+    return removed
+
+
+def _remove(path: Path, event: str) -> bool:
+    text, before = _text(path), _before(path)
+    if text is None or not has_block(text):
+        return False
+    if not is_own(text):
+        _write(path, without_block(text), _mode(path))
+        return True
+    added = added_lines(text, event)
+    if added:
+        _write(path, SHEBANG + added, _mode(path))
+    elif os.path.lexists(before):
+        before.replace(path)
+    else:
+        path.unlink()
+    return True
+
+
+def states(where: HookFolder, command: HookCommand) -> dict[str, HookState]:
+    """Return the state of each hook."""
+    return {event: _state(where.hooks / event, event, command) for event in EVENTS}
+
+
+def _state(path: Path, event: str, command: HookCommand) -> HookState:
+    text = _text(path)
+    if text is not None and has_block(text) and _runs(path):
+        return "installed" if block(event, command) in text else "other command"
+    legacy = _text(path.with_name(path.name + LEGACY))
+    if text is not None and b"pre-commit" in text and legacy is not None and has_block(legacy):
+        return "installed, called by pre-commit"
+    return "missing"
+
+
+def _before(path: Path) -> Path:
+    return path.with_name(path.name + BEFORE)
+
+
+def _text(path: Path) -> bytes | None:
+    """Return a hook's text; None if it is no regular file, or too large for a script."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_HOOK:
+            return None
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _runs(path: Path) -> bool:
+    return os.access(path, os.X_OK)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _write(path: Path, text: bytes, mode: int = 0o755) -> None:
+    """Replace a file at once, without following a link."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".parley-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink()
+        raise

@@ -1,0 +1,141 @@
+"""The text of the hooks: a block of POSIX shell that starts a background process and returns.
+
+The foreground uses nothing but what the shell has built in, so it costs one fork. `waiting` holds
+the id of a background process that has not begun to read: it will see this commit as well, so no
+other one is started. Commits of a rebase start nothing; `post-rewrite` at its end does.
+"""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+EVENTS: Final = ("post-commit", "post-merge", "post-rewrite")
+STATE: Final = "parley"
+"""The folder with the state of the hooks, in the folder of git that all work trees share."""
+WAITING: Final = "waiting"
+REWRITTEN: Final = "rewritten"
+LOG: Final = "hooks.log"
+BEFORE: Final = ".before-parley"
+"""The end of the name under which an earlier hook is kept that is no shell script."""
+BEGIN: Final = b"# >>> parley knowledge >>>\n"
+END: Final = b"# <<< parley knowledge <<<\n"
+_SHELL: Final = re.compile(
+    rb"#![ \t]*(?:/[\w./-]{1,200}/)?(?:env[ \t]+)?(?:ba|da|k|a)?sh(?:[ \t]+-\w{1,8})?[ \t]*\n"
+)
+SHEBANG: Final = b"#!/bin/sh\n"
+_OWN_HEAD: Final = SHEBANG + b"# A hook of `parley knowledge hooks install`.\n"
+_OWN_TAIL: Final = """\
+if [ -x "${{0%/*}}/{event}{before}" ]; then exec "${{0%/*}}/{event}{before}" "$@"; fi
+exit 0
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HookCommand:
+    """The process that a hook starts: `program` with its arguments, in the folder `home`, for the
+    repository with the shared folder `git_dir`. All paths are absolute."""
+
+    program: Sequence[str]
+    home: Path
+    git_dir: Path
+
+    @property
+    def state(self) -> Path:
+        """The folder with the state of the hooks."""
+        return self.git_dir / STATE
+
+
+def block(event: str, command: HookCommand) -> bytes:
+    """Return the lines of a hook for an event, between their marks."""
+    run = " ".join(shlex.quote(part) for part in command.program)
+    program = shlex.quote(command.program[0])
+    git_dir = shlex.quote(str(command.git_dir))
+    when = _NOT_IN_REBASE if event == "post-commit" else ""
+    noted = f': > "$parley_state/{REWRITTEN}"; ' if event == "post-rewrite" else ""
+    text = _BLOCK.format(
+        program=program,
+        git_dir=git_dir,
+        when=when,
+        noted=noted,
+        folder=STATE,
+        home=shlex.quote(str(command.home)),
+        run=run,
+        waiting=WAITING,
+        log=LOG,
+    )
+    return BEGIN + text.encode("utf-8", "surrogateescape") + END
+
+
+_NOT_IN_REBASE: Final = """ \\
+    && ! [ -d "${GIT_DIR:-$parley_git}/rebase-merge" ] \\
+    && ! [ -d "${GIT_DIR:-$parley_git}/rebase-apply" ]"""
+_BLOCK: Final = """\
+# Updates the index of this repository in the background. PARLEY_HOOKS=0 turns it off, and
+# `parley knowledge hooks remove` removes it.
+parley_git={git_dir}
+parley_state=$parley_git/{folder} parley_pid=
+if [ "${{PARLEY_HOOKS-}}" != 0 ] && [ -x {program} ] && [ -d "$parley_state" ]{when}; then {{
+    {noted}if [ -r "$parley_state/{waiting}" ]; then
+        read -r parley_pid < "$parley_state/{waiting}" || :
+    fi
+    case $parley_pid in '' | 0* | *[!0-9]*) parley_pid= ;; esac
+    if [ -z "$parley_pid" ] || ! kill -0 "$parley_pid"; then
+        (
+            trap '' HUP
+            unset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_COMMON_DIR GIT_PREFIX GIT_NAMESPACE
+            unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG_PARAMETERS
+            PATH=${{PATH:-/usr/local/bin:/usr/bin:/bin}}
+            cd {home} || exit 0
+            sleep 0.2 || sleep 1
+            exec {run}
+        ) < /dev/null >> "$parley_state/{log}" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+        echo "$!" > "$parley_state/{waiting}"
+    fi
+}} 2> /dev/null || :; fi
+"""
+
+
+def own_hook(event: str, command: HookCommand, *, kept: bool) -> bytes:
+    """Return a whole hook; `kept`: an earlier hook beside it runs after the block, in its place."""
+    return _OWN_HEAD + block(event, command) + (_tail(event) if kept else b"")
+
+
+def _tail(event: str) -> bytes:
+    return _OWN_TAIL.format(event=event, before=BEFORE).encode()
+
+
+def added_lines(text: bytes, event: str) -> bytes:
+    """Return what somebody wrote into a hook that `own_hook` made; empty for nothing."""
+    rest = without_block(text).removeprefix(_OWN_HEAD)
+    return rest.removeprefix(_tail(event))
+
+
+def is_own(text: bytes) -> bool:
+    """True for a whole hook that `own_hook` made."""
+    return text.startswith(_OWN_HEAD + BEGIN)
+
+
+def has_block(text: bytes) -> bool:
+    """True if a hook contains our lines."""
+    begin = text.find(BEGIN)
+    return begin >= 0 and text.find(END, begin) > begin
+
+
+def is_shell_script(text: bytes) -> bool:
+    """True for a script of a shell that understands the block."""
+    return _SHELL.match(text) is not None and b"\0" not in text and b"\r" not in text
+
+
+def with_block(text: bytes, event: str, command: HookCommand) -> bytes:
+    """Return a shell script with the block after its first line; it then goes on as before."""
+    head = text.index(b"\n") + 1
+    return text[:head] + block(event, command) + text[head:]
+
+
+def without_block(text: bytes) -> bytes:
+    """Return a shell script without the block, as it was before."""
+    begin = text.index(BEGIN)
+    return text[:begin] + text[text.index(END, begin) + len(END) :]
