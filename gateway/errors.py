@@ -11,6 +11,7 @@ ParleyError
 │   │   └── WindowClosed      the person wrote too long ago: only a template may be sent
 │   ├── FormatRejected        the platform refused the markup: send the plain text instead
 │   └── Ambiguous             the request has no response: it may have been delivered
+│       └── PlatformFailed    the platform failed during the request: it may have been delivered
 ├── ModelError                the language model did not answer
 │   ├── ModelUnavailable      overloaded, unreachable, timed out: another one may answer
 │   ├── ModelRefused          credentials, request or policy: a retry cannot help
@@ -55,7 +56,10 @@ class StartError(ParleyError):
 
 
 class DeliveryError(ParleyError):
-    """A send did not succeed."""
+    """A send did not succeed. `retry_after`: the platform wants no other attempt for so many
+    seconds; None if it names no time."""
+
+    retry_after: float | None = None
 
 
 class Transient(DeliveryError):
@@ -88,6 +92,15 @@ class FormatRejected(DeliveryError):
 
 class Ambiguous(DeliveryError):
     """The request was sent and no response came back: it may have been delivered."""
+
+
+class PlatformFailed(Ambiguous):
+    """The platform answered with an error of its own, such as a status from 500 on: it may have
+    been delivered, but probably was not."""
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
 
 
 class ModelError(ParleyError):

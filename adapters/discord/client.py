@@ -167,7 +167,7 @@ async def fetch_file(attachment: Attachment, limit: int, api_base: str) -> bytes
             aiohttp.ClientSession() as session,
             session.get(url, allow_redirects=False) as response,
         ):
-            check_status("Discord", response.status, response.headers)
+            check_status("Discord", response.status, response.headers, repeatable=True)
             if response.status != 200:
                 raise Permanent(f"Discord refuses the attachment: status {response.status}")
             return await read_body(response, limit, "the attachment")

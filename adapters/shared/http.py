@@ -5,7 +5,7 @@ from typing import Final
 
 import aiohttp
 
-from gateway.errors import Ambiguous, BadInput, DeliveryError, Transient
+from gateway.errors import Ambiguous, BadInput, DeliveryError, PlatformFailed, Transient
 from gateway.message import Attachment
 
 CHUNK: Final = 64 * 1024
@@ -29,10 +29,23 @@ def check_size(attachment: Attachment, limit: int) -> None:
         raise BadInput(f"{name} has {attachment.size} bytes, more than {limit}")
 
 
-def check_status(platform: str, status: int, headers: Mapping[str, str]) -> None:
-    """Raise `Transient` for a status after which the same request may succeed later."""
-    if status == 429 or status >= 500:
-        raise Transient(f"{platform} answered with status {status}", retry_after(headers))
+def check_status(
+    platform: str, status: int, headers: Mapping[str, str], *, repeatable: bool
+) -> None:
+    """Raise an error for a status after which the same request may succeed later. `repeatable`: a
+    second one does no harm."""
+    if status == 429:
+        raise Transient(f"{platform} answered with status 429", retry_after(headers))
+    if status >= 500:
+        raise server_failed(platform, status, retry_after(headers), repeatable=repeatable)
+
+
+def server_failed(
+    platform: str, status: int, pause: float | None = None, *, repeatable: bool
+) -> DeliveryError:
+    """The meaning of a status from 500 on. `repeatable`: a second request does no harm."""
+    reason = f"{platform} answered with status {status}"
+    return Transient(reason, pause) if repeatable else PlatformFailed(reason, pause)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -8,13 +8,14 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.shared.http import no_answer, retry_after
+from adapters.shared.http import no_answer, retry_after, server_failed
 from adapters.shared.json_readers import array, as_mapping, mapping
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
     FormatRejected,
     Permanent,
+    PlatformFailed,
     StartError,
     Transient,
 )
@@ -59,7 +60,8 @@ class NotInConversation(Permanent):
 def delivery_errors(*, sends: bool, accept: tuple[str, ...] = ()) -> Iterator[None]:
     """Turn the client's errors into those of the gateway; the error codes in `accept` are none.
 
-    With `sends`, the request changes something visible, so a missing answer is ambiguous.
+    With `sends`, the request changes something visible, so a missing answer, or a failure of
+    Slack's, is ambiguous.
     """
     try:
         yield
@@ -79,7 +81,7 @@ def refusal(error: SlackApiError, *, sends: bool) -> DeliveryError:
     if status == 429 or code in _LATER:
         return Transient(f"Slack: {code or status}", retry_after(response.headers))
     if status >= 500:
-        return Transient(f"Slack answered with status {status}")
+        return server_failed("Slack", status, retry_after(response.headers), repeatable=not sends)
     return refused(code, _details(response), sends=sends)
 
 
@@ -92,7 +94,9 @@ def refused(code: str, details: str = "", *, sends: bool = True) -> DeliveryErro
         return NotInConversation(text)
     if code in _LATER:
         return Transient(text)
-    if code in _UNSURE or not code:
+    if code in _UNSURE:
+        return PlatformFailed(text) if sends else Transient(text)
+    if not code:
         return Ambiguous(text) if sends else Transient(text)
     return Permanent(text)
 

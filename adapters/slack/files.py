@@ -53,7 +53,7 @@ async def fetch(client: SlackClient, attachment: Attachment, limit: int) -> byte
         async with client.session.get(
             url, headers=headers, proxy=client.web.proxy, allow_redirects=False
         ) as response:
-            check_status("Slack", response.status, response.headers)
+            check_status("Slack", response.status, response.headers, repeatable=True)
             is_page = response.content_type == "text/html"
             signed_out = is_page and not attachment.mime.startswith("text/")
             if signed_out or 300 <= response.status < 400:

@@ -206,7 +206,7 @@ class Sender(ABC):
                 url, json=arguments, proxy=self._connected().web.proxy, allow_redirects=False
             ) as response:
                 status, answer = response.status, await response.text()
-                check_status("Slack", status, response.headers)
+                check_status("Slack", status, response.headers, repeatable=False)
         if status != 200:
             raise refused(_code(answer) or f"http_{status}")
 

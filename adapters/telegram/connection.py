@@ -198,7 +198,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             reason = error.message.lower()
             if isinstance(error, BadRequest) and any(known in reason for known in NOT_A_MEMBER):
                 return False
-            raise delivery_error(error) from error
+            raise delivery_error(error, repeatable=True) from error
 
     async def _answer_button(self, handle: str) -> None:
         await self._connected().call("answerCallbackQuery", {"callback_query_id": handle})
@@ -221,7 +221,7 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
             url = f"{bot.base_file_url}/{text(file, 'file_path')}"
             status, data = await client.download(url, limit)
         except TelegramError as error:
-            raise delivery_error(error) from error
+            raise delivery_error(error, repeatable=True) from error
         if status != 200:
             reason = f"Telegram answered with status {status} for a file"
             raise Transient(reason) if status >= 500 else Permanent(reason)

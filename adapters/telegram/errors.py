@@ -18,6 +18,7 @@ from gateway.errors import (
     DeliveryError,
     FormatRejected,
     Permanent,
+    PlatformFailed,
     StartError,
     Transient,
 )
@@ -27,13 +28,15 @@ ASK_BOTFATHER: Final = (
 )
 
 
-def delivery_error(error: TelegramError) -> DeliveryError:
-    """The meaning of a failed call for the message."""
+def delivery_error(error: TelegramError, *, repeatable: bool = False) -> DeliveryError:
+    """The meaning of a failed call for the message. `repeatable`: a second one does no harm."""
     match error:
         case RateLimited():
             return Transient(error.message, retry_after=error.seconds)
-        case NotSent() | ServerFailed():
+        case NotSent():
             return Transient(error.message)
+        case ServerFailed():
+            return Transient(error.message) if repeatable else PlatformFailed(error.message)
         case ChatMigrated():
             return Permanent(f"the group became a supergroup with the id {error.new_chat_id}")
         case BadRequest() if "can't parse entities" in error.message.lower():
@@ -47,6 +50,8 @@ def delivery_error(error: TelegramError) -> DeliveryError:
         case Conflict():
             return Transient(error.message)
         case NetworkError():
+            return Ambiguous(error.message)
+        case _ if type(error) is TelegramError:  # the answer could not be read
             return Ambiguous(error.message)
         case _:
             return Permanent(error.message)

@@ -158,7 +158,7 @@ async def run(bot: RawBot, method: str, request: dict[str, object]) -> None:
         await bot.call(method, request)
     except TelegramError as error:
         if not is_unmodified(error):
-            raise delivery_error(error) from error
+            raise delivery_error(error, repeatable=True) from error
 
 
 async def show_live(bot: RawBot, view: LiveView) -> str:

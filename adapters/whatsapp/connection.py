@@ -79,7 +79,8 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         if file is None:
             return send.free_form(outbound)
         kind, mime = send.upload_type(file)
-        media_id = await self._checked(self._graph.upload(file.name or "file", mime, file.data))
+        upload = self._graph.upload(file.name or "file", mime, file.data)
+        media_id = await self._checked(upload, repeatable=True)
         caption = send.text_body(outbound.part) if outbound.part is not None else ""
         return send.media_message(kind, media_id, file.name, caption)
 
@@ -115,7 +116,7 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         self._require_connection()
         if not _MEDIA_ID.fullmatch(attachment.ref):
             raise BadInput("WhatsApp: this is not a media id")
-        return await self._checked(self._graph.download(attachment.ref, limit))
+        return await self._checked(self._graph.download(attachment.ref, limit), repeatable=True)
 
     async def diagnose(self) -> list[Check]:
         """The checks of `parley doctor`. Never raises."""
@@ -129,12 +130,12 @@ class WhatsAppAdapter(AccountAdapter[WhatsAppSettings]):
         if not self._connected:
             raise Transient("WhatsApp is not connected")
 
-    async def _checked(self, request: Awaitable[_T]) -> _T:
+    async def _checked(self, request: Awaitable[_T], *, repeatable: bool = False) -> _T:
         """The answer to a request, with a refusal as a typed error. A refused token ends the
-        connection."""
+        connection. `repeatable`: a second request does no harm."""
         try:
             return await request
         except GraphRefused as error:
             if error.failure.code in TOKEN_CODES:
                 self._end(start_error(error.failure))
-            raise delivery_error(error.failure) from error
+            raise delivery_error(error.failure, repeatable=repeatable) from error

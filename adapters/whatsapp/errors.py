@@ -8,9 +8,17 @@ Codes decide, not HTTP statuses: Meta recommends it, and sends rate limits with 
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from gateway.errors import DeliveryError, Permanent, StartError, Transient, WindowClosed
+from gateway.errors import (
+    DeliveryError,
+    Permanent,
+    PlatformFailed,
+    StartError,
+    Transient,
+    WindowClosed,
+)
 
-Outcome: TypeAlias = Literal["transient", "window", "permanent"]
+Outcome: TypeAlias = Literal["transient", "unknown", "window", "permanent"]
+"""`unknown`: the platform failed, and may have sent the message before."""
 
 WINDOW_CODE: Final = 131047
 TOKEN_CODES: Final = frozenset({0, 190})
@@ -111,13 +119,17 @@ def outcome_of(failure: GraphFailure) -> Outcome:
     known = OUTCOMES.get(failure.code) if failure.code is not None else None
     if known is not None:
         return known
-    return "transient" if failure.status == 429 or failure.status >= 500 else "permanent"
+    if failure.status == 429:
+        return "transient"
+    return "unknown" if failure.status >= 500 else "permanent"
 
 
-def delivery_error(failure: GraphFailure) -> DeliveryError:
-    """The typed error of a refusal."""
+def delivery_error(failure: GraphFailure, *, repeatable: bool = False) -> DeliveryError:
+    """The typed error of a refusal. `repeatable`: a second request does no harm."""
     match outcome_of(failure):
-        case "transient":
+        case "unknown" if not repeatable:
+            return PlatformFailed(str(failure), failure.retry_after)
+        case "transient" | "unknown":
             pause = failure.retry_after
             if pause is None and failure.code is not None:
                 pause = PAUSES.get(failure.code)

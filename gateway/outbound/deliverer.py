@@ -13,7 +13,14 @@ import structlog
 
 from db.errors import StoreUnavailable
 from gateway.background_tasks import BackgroundTasks
-from gateway.errors import Ambiguous, DeliveryError, FormatRejected, Transient, WindowClosed
+from gateway.errors import (
+    Ambiguous,
+    DeliveryError,
+    FormatRejected,
+    PlatformFailed,
+    Transient,
+    WindowClosed,
+)
 from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
@@ -41,12 +48,16 @@ REPEATS = 5
 """Repetitions of a send whose result is unknown. Where the platform recognises repetitions, their
 pauses stay within the minutes for which it remembers a key; elsewhere each may be shown once more.
 """
+NOTES = 20
+"""Attempts without a response to send the note of one repetition, in about a quarter of an hour.
+Errors of the platform do not count: the note is then repeated for the lifetime of the answer."""
 AT_START = 10_000
 """Sends that are loaded from the outbox at the start."""
 SEND_SECONDS = 5.0
 """How long a shutdown waits for running sends."""
 QUARANTINED = "Quarantined: the program crashed each time it sent this"
 CUT_SHORT = "Ambiguous: the program stopped while it sent this"
+UNANNOUNCED = "Ambiguous: this may have arrived, and the note above a repetition was not sent"
 log = structlog.get_logger(__name__)
 
 
@@ -233,7 +244,7 @@ class Deliverer:
         if entry.not_before is not None:
             left = (entry.not_before - self._clock.now()).total_seconds()
             line.pacer.penalise(entry.outbound.place, left)
-        if entry.begun and not self._prepare_repetition(line, send):
+        if entry.begun and not self._prepare_repetition(line, send, asked=entry.requeued):
             await self._give_up(send.outbound, waiting, CUT_SHORT)
             return
         problem = "never tried"
@@ -244,6 +255,9 @@ class Deliverer:
                 await self._give_up(send.outbound, waiting, f"too old; {problem}")
                 return
             if not await self._announce(line, send):
+                if send.unannounced:
+                    await self._give_up(send.outbound, waiting, UNANNOUNCED)
+                    return
                 continue
             error = await self._try(line, send)
             if error is None or self._closed:
@@ -300,12 +314,12 @@ class Deliverer:
 
     async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""
-        retry_after = error.retry_after if isinstance(error, Transient) else None
+        pause = error.retry_after
         await self._outbox.tried(
             send.outbound.key,
             reason_of(error),
             unsure=send.begun,
-            not_before=None if retry_after is None else self._time_in(retry_after),
+            not_before=None if pause is None else self._time_in(pause),
         )
 
     def _time_in(self, seconds: float) -> datetime:
@@ -330,48 +344,56 @@ class Deliverer:
                 send.outbound = form or send.outbound
                 return form is not None
             case Ambiguous():
-                return self._prepare_repetition(line, send)
+                return self._prepare_repetition(line, send, error)
             case _:
                 return False
 
-    def _pause(self, line: AccountSender, send: Send, error: Transient | Ambiguous) -> None:
+    def _pause(self, line: AccountSender, send: Send, error: DeliveryError | None) -> None:
         """Delay the chat, for as long as the platform asks for."""
-        retry_after = error.retry_after if isinstance(error, Transient) else None
+        retry_after = None if error is None else error.retry_after
         line.pacer.penalise(
             send.outbound.place,
             self._bounded(send.pause if retry_after is None else retry_after),
             whole_account=isinstance(error, Transient) and error.whole_account,
         )
 
-    def _prepare_repetition(self, line: AccountSender, send: Send) -> bool:
+    def _prepare_repetition(
+        self,
+        line: AccountSender,
+        send: Send,
+        error: Ambiguous | None = None,
+        *,
+        asked: bool = False,
+    ) -> bool:
         """Return True if a send with an unknown result is repeated: below a note, unless the
-        platform recognises the repetition."""
+        platform recognises the repetition. `asked`: an operator wants it to be sent."""
         send.unsure += 1
         safe = line.adapter.capabilities.idempotent_sends
-        if send.unsure > REPEATS or not (safe or self._rules.repeat_ambiguous):
+        if send.unsure > REPEATS or not (safe or asked or self._rules.repeat_ambiguous):
             return False
-        line.pacer.penalise(send.outbound.place, send.pause)
+        self._pause(line, send, error)
         send.announced = safe
         return True
 
     async def _announce(self, line: AccountSender, send: Send) -> bool:
         """Send the note that the next message may appear twice, if it is due. False if it has to be
-        sent again after a pause; without the note a reader could take a repetition for a new
-        answer."""
+        sent again after a pause, or cannot be sent: without the note a reader could take a
+        repetition for a new answer."""
         if send.announced:
             return True
         try:
             await line.adapter.send(note(send.outbound, REPEAT_NOTE))
         except (Transient, Ambiguous) as error:
             send.tries += 1
-            send.notes += isinstance(error, Ambiguous)
+            send.notes += isinstance(error, Ambiguous) and not isinstance(error, PlatformFailed)
             self._pause(line, send, error)
-            send.announced = send.notes > REPEATS
-            return False
-        except Exception as error:  # noqa: BLE001 - the answer matters more than this note
+            send.unannounced = send.notes > NOTES
+        except Exception as error:  # noqa: BLE001 - its type is logged, the send is given up
             log.warning("note_not_sent", platform=send.outbound.place.platform, error=error)
-        send.announced = True
-        return True
+            send.unannounced = True
+        else:
+            send.announced = True
+        return send.announced
 
     async def _send_note(self, line: AccountSender, of: Outbound, part: Part) -> None:
         """Send a note about a send to the chat; one attempt."""

@@ -23,7 +23,7 @@ class Send:
 
     `begun`: the outbox records that an attempt may have reached the platform. `unsure` counts the
     attempts without a result. `announced` is false while the note that a repetition needs is not
-    confirmed; `notes` counts notes without a result.
+    confirmed; `notes` counts notes without a result. `unannounced`: the note cannot be sent.
     """
 
     outbound: Outbound
@@ -32,6 +32,7 @@ class Send:
     unsure: int = 0
     announced: bool = True
     notes: int = 0
+    unannounced: bool = False
 
     @property
     def pause(self) -> float:

@@ -21,7 +21,8 @@ class OutboxEntry:
     """A queued send. `seq` orders the sends; `attempts` counts the attempts that ended.
 
     `begun`: one of the attempts may have reached the platform, because its result was not recorded
-    or not told. The platform wants no further attempt before `not_before`.
+    or not told. `requeued`: an operator queued it again after that. The platform wants no further
+    attempt before `not_before`.
     """
 
     seq: int
@@ -29,6 +30,7 @@ class OutboxEntry:
     attempts: int
     created_at: datetime
     begun: bool = False
+    requeued: bool = False
     not_before: datetime | None = None
 
 
@@ -90,8 +92,8 @@ class Outbox(Protocol):
         """Return the latest, newest first."""
 
     async def requeue(self, keys: Sequence[str]) -> int:
-        """Queue these again with a new lifetime; returns how many. A single process finds them
-        within seconds; other processes are notified."""
+        """Queue these again with a new lifetime; returns how many. One that may have arrived stays
+        `begun`. A single process finds them within seconds; other processes are notified."""
 
     async def drop(self, keys: Sequence[str]) -> int:
         """Delete these with their content; returns how many."""

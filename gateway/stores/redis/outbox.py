@@ -112,11 +112,14 @@ REQUEUE = Script.of(
     APPEND
     + """
 local sequence, accounts, send = KEYS[2], KEYS[3], KEYS[4]
-local state = redis.call('HMGET', send, 'state', 'outbound')
+local state = redis.call('HMGET', send, 'state', 'outbound', 'begun')
 if state[1] ~= 'dead' or not state[2] then return 0 end
+local begun = 0
+if state[3] and state[3] ~= '0' then begun = 2 end
 redis.call('ZREM', KEYS[1], send)
 redis.call('DEL', send)
-append(sequence, accounts, send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2], 0)
+append(sequence, accounts, send, KEYS[5], KEYS[6], ARGV[1], ARGV[2], ARGV[3], ARGV[4], state[2],
+       begun)
 return 1
 """
 )
@@ -307,7 +310,9 @@ async def load_entries(
         try:
             entry = _entry(fields, int(attempts or 0))
             until = datetime.fromtimestamp(float(not_before), UTC) if not_before else None
-            entries.append(replace(entry, begun=begun == b"1", not_before=until))
+            requeued = begun == b"2"  # it may have arrived, and an operator queued it again
+            marked = {"begun": requeued or begun == b"1", "requeued": requeued}
+            entries.append(replace(entry, **marked, not_before=until))
         except (ValidationError, KeyError, ValueError):
             log.exception("send_unreadable", key=fields[b"key"].decode())
     return entries

@@ -16,7 +16,14 @@ import structlog
 from db.errors import StoreUnavailable
 from gateway import errors
 from gateway.background_tasks import BackgroundTasks
-from gateway.errors import Ambiguous, BadInput, ParleyError, Transient
+from gateway.errors import (
+    Ambiguous,
+    BadInput,
+    DeliveryError,
+    ParleyError,
+    PlatformFailed,
+    Transient,
+)
 from gateway.stores.redis.client import LONGEST_WAIT, Argument, RedisClient, Script, milliseconds
 from gateway.stores.redis.keys import Keys
 from gateway.stores.redis.sources import FIRST_PAUSE, LONGEST_PAUSE
@@ -42,6 +49,7 @@ _BY_NAME: Mapping[str, type[ParleyError | StoreUnavailable]] = {
         errors.WindowClosed,
         errors.FormatRejected,
         errors.Ambiguous,
+        errors.PlatformFailed,
         errors.ToolError,
         errors.StoreUnavailable,
         errors.BadInput,
@@ -192,7 +200,7 @@ def _unpacked(body: bytes) -> tuple[dict[str, object], bytes]:
 
 
 def _failure(error: ParleyError | StoreUnavailable) -> bytes:
-    retry_after = error.retry_after if isinstance(error, Transient) else None
+    retry_after = error.retry_after if isinstance(error, DeliveryError) else None
     return _packed(
         {"error": type(error).__name__, "text": str(error), "retry_after": retry_after}, b""
     )
@@ -206,7 +214,7 @@ def _result(reply: bytes) -> bytes:
     kind = _BY_NAME.get(name)
     if kind is None:
         raise RemoteFailure(text if name == RemoteFailure.__name__ else f"{name}: {text}")
-    if issubclass(kind, Transient):
+    if issubclass(kind, Transient | PlatformFailed):
         wait = header.get("retry_after")
         raise kind(text, float(wait) if isinstance(wait, int | float) else None)
     raise kind(text)

@@ -137,6 +137,8 @@ def _entry(id_: str, conversation: str, event: bytes, at: float, reason: str) ->
 
 
 MAX_REASON = 500
+REQUEUED = 2
+"""In the column `begun`: a send that may have arrived, and that an operator queued again."""
 COLUMNS = "seq, outbound, attempts, created_at, begun, not_before"
 TRIED = """
     UPDATE outbox SET attempts = attempts + 1, reason = ?, begun = ?, not_before = ? WHERE key = ?
@@ -149,10 +151,11 @@ OF_TURN = """
     SELECT key, state, attempts, reason, created_at, settled_at FROM outbox
     WHERE key >= ? AND key < ? ORDER BY key LIMIT ?
 """
-REQUEUE = """
-    UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?, begun = 0,
-        not_before = NULL, settled_at = NULL WHERE key = ? AND state = 'dead'
-"""
+REQUEUE = f"""
+    UPDATE outbox SET state = 'waiting', attempts = 0, reason = '', created_at = ?,
+        begun = CASE WHEN begun THEN {REQUEUED} ELSE 0 END, not_before = NULL, settled_at = NULL
+    WHERE key = ? AND state = 'dead'
+"""  # noqa: S608 - a constant of this module
 
 
 def insert_outbound(
@@ -262,7 +265,8 @@ def _outbox_entry(
 ) -> OutboxEntry:
     until = None if not_before is None else datetime.fromtimestamp(not_before, UTC)
     created = datetime.fromtimestamp(at, UTC)
-    return OutboxEntry(seq, outbound_from_json(data), tries, created, bool(begun), until)
+    item = outbound_from_json(data)
+    return OutboxEntry(seq, item, tries, created, bool(begun), begun == REQUEUED, until)
 
 
 def _letter(reason: str, settled_at: float, *row: Any) -> DeadLetter:

@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 
+from adapters.slack.errors import refused
 from gateway.errors import (
     Ambiguous,
     BadInput,
     DeliveryError,
     FormatRejected,
     Permanent,
+    PlatformFailed,
     Transient,
 )
 from gateway.message import (
@@ -23,7 +25,7 @@ from gateway.message import (
     Place,
 )
 from gateway.people import Audience
-from simulators.base import Fault, SimFile, SimRoom
+from simulators.base import Fault, FaultKind, SimFile, SimRoom
 from tests.adapters.slack.conftest import Rig
 from tests.support.patience import PATIENCE
 
@@ -226,7 +228,7 @@ async def test_messages_of_others_cannot_be_changed(socket_rig: Rig) -> None:
     ("fault", "expected"),
     [
         (Fault("chat.postMessage", "rate_limit", retry_after=17.0), Transient),
-        (Fault("chat.postMessage", "server_error"), Transient),
+        (Fault("chat.postMessage", "server_error"), PlatformFailed),
         (Fault("chat.postMessage", "drop_before"), Ambiguous),
         (Fault("chat.postMessage", "drop_after"), Ambiguous),
     ],
@@ -245,6 +247,41 @@ async def test_a_failed_send_has_its_error_type_and_is_not_repeated(
         assert isinstance(caught.value, Transient)
         assert caught.value.retry_after == 17.0
     assert len(socket_rig.slack.shown(room)) == (1 if fault.kind == "drop_after" else 0)
+
+
+@pytest.mark.parametrize("code", ["fatal_error", "internal_error"])
+def test_after_an_error_of_slack_a_message_may_be_posted(code: str) -> None:
+    assert type(refused(code)) is PlatformFailed
+    assert type(refused(code, sends=False)) is Transient
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("rate_limit", Transient), ("server_error", PlatformFailed)]
+)
+async def test_a_failed_response_to_a_command_has_its_error_type(
+    socket_rig: Rig, kind: FaultKind, expected: type[DeliveryError]
+) -> None:
+    anna, room = socket_rig.slack.person("Anna"), socket_rig.slack.room("elsewhere")
+    socket_rig.slack.world.of(room).bot_inside = False
+    await socket_rig.slack.command(anna, room, "ask", "hi")
+    event = await socket_rig.sink.first(CommandInvoked)
+    socket_rig.slack.faults.add(Fault("response_url", kind))
+    with pytest.raises(expected) as caught:
+        await socket_rig.adapter.send(
+            Outbound("k", event.place, text("x"), reply_handle=event.reply_handle)
+        )
+    assert type(caught.value) is expected
+
+
+async def test_a_failed_edit_can_be_repeated(socket_rig: Rig) -> None:
+    room = socket_rig.slack.room("general")
+    there = place(socket_rig, room)
+    sent = await socket_rig.adapter.send(Outbound("k", there, text("first")))
+    socket_rig.slack.faults.add(Fault("chat.update", "server_error"))
+    with pytest.raises(Transient):
+        await socket_rig.adapter.end_live(
+            Outbound("k", there, text("second"), replaces=sent.message_id)
+        )
 
 
 @pytest.mark.parametrize("step", ["files.getUploadURLExternal", "upload"])

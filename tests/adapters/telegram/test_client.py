@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from telegram import Bot, InputFile
-from telegram.error import BadRequest, InvalidToken, NetworkError, TimedOut
+from telegram.error import BadRequest, InvalidToken, NetworkError, TelegramError, TimedOut
 
 from adapters.telegram.client import (
     AiohttpRequest,
@@ -17,7 +17,14 @@ from adapters.telegram.client import (
     make_bot,
 )
 from adapters.telegram.errors import delivery_error, is_unmodified, start_error
-from gateway.errors import Ambiguous, BadInput, FormatRejected, Permanent, Transient
+from gateway.errors import (
+    Ambiguous,
+    BadInput,
+    FormatRejected,
+    Permanent,
+    PlatformFailed,
+    Transient,
+)
 from simulators.base import Fault
 from simulators.telegram import TelegramSimulator
 
@@ -87,6 +94,18 @@ async def test_a_slow_response_times_out(sim: TelegramSimulator) -> None:
         await bot.get_me(connect_timeout=2.0)
     assert isinstance(delivery_error(caught.value), Ambiguous)
     await bot.shutdown()
+
+
+def test_an_answer_that_cannot_be_read_may_follow_a_delivery() -> None:
+    with pytest.raises(TelegramError) as unreadable:
+        AiohttpRequest.parse_json_payload(b'{"ok": true, "resu')
+    assert isinstance(delivery_error(unreadable.value), Ambiguous)
+
+
+def test_a_server_error_leaves_open_if_a_message_was_sent() -> None:
+    failed = ServerFailed("502")
+    assert isinstance(delivery_error(failed), PlatformFailed)
+    assert isinstance(delivery_error(failed, repeatable=True), Transient)
 
 
 async def test_failures_have_distinct_error_types(sim: TelegramSimulator, bot: RawBot) -> None:

@@ -9,7 +9,7 @@ from gateway.errors import (
     Ambiguous,
     FormatRejected,
     Permanent,
-    Transient,
+    PlatformFailed,
 )
 from gateway.message import (
     Button,
@@ -87,7 +87,7 @@ async def test_a_blocked_bot_is_reported(mode: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "shown"),
     [
-        (Fault("sendMessage", "server_error"), Transient, 0),
+        (Fault("sendMessage", "server_error"), PlatformFailed, 0),
         (Fault("sendMessage", "drop_before"), Ambiguous, 0),
         (Fault("sendMessage", "drop_after"), Ambiguous, 1),
     ],

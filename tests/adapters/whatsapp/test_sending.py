@@ -6,7 +6,7 @@ import pytest
 
 from adapters.whatsapp.connection import WhatsAppAdapter
 from adapters.whatsapp.messages import WhatsAppExtras
-from gateway.errors import Ambiguous, Permanent, Transient, WindowClosed
+from gateway.errors import Ambiguous, Permanent, PlatformFailed, Transient, WindowClosed
 from gateway.message import Button, Outbound, OutboundFile, Part, Place
 from gateway.ports import (
     CanDiagnose,
@@ -332,7 +332,7 @@ async def test_the_codes_of_meta_are_mapped_to_error_types(
 
 
 @pytest.mark.parametrize(
-    ("status", "expected"), [(400, Permanent), (429, Transient), (503, Transient)]
+    ("status", "expected"), [(400, Permanent), (429, Transient), (503, PlatformFailed)]
 )
 async def test_an_unknown_code_is_mapped_by_its_status(
     status: int, expected: type[Exception]
@@ -361,6 +361,16 @@ async def test_an_interrupted_connection_is_ambiguous(kind: str, shown: int) -> 
             await rig.adapter.send(text_to(place, "did you get this?"))
         lines = rig.sim.shown(rig.sim.direct(rig.sim.person("Ada")))
         assert sum(line.by_bot for line in lines) == shown
+
+
+async def test_a_failed_upload_delivers_nothing() -> None:
+    async with running() as rig:
+        place = await greeted(rig)
+        rig.sim.fail_next("media", GraphError(999_999, status=503))
+        with pytest.raises(Transient):
+            await rig.adapter.send(
+                Outbound("k", place, file=OutboundFile("a.png", "image/png", b"x"))
+            )
 
 
 async def test_an_interrupted_upload_delivers_nothing() -> None:

@@ -222,6 +222,25 @@ async def test_a_send_that_starts_at_once_needs_no_separate_write(bench: Bench) 
     await last.dies()
 
 
+@pytest.mark.parametrize(
+    "bench",
+    [{"rules": DeliveryRules(repeat_ambiguous=allowed)} for allowed in (True, False)],
+    indirect=True,
+)
+async def test_a_resent_dead_letter_that_may_have_arrived_is_below_a_note(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Last(bench)
+    last.hangs(monkeypatch)
+    await last.sends(outbound("r:0", "a"))
+    await last.dies()
+    await bench.outbox.dead(["r:0"], QUARANTINED)
+    await bench.outbox.requeue(["r:0"])
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
 async def test_a_quarantined_send_is_a_dead_letter_that_can_be_resent(
     bench: Bench,
 ) -> None:

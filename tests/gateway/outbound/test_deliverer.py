@@ -9,9 +9,17 @@ import pytest
 from structlog.testing import capture_logs
 
 from db.errors import StoreUnavailable
-from gateway.errors import Ambiguous, FormatRejected, Permanent, Transient, WindowClosed
+from gateway.errors import (
+    Ambiguous,
+    DeliveryError,
+    FormatRejected,
+    Permanent,
+    PlatformFailed,
+    Transient,
+    WindowClosed,
+)
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
-from gateway.outbound.deliverer import REPEATS, DeliveryRules
+from gateway.outbound.deliverer import NOTES, REPEATS, UNANNOUNCED, DeliveryRules
 from gateway.outbound.retry import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
@@ -153,9 +161,28 @@ async def test_a_repetition_waits_for_its_note(bench: Bench) -> None:
     assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
 
 
-async def test_a_note_is_tried_a_limited_number_of_times(bench: Bench) -> None:
-    bench.adapter.failures.extend(Ambiguous("?") for _ in range(2 + REPEATS))
-    assert await bench.send(outbound("r:0", "a"), seconds=7200) == ["a"]
+async def test_a_repetition_without_a_confirmed_note_becomes_a_dead_letter(bench: Bench) -> None:
+    bench.adapter.failures.extend(Ambiguous("?") for _ in range(2 + NOTES))
+    assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b"), seconds=7200) == ["b"]
+    assert not bench.adapter.failures
+    assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
+    (letter,) = await bench.outbox.dead_letters(10)
+    assert letter.reason == UNANNOUNCED
+
+
+async def test_a_failure_of_the_platform_is_repeated_below_a_note(bench: Bench) -> None:
+    bench.adapter.failures.append(PlatformFailed("503", 30.0))
+    assert await bench.send(outbound("r:0", "a"), seconds=29.0) == []
+    await bench.clock.advance(5.0)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+async def test_an_outage_of_the_platform_loses_nothing(bench: Bench) -> None:
+    bench.adapter.failures.extend(PlatformFailed("503") for _ in range(500))
+    assert await bench.send(outbound("r:0", "a"), seconds=4 * 3600) == []
+    bench.adapter.failures.clear()
+    await bench.clock.advance(60)
+    assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
 
 
 @pytest.mark.parametrize(
@@ -226,8 +253,15 @@ async def test_no_note_is_sent_where_it_cannot_arrive_or_may_be_false(
 async def test_notes_that_cannot_be_sent_are_dropped(bench: Bench) -> None:
     bench.adapter.failures.extend([Permanent("blocked"), Permanent("blocked")])
     assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["b"]
-    bench.adapter.failures.extend([Ambiguous("?"), Permanent("no notes here")])
-    assert await bench.send(outbound("t:0", "c")) == ["b", "c"]
+
+
+@pytest.mark.parametrize("refusal", [Permanent("no notes here"), FormatRejected("no text")])
+async def test_a_repetition_whose_note_is_refused_becomes_a_dead_letter(
+    bench: Bench, refusal: DeliveryError
+) -> None:
+    bench.adapter.failures.extend([Ambiguous("?"), refusal])
+    assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["b"]
+    assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
 
 
 class Locked:

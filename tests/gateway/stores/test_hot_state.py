@@ -201,11 +201,30 @@ async def test_a_send_can_be_queued_as_started(
 async def test_a_resent_dead_letter_starts_anew(outbox: Outbox, clock: FakeClock) -> None:
     assert isinstance(outbox, SqliteOutbox | RedisOutbox)
     await outbox.add((outbound("r:0"),))
-    await outbox.tried("r:0", "Ambiguous", unsure=True, not_before=clock.now() + DAY)
-    await outbox.dead(("r:0",), "Ambiguous: cut")
+    await outbox.begin("r:0")
+    await outbox.tried("r:0", "Permanent", not_before=clock.now() + DAY)
+    await outbox.dead(("r:0",), "Permanent: no")
     assert await outbox.requeue(("r:0",)) == 1
     (left,) = await outbox.waiting(9)
-    assert (left.attempts, left.begun, left.not_before) == (0, False, None)
+    assert (left.attempts, left.begun, left.requeued, left.not_before) == (0, False, False, None)
+
+
+async def test_a_resent_dead_letter_that_may_have_arrived_stays_begun(outbox: Outbox) -> None:
+    assert isinstance(outbox, SqliteOutbox | RedisOutbox)
+    await outbox.add((outbound("r:0"), outbound("r:1")))
+    await outbox.tried("r:0", "Ambiguous", unsure=True)
+    await outbox.begin("r:1")
+    for _ in range(2):
+        await outbox.dead(("r:0", "r:1"), "Ambiguous: cut")
+        assert await outbox.requeue(("r:0", "r:1")) == 2
+        left = await outbox.waiting(9)
+        assert [(item.attempts, item.begun, item.requeued) for item in left] == [
+            (0, True, True),
+            (0, True, True),
+        ]
+    await outbox.begin("r:0")
+    first, _ = await outbox.waiting(9)
+    assert (first.begun, first.requeued) == (True, False)
 
 
 async def test_a_file_survives_the_outbox(outbox: Outbox) -> None:

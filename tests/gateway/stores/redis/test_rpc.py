@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.errors import Ambiguous, BadInput, Permanent, Transient
+from gateway.errors import Ambiguous, BadInput, Permanent, PlatformFailed, Transient
 from gateway.stores.redis.rpc import MAX_BYTES, RemoteFailure, RpcClient, RpcServer
 from tests.gateway.stores.redis.conftest import Open
 from tests.gateway.stores.redis.support import age, all_keys
@@ -25,6 +25,8 @@ async def refuse(payload: bytes) -> bytes:
     match payload:
         case b"later":
             raise Transient("later", 2.5)
+        case b"failed":
+            raise PlatformFailed("failed", 1.5)
         case b"never":
             raise Permanent("not allowed")
     raise ZeroDivisionError
@@ -70,6 +72,9 @@ async def test_errors_keep_their_types(caller: RpcClient) -> None:
     with pytest.raises(Transient, match="later") as later:
         await caller.call("refuse", b"later", 10)
     assert later.value.retry_after == 2.5
+    with pytest.raises(PlatformFailed, match="failed") as failed:
+        await caller.call("refuse", b"failed", 10)
+    assert failed.value.retry_after == 1.5
     with pytest.raises(Permanent, match="not allowed"):
         await caller.call("refuse", b"never", 10)
     with pytest.raises(RemoteFailure, match="refuse: ZeroDivisionError"):
