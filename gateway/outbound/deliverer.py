@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -42,6 +42,7 @@ from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from gateway.stores.feedback import message_key
 
+T = TypeVar("T")
 WRITE_PAUSE = 5.0
 """The longest pause between two attempts to write to an unavailable outbox, in seconds."""
 REPEATS = 5
@@ -77,6 +78,10 @@ class AccountSender:
     adapter: PlatformAdapter
     pacer: Pacer
     connected: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class _NotHeld(Exception):
+    """The outbox does not let this process send: another one does, or may have sent already."""
 
 
 class Deliverer:
@@ -210,6 +215,9 @@ class Deliverer:
                         await self._deliver(waiting[0], waiting)
                 except StoreUnavailable:
                     raise
+                except _NotHeld:
+                    log.info("send_not_held", platform=chat[0], account=chat[1])
+                    self._done(waiting.popleft().outbound.key)
                 except Exception:  # a bug must not stop a chat
                     # The key stays reserved, because the send may have happened.
                     log.exception("delivery_failed", platform=chat[0], account=chat[1])
@@ -288,7 +296,7 @@ class Deliverer:
             send.begun = send.unsure > 0 or isinstance(error, Ambiguous)
             await self._write(partial(self._record_failure, send, error))
             return error
-        except StoreUnavailable:
+        except (StoreUnavailable, _NotHeld):
             raise
         except Exception as error:
             self._observe_attempt(send, began, error)
@@ -307,10 +315,15 @@ class Deliverer:
             self._sending.discard(task)
 
     async def _begin(self, line: AccountSender, send: Send) -> None:
-        """Record that an attempt starts whose repetition people would see."""
-        if not (send.begun or line.adapter.capabilities.idempotent_sends):
-            await self._write(lambda: self._outbox.begin(send.outbound.key))
-            send.begun = True
+        """Record that an attempt starts whose repetition people would see. Raises `_NotHeld`."""
+        stored = send.outbound.key in self._begun
+        self._begun.discard(send.outbound.key)
+        if stored or line.adapter.capabilities.idempotent_sends:
+            return
+        begin = partial(self._outbox.begin, send.outbound, again=send.begun)
+        if not await self._write(begin):
+            raise _NotHeld
+        send.begun = True
 
     async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""
@@ -417,7 +430,7 @@ class Deliverer:
         finally:
             self._held.difference_update(keys[1:])
 
-    async def _write(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def _write(self, write: Callable[[], Awaitable[T]]) -> T:
         """Write to the outbox, repeatedly while it is unavailable: a send that is not recorded
         would be sent again. The chat's other sends wait.
 

@@ -68,8 +68,14 @@ class Outbox(Protocol):
     async def waiting(self, limit: int) -> list[OutboxEntry]:
         """Return unsent entries, oldest first."""
 
-    async def begin(self, key: str) -> None:
-        """Record that an attempt starts; without a later result it is unknown if it happened."""
+    async def begin(self, outbound: Outbound, *, again: bool = False) -> bool:
+        """Record that an attempt starts; without a later result it is unknown if it happened.
+        `again`: the caller knows that one was begun before.
+
+        Return False if the attempt must not start: the send no longer waits, another process sends
+        for the account, or one was begun that the caller does not know of. What still waits is then
+        passed on again.
+        """
 
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None

@@ -183,7 +183,9 @@ class RedisHotState:
         self.depths = RedisQueueDepths(self.client, lease)
         self.backlog = RedisBacklog(self.client, self.depths)
         self.inbox = RedisInbox(self.client, clock, self.work.finished)
-        self.outbox = RedisOutbox(self.client, clock, self.sends.settled)
+        self.outbox = RedisOutbox(
+            self.client, clock, self.sends.settled, self.sends.refused, self.worker
+        )
         self.buckets = RedisBuckets(self.client)
         self.states = RedisAdapterStates(self.client)
 

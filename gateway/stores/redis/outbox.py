@@ -67,8 +67,14 @@ end
 )
 
 ADD = Script.of(APPEND + "append_all(1, 2, ARGV[1])")
+# A process that was suspended until its lease expired must not send what the next one sends.
 BEGIN = Script.of("""
-if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'begun', 1) end
+local held = redis.call('HMGET', KEYS[1], 'state', 'begun')
+local owner = redis.call('GET', KEYS[2])
+if held[1] ~= 'waiting' or (held[2] ~= '0' and ARGV[2] ~= '1') then return 0 end
+if owner and ARGV[1] ~= '' and owner ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'begun', 1)
+return 1
 """)
 TRIED = Script.of("""
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
@@ -178,17 +184,22 @@ def append_arguments(outbound: Sequence[Outbound], now: float, begun: str = "") 
 
 class RedisOutbox:
     """Implements `gateway.ports.outbox.Outbox`. `settled` receives the keys that no
-    longer wait."""
+    longer wait, `refused` those that this process must not send as it holds them. `worker` is the
+    name of this process, empty where it sends nothing."""
 
     def __init__(
         self,
         client: RedisClient,
         clock: Clock,
         settled: Callable[[Iterable[str]], None] = lambda _: None,
+        refused: Callable[[Iterable[str]], None] = lambda _: None,
+        worker: str = "",
     ) -> None:
         self._client = client
         self._clock = clock
         self._settled = settled
+        self._refused = refused
+        self._worker = worker
         self._keys = Keys(client)
 
     async def add(self, outbound: Sequence[Outbound]) -> None:
@@ -206,8 +217,13 @@ class RedisOutbox:
         oldest = sorted(rows, key=lambda fields: int(fields[b"seq"]))[:limit]
         return await load_entries(self._client, self._keys, oldest)
 
-    async def begin(self, key: str) -> None:
-        await self._client.run(BEGIN, [self._keys.send(key)], repeatable=True)
+    async def begin(self, outbound: Outbound, *, again: bool = False) -> bool:
+        lease = self._keys.lease(SENDS, quoted(*_account(outbound)))
+        names = [self._keys.send(outbound.key), lease]
+        if await self._client.run(BEGIN, names, [self._worker, int(again)], repeatable=True):
+            return True
+        self._refused((outbound.key,))
+        return False
 
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None

@@ -134,6 +134,14 @@ class StreamReader(Generic[T]):
         self._release_entries(done)
         self._done_meanwhile |= done  # a running read may still return them
 
+    def again(self, ids: Iterable[str]) -> None:
+        """Read the streams of these entries again, because this process did not finish them."""
+        unfinished = [id_ for id_ in ids if id_ in self._unfinished]
+        positions = {self._unfinished[id_] for id_ in unfinished}
+        self._release_entries(unfinished)
+        for position in positions & set(self._from):
+            self._reset(position)
+
     async def run(self, hand: Callable[[T], None], has_room: Callable[[], bool]) -> None:
         """Pass on entries until cancelled; continues after outages of Redis."""
         self._renew_at, pause = 0.0, FIRST_PAUSE
@@ -342,6 +350,11 @@ class RedisSendSource:
         """Record that these sends no longer wait."""
         if self._feed is not None:
             self._feed.done(keys)
+
+    def refused(self, keys: Iterable[str]) -> None:
+        """Pass these sends on again, as far as this process still sends for their account."""
+        if self._feed is not None:
+            self._feed.again(keys)
 
     async def release(self) -> None:
         """After `run` ended: let another process continue at once. Never raises."""

@@ -140,6 +140,7 @@ MAX_REASON = 500
 REQUEUED = 2
 """In the column `begun`: a send that may have arrived, and that an operator queued again."""
 COLUMNS = "seq, outbound, attempts, created_at, begun, not_before"
+BEGIN = "UPDATE outbox SET begun = 1 WHERE key = ? AND state = 'waiting' AND (begun = 0 OR ?)"
 TRIED = """
     UPDATE outbox SET attempts = attempts + 1, reason = ?, begun = ?, not_before = ? WHERE key = ?
 """
@@ -184,9 +185,8 @@ class SqliteOutbox:
         query = f"SELECT {COLUMNS} FROM outbox WHERE state = 'waiting' ORDER BY seq LIMIT ?"  # noqa: S608 - a constant of this module
         return parse_rows(await self._fetch(query, limit), _outbox_entry)
 
-    async def begin(self, key: str) -> None:
-        update = "UPDATE outbox SET begun = 1 WHERE key = ?"
-        await self._database.run_job(lambda db: db.execute(update, (key,)))
+    async def begin(self, outbound: Outbound, *, again: bool = False) -> bool:
+        return await self._change(BEGIN, [(outbound.key, again)]) > 0
 
     async def tried(
         self, key: str, reason: str, *, unsure: bool = False, not_before: datetime | None = None

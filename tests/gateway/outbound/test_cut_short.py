@@ -203,6 +203,30 @@ async def test_an_edit_before_a_crash_is_repeated_without_a_note(
     assert not left.begun
 
 
+async def test_a_send_that_another_process_began_is_left_to_it(bench: Bench) -> None:
+    await bench.outbox.add([outbound("r:0", "a"), outbound("s:0", "b")])
+    bench.line.connected.clear()
+    await bench.deliverer.start()
+    await bench.outbox.begin(outbound("r:0"))
+    bench.line.connected.set()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == ["b"]
+    assert await bench.states() == {"r:0": "waiting", "s:0": "sent"}
+    bench.deliverer.take(await bench.outbox.waiting(10))
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == ["b", REPEAT_NOTE.text, "a"]
+
+
+async def test_a_send_that_another_process_confirmed_is_not_sent(bench: Bench) -> None:
+    await bench.outbox.add([outbound("r:0", "a"), outbound("s:0", "b")])
+    bench.line.connected.clear()
+    await bench.deliverer.start()
+    await bench.outbox.sent("r:0", Receipt("p1"))
+    bench.line.connected.set()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == ["b"]
+
+
 async def test_a_requested_pause_survives_a_restart(bench: Bench) -> None:
     last = Last(bench, Transient("429", 1800.0))
     await last.sends(outbound("r:0", "a"))

@@ -272,12 +272,12 @@ class Locked:
         for name in ("begin", "sent", "tried", "dead"):
             patch.setattr(bench.outbox, name, self._guarded(getattr(bench.outbox, name)))
 
-    def _guarded(self, write: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-        async def guarded(*arguments: object, **options: object) -> None:
+    def _guarded(self, write: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def guarded(*arguments: object, **options: object) -> object:
             if self.refusals > 0:
                 self.refusals -= 1
                 raise StoreUnavailable("disk full")
-            await write(*arguments, **options)
+            return await write(*arguments, **options)
 
         return guarded
 

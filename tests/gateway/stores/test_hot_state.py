@@ -173,13 +173,13 @@ async def test_the_result_of_the_last_attempt_is_stored(outbox: Outbox, clock: F
     keys = [f"r:{number}" for number in range(5)]
     await outbox.add([outbound(key) for key in keys])
     for key in keys[1:]:
-        await outbox.begin(key)
+        await outbox.begin(outbound(key))
     await outbox.tried("r:2", "Transient: later", not_before=clock.now() + DAY)
     await outbox.tried("r:3", "Ambiguous: cut", unsure=True)
     await outbox.tried("r:4", "Transient: 429", not_before=clock.now() + DAY)
-    await outbox.begin("r:4")
+    await outbox.begin(outbound("r:4"))
     await outbox.tried("r:4", "Transient: 500")
-    await outbox.begin("unknown")
+    await outbox.begin(outbound("unknown"))
     found = {item.outbound.key: (item.begun, item.not_before) for item in await outbox.waiting(9)}
     assert found == {
         "r:0": (False, None),
@@ -188,6 +188,20 @@ async def test_the_result_of_the_last_attempt_is_stored(outbox: Outbox, clock: F
         "r:3": (True, None),
         "r:4": (False, None),
     }
+
+
+async def test_an_attempt_that_another_one_precedes_does_not_start(outbox: Outbox) -> None:
+    await outbox.add([outbound(f"r:{number}") for number in range(3)])
+    assert await outbox.begin(outbound("r:0"))
+    assert not await outbox.begin(outbound("r:0"))
+    assert await outbox.begin(outbound("r:0"), again=True)
+    await outbox.tried("r:0", "Transient: later")
+    assert await outbox.begin(outbound("r:0"))
+    await outbox.sent("r:1", Receipt("p1"))
+    await outbox.dead(["r:2"], "too old")
+    for key in ("r:1", "r:2", "unknown"):
+        assert not await outbox.begin(outbound(key))
+        assert not await outbox.begin(outbound(key), again=True)
 
 
 async def test_a_send_can_be_queued_as_started(
@@ -201,7 +215,7 @@ async def test_a_send_can_be_queued_as_started(
 async def test_a_resent_dead_letter_starts_anew(outbox: Outbox, clock: FakeClock) -> None:
     assert isinstance(outbox, SqliteOutbox | RedisOutbox)
     await outbox.add((outbound("r:0"),))
-    await outbox.begin("r:0")
+    await outbox.begin(outbound("r:0"))
     await outbox.tried("r:0", "Permanent", not_before=clock.now() + DAY)
     await outbox.dead(("r:0",), "Permanent: no")
     assert await outbox.requeue(("r:0",)) == 1
@@ -213,7 +227,7 @@ async def test_a_resent_dead_letter_that_may_have_arrived_stays_begun(outbox: Ou
     assert isinstance(outbox, SqliteOutbox | RedisOutbox)
     await outbox.add((outbound("r:0"), outbound("r:1")))
     await outbox.tried("r:0", "Ambiguous", unsure=True)
-    await outbox.begin("r:1")
+    await outbox.begin(outbound("r:1"))
     for _ in range(2):
         await outbox.dead(("r:0", "r:1"), "Ambiguous: cut")
         assert await outbox.requeue(("r:0", "r:1")) == 2
@@ -222,7 +236,7 @@ async def test_a_resent_dead_letter_that_may_have_arrived_stays_begun(outbox: Ou
             (0, True, True),
             (0, True, True),
         ]
-    await outbox.begin("r:0")
+    assert await outbox.begin(outbound("r:0"), again=True)
     first, _ = await outbox.waiting(9)
     assert (first.begun, first.requeued) == (True, False)
 

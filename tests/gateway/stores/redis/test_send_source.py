@@ -9,6 +9,7 @@ import pytest
 from gateway.message import Receipt
 from gateway.ports.outbox import OutboxEntry
 from gateway.stores.redis.hot_state import RedisHotState
+from gateway.stores.redis.outbox import RedisOutbox
 from tests.gateway.stores.redis.conftest import Open
 from tests.gateway.stores.redis.support import HELD
 from tests.support.clock import FakeClock
@@ -176,3 +177,38 @@ async def test_completed_and_dead_sends_keep_their_state(state: RedisHotState) -
     assert [letter.entry.outbound.key for letter in await state.outbox.dead_letters(10)] == ["r1:0"]
     await state.outbox.add((outbound("r0:0"),))
     assert await state.outbox.waiting(10) == []
+
+
+async def test_a_suspended_process_starts_no_send_that_another_one_took_over(
+    another: Open, connect: Connect
+) -> None:
+    first = connect(await another(), MAIN)
+    await first.state.outbox.add([outbound("r0:0"), outbound("r1:0")])
+    await eventually(lambda: len(first.taken) == 2)
+    assert await first.state.outbox.begin(outbound("r0:0"))
+    await first.end()  # it is suspended, and its lease expires
+    second = connect(await another(lease=HELD), MAIN)
+    await eventually(lambda: len(second.taken) == 2)
+    assert [entry.begun for entry in second.taken] == [True, False]
+    assert not await first.state.outbox.begin(outbound("r0:0"), again=True)
+    assert not await first.state.outbox.begin(outbound("r1:0"))
+    assert await second.state.outbox.begin(outbound("r0:0"), again=True)
+    assert await second.state.outbox.begin(outbound("r1:0"))
+
+
+async def test_a_send_that_was_begun_elsewhere_is_passed_on_again_as_begun(
+    another: Open, connect: Connect
+) -> None:
+    sender = connect(await another(lease=HELD), MAIN)
+    await sender.state.outbox.add((outbound("r0:0"),))
+    await eventually(lambda: sender.taken)
+    elsewhere = RedisOutbox((await another()).client, FakeClock())
+    assert await elsewhere.begin(outbound("r0:0"))
+    assert not await sender.state.outbox.begin(outbound("r0:0"))
+    await sender.state.outbox.add((outbound("r1:0"),))
+    await eventually(lambda: len(sender.taken) == 3)
+    assert [(e.outbound.key, e.begun) for e in sender.taken] == [
+        ("r0:0", False),
+        ("r0:0", True),
+        ("r1:0", False),
+    ]
