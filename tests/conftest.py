@@ -3,14 +3,26 @@
 import gc
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
 from gateway.observe.logs import configure_logs
 from tests.attacks.report import summary, tried_in
 from tests.support import memory_disk
+from tests.support.clock import FakeClock
+from tests.support.databases import (
+    PATIENT,
+    Engine,
+    migrated_database,
+    postgres_database,
+    sqlite_database,
+    started,
+)
 from tests.support.servers import PostgresServer, RedisServer, postgres_server, redis_server
 from tests.support.start_caches import reuse_results_of_starts
 
@@ -83,6 +95,52 @@ def redis() -> Iterator[RedisServer]:
     """A Redis server of the test's own."""
     with redis_server() as server:
         yield server
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    """A file with the tables of all domains."""
+    async with started(sqlite_database(tmp_path / "test.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def postgres_url(postgres: PostgresServer) -> str:
+    """The URL of a PostgreSQL database with the tables of all domains."""
+    return await migrated_database(postgres)
+
+
+@pytest.fixture
+async def pool(postgres_url: str) -> AsyncIterator[PostgresDatabase]:
+    """Connections to that database."""
+    async with started(postgres_database(postgres_url, PATIENT)) as opened:
+        yield opened
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Either database: a test of what lasts runs once on each."""
+    opened: Engine = request.getfixturevalue("sqlite" if request.param == "sqlite" else "pool")
+    return opened
+
+
+@pytest.fixture
+async def second_engine(request: pytest.FixtureRequest, engine: Engine) -> AsyncIterator[Engine]:
+    """The same database over connections of its own, as another process has it."""
+    if isinstance(engine, SqliteDatabase):
+        async with started(sqlite_database(engine.path)) as other:
+            yield other
+    else:
+        url = request.getfixturevalue("postgres_url")
+        async with started(postgres_database(url, PATIENT)) as pool:
+            yield pool
 
 
 @pytest.fixture(autouse=True)

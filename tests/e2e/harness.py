@@ -1,11 +1,11 @@
 """A whole Parley in this process, its real client libraries connected to simulated platforms."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from parley.app import App
 from parley.config import from_mapping
@@ -153,6 +153,23 @@ async def app_on(
         for simulator in platforms.values():
             await simulator.wait_connected()
         yield app
+
+
+@asynccontextmanager
+async def running_as_processes(
+    roles: Sequence[Literal["adapter", "worker"]],
+    simulator: PlatformSimulator,
+    folder: Path,
+    overrides: Mapping[str, object],
+) -> AsyncIterator[None]:
+    """An application for each role, as if each were a process, behind one platform."""
+    platforms = {simulator.platform: simulator}
+    async with simulated(platforms) as port, AsyncExitStack() as stack:
+        settings = from_mapping(configuration(platforms, folder, port, overrides))
+        for role in roles:
+            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
+        await simulator.wait_connected()
+        yield
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ import pytest
 from simulators.base import PlatformSimulator
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import only, open_lab_with_model
+from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk
 
 CHANNELS = only("telegram-polling", "telegram-webhook")
@@ -24,16 +25,21 @@ def operated(platform: PlatformSimulator) -> Mapping[str, object]:
     return {"access": {"operators": [platform.person("Olga").id]}}
 
 
+def topics_of_two(lab: Lab) -> tuple[Talk, Talk]:
+    """Two people who write direct messages to one channel, each in a topic of their own."""
+    platform = lab.platform
+    assert isinstance(platform, TelegramSimulator)
+    ada, ben = platform.person("Ada"), platform.person("Ben")
+    hers = Talk(lab, ada, platform.direct_messages("News", ada))
+    return hers, Talk(lab, ben, platform.direct_messages("News", ben))
+
+
 @CHANNELS
 async def test_messages_of_one_person_are_not_visible_in_the_topic_of_another(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
-        platform = lab.platform
-        assert isinstance(platform, TelegramSimulator)
-        ada, ben = platform.person("Ada"), platform.person("Ben")
-        hers = Talk(lab, ada, platform.direct_messages("News", ada))
-        his = Talk(lab, ben, platform.direct_messages("News", ben))
+        platform, (hers, his) = lab.platform, topics_of_two(lab)
         assert hers.room.id == his.room.id
 
         await hers.say(f"my order is {WORD}")
@@ -45,7 +51,7 @@ async def test_messages_of_one_person_are_not_visible_in_the_topic_of_another(
 
         sent = [call for call in platform.calls if call.method == "sendMessage"]
         topics = [str(call.body.get("direct_messages_topic_id")) for call in sent]
-        assert topics == [ada.id, ben.id, ada.id]
+        assert topics == [hers.person.id, his.person.id, hers.person.id]
         assert all(call.status == 200 for call in platform.calls), "Telegram refused something"
 
 
@@ -54,11 +60,7 @@ async def test_memories_of_one_topic_are_not_recalled_in_another(
     variant: str, tmp_path: Path
 ) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
-        platform = lab.platform
-        assert isinstance(platform, TelegramSimulator)
-        ada, ben = platform.person("Ada"), platform.person("Ben")
-        hers = Talk(lab, ada, platform.direct_messages("News", ada))
-        his = Talk(lab, ben, platform.direct_messages("News", ben))
+        hers, his = topics_of_two(lab)
         await hers.say(f"my order is {WORD}")
         assert lab.app.memory.consolidation is not None
         await lab.app.memory.consolidation.everything()

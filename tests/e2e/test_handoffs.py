@@ -1,5 +1,7 @@
 """Agents hand tasks to people, who answer in their own direct message."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -90,16 +92,23 @@ async def person_of(lab: Lab, name: str) -> str:
     return str(noted[0])
 
 
+@asynccontextmanager
+async def offered_task(variant: str, folder: Path) -> AsyncIterator[tuple[Talk, Source, Handoff]]:
+    """A person, the agent that hands her a task, and the task once it is offered."""
+    async with open_lab(variant, folder) as lab:
+        ada = direct(lab)
+        await ada.say("say: hello")
+        source = Source(lab.app)
+        handoff = await source.hand(await person_of(lab, "Ada"))
+        await offered(lab.app)
+        yield ada, source, handoff
+
+
 @ONCE_EACH
 async def test_a_person_accepts_and_completes_a_task_by_button_and_command(
     variant: str, tmp_path: Path
 ) -> None:
-    async with open_lab(variant, tmp_path) as lab:
-        ada = direct(lab)
-        await ada.say("say: hello")
-        source = Source(lab.app)
-        made = await source.hand(await person_of(lab, "Ada"))
-        await offered(lab.app)
+    async with offered_task(variant, tmp_path) as (ada, source, made):
         offer = (await ada.shown())[-1]
         assert "An agent hands you a task" in offer.text
         assert "F *1*" in offer.text
@@ -112,7 +121,7 @@ async def test_a_person_accepts_and_completes_a_task_by_button_and_command(
         assert "You have accepted" in (await ada.press(offer, "Accept")).text
         assert (await source.state(made)).status is HandoffStatus.ACCEPTED
         again = next(shown for shown in await ada.shown() if shown.id == offer.id)
-        if lab.platform.platform != "whatsapp":
+        if variant != "whatsapp":
             assert not again.buttons, "pressed buttons disappear"
         listed = (await ada.command("handoffs")).text
         assert made.id[:8] in listed
@@ -123,7 +132,7 @@ async def test_a_person_accepts_and_completes_a_task_by_button_and_command(
         assert ended.status is HandoffStatus.COMPLETED
         assert ended.result == {"text": "Looks good, two typos fixed"}
         assert "no open tasks" in (await ada.command("handoffs")).text
-        await offered(lab.app)
+        await offered(ada.lab.app)
         assert "no open tasks" in (await ada.shown())[-1].text, "it is offered once"
 
 
@@ -131,12 +140,7 @@ async def test_a_person_accepts_and_completes_a_task_by_button_and_command(
 async def test_a_person_rejects_a_task_by_a_typed_command_and_the_source_reads_why(
     variant: str, tmp_path: Path
 ) -> None:
-    async with open_lab(variant, tmp_path) as lab:
-        ada = direct(lab)
-        await ada.say("say: hello")
-        source = Source(lab.app)
-        made = await source.hand(await person_of(lab, "Ada"))
-        await offered(lab.app)
+    async with offered_task(variant, tmp_path) as (ada, source, made):
         rejected = await ada.command("handoff", f"reject {made.id[:8]} not my area")
         assert "You have rejected" in rejected.text
         ended = await source.state(made)

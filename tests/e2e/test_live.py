@@ -329,24 +329,29 @@ async def test_after_a_restart_the_same_message_becomes_the_answer(
             assert [m.id for m in await scene.lab.quiet(room)] == [shown.id]
 
 
+async def growing_in_a_thread(direct: Scene) -> Scene:
+    """A thread of a direct conversation, in which most of an answer is shown."""
+    ada = direct.platform.person("Ada")
+    thread = await direct.platform.open_thread(ada, direct.room, "whales")
+    direct.model.write("I am listening.")
+    direct.model.end()
+    await direct.lab.answer(direct.room)
+    await direct.lab.idle()
+    scene = Scene(direct.lab, direct.model, thread)
+    await scene.ask()
+    for part in (BEGUN, MORE):
+        scene.model.write(part)
+        await scene.answers(lambda texts, part=part: any(part.strip() in text for text in texts))  # type: ignore[misc]
+    return scene
+
+
 async def test_on_slack_answers_are_streamed_in_threads_of_direct_messages(
     model: HeldModel, tmp_path: Path
 ) -> None:
     async with in_a_room("slack-socket", model, tmp_path, direct=True) as direct:
-        ada = direct.platform.person("Ada")
-        thread = await direct.platform.open_thread(ada, direct.room, "whales")
-        model.write("I am listening.")
-        model.end()
-        await direct.lab.answer(direct.room)
-        await direct.lab.idle()
-        scene = Scene(direct.lab, model, thread)
-        await scene.ask()
-        model.write(BEGUN)
-        await scene.answers(lambda texts: any(BEGUN.strip() in text for text in texts))
-        model.write(MORE)
-        await scene.answers(lambda texts: any(MORE.strip() in text for text in texts))
+        scene = await growing_in_a_thread(direct)
         await scene.finish(END)
-        said = [m for m in by_bot(scene.platform.shown(thread)) if "whale" in m.text]
+        said = [m for m in by_bot(scene.platform.shown(scene.room)) if "whale" in m.text]
         assert [message.text for message in said] == [WHOLE]
         counts = [scene.requests(f"chat.{name}Stream") for name in ("start", "append", "stop")]
         assert counts[0] == counts[2] == 1
@@ -360,21 +365,10 @@ async def test_a_stream_ended_by_slack_continues_as_an_edited_message(
         slack = direct.platform
         assert isinstance(slack, SlackSimulator)
         slack.world.stream_seconds = 0.5
-        ada = slack.person("Ada")
-        thread = await slack.open_thread(ada, direct.room, "whales")
-        model.write("I am listening.")
-        model.end()
-        await direct.lab.answer(direct.room)
-        await direct.lab.idle()
-        scene = Scene(direct.lab, model, thread)
-        await scene.ask()
-        model.write(BEGUN)
-        await scene.answers(lambda texts: any(BEGUN.strip() in text for text in texts))
-        model.write(MORE)
-        await scene.answers(lambda texts: any(MORE.strip() in text for text in texts))
+        scene = await growing_in_a_thread(direct)
         assert scene.requests("chat.update") == 1
         await scene.finish(END)
-        said = [m for m in by_bot(slack.shown(thread)) if "whale" in m.text]
+        said = [m for m in by_bot(slack.shown(scene.room)) if "whale" in m.text]
         assert [message.text for message in said] == [WHOLE]
 
 

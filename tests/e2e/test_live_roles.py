@@ -1,21 +1,17 @@
 """An answer that grows while a worker writes it and another process holds the connection."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from parley.app import App
-from parley.config import from_mapping
 from simulators.base import ApiCall, Fault, PlatformSimulator, Shown, SimRoom
 from simulators.telegram import TelegramSimulator
 from tests.e2e.conftest import VARIANTS, only
-from tests.e2e.harness import FAST, by_bot, configuration, simulated
+from tests.e2e.harness import FAST, by_bot, running_as_processes
 from tests.support.databases import new_database
 from tests.support.held_model import HeldModel
-from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer
 from tests.support.waiting import eventually
 
@@ -50,17 +46,13 @@ async def platform(
 ) -> AsyncIterator[PlatformSimulator]:
     """A platform, with an adapter process and two workers behind it."""
     simulator = VARIANTS[variant]()
-    platforms = {simulator.platform: simulator}
     stores = {
         "storage": {"url": redis.url},
         "database": {"url": new_database(postgres)},
         "delivery": FAST,
     }
-    async with simulated(platforms) as port, AsyncExitStack() as stack:
-        settings = from_mapping(configuration(platforms, tmp_path, port, stores))
-        for role in ("adapter", "worker", "worker"):
-            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
-        await simulator.wait_connected()
+    roles: Final = ("adapter", "worker", "worker")
+    async with running_as_processes(roles, simulator, tmp_path, stores):
         yield simulator
 
 

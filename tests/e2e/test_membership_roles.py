@@ -1,22 +1,18 @@
 """A worker asks the process that holds the connection for the members of a project."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from parley.app import App
-from parley.config import from_mapping
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, PlatformSimulator, SimPerson, SimRoom
 from tests.e2e.conftest import VARIANTS, only
-from tests.e2e.harness import FAST, by_bot, configuration, simulated
+from tests.e2e.harness import FAST, by_bot, running_as_processes
 from tests.e2e.test_membership import ASKED, BIBLE, WORD, leave
 from tests.support.databases import new_database
 from tests.support.patience import PATIENCE
-from tests.support.program import running_app
 from tests.support.servers import PostgresServer, RedisServer
 
 pytestmark = pytest.mark.xdist_group("databases")
@@ -42,7 +38,6 @@ async def platform(
 ) -> AsyncIterator[PlatformSimulator]:
     """A platform, with an adapter process and a worker behind it."""
     simulator = VARIANTS[variant]()
-    platforms = {simulator.platform: simulator}
     more = {
         "storage": {"url": redis.url},
         "database": {"url": new_database(postgres)},
@@ -54,11 +49,7 @@ async def platform(
             "base_url": model.base_url,
         },
     }
-    async with simulated(platforms) as port, AsyncExitStack() as stack:
-        settings = from_mapping(configuration(platforms, tmp_path, port, more))
-        for role in ("adapter", "worker"):
-            await stack.enter_async_context(running_app(App(settings, role=role), drain=1))
-        await simulator.wait_connected()
+    async with running_as_processes(("adapter", "worker"), simulator, tmp_path, more):
         yield simulator
 
 

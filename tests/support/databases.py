@@ -3,9 +3,10 @@
 import itertools
 import os
 from collections import deque
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -15,6 +16,9 @@ from db.sqlite import SqliteDatabase
 from parley.wiring.storage import SCHEMAS
 from tests.support.patience import PATIENCE
 from tests.support.servers import PostgresServer
+
+Engine: TypeAlias = SqliteDatabase | PostgresDatabase
+Opened = TypeVar("Opened", SqliteDatabase, PostgresDatabase)
 
 PATIENT = PoolLimits(checkout=PATIENCE, statement=PATIENCE)
 """For tests in which the server is there and only the machine is busy."""
@@ -33,6 +37,16 @@ def sqlite_database(path: Path | str, **options: Any) -> SqliteDatabase:
 def postgres_database(url: str, limits: PoolLimits | None = None) -> PostgresDatabase:
     """A PostgreSQL database with the tables of all domains, not opened yet."""
     return PostgresDatabase(url, SCHEMAS, limits)
+
+
+@asynccontextmanager
+async def started(database: Opened) -> AsyncIterator[Opened]:
+    """A database that is open until the end."""
+    await database.start()
+    try:
+        yield database
+    finally:
+        await database.stop()
 
 
 def new_database(server: PostgresServer) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from telegram import Bot, InputFile
@@ -153,25 +154,34 @@ async def test_a_download_has_a_limit_with_and_without_a_declared_length() -> No
     await server.wait_closed()
 
 
-@pytest.mark.parametrize("answer", [b"{}", b"", b"<html>", b"[" * 100_000, b'{"parameters":[]}'])
-async def test_a_429_without_a_time_means_one_second(answer: bytes) -> None:
+@asynccontextmanager
+async def bot_answered_with(status: int, body: bytes) -> AsyncIterator[RawBot]:
+    """A bot whose requests are answered with this status and body."""
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        head = f"HTTP/1.1 429 X\r\nContent-Length: {len(answer)}\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode() + answer)
+        head = f"HTTP/1.1 {status} X\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
         await writer.drain()
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    bot = make_bot("1:x", f"http://127.0.0.1:{port}")
+    bot = make_bot("1:x", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     await bot.request.initialize()
-    with pytest.raises(RateLimited) as caught:
-        await bot.call("getMe", {})
+    try:
+        yield bot
+    finally:
+        await bot.request.shutdown()
+        server.close()
+        await server.wait_closed()
+
+
+@pytest.mark.parametrize("answer", [b"{}", b"", b"<html>", b"[" * 100_000, b'{"parameters":[]}'])
+async def test_a_429_without_a_time_means_one_second(answer: bytes) -> None:
+    async with bot_answered_with(429, answer) as bot:
+        with pytest.raises(RateLimited) as caught:
+            await bot.call("getMe", {})
     assert caught.value.seconds == 1
-    await bot.request.shutdown()
-    server.close()
-    await server.wait_closed()
 
 
 def test_errors_are_mapped_to_error_types() -> None:
@@ -194,21 +204,7 @@ async def test_a_migrated_group_reports_its_new_id() -> None:
             "parameters": {"migrate_to_chat_id": -100777},
         }
     ).encode()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        head = f"HTTP/1.1 400 X\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        writer.write(head.encode() + body)
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    bot = make_bot("1:x", f"http://127.0.0.1:{port}")
-    await bot.request.initialize()
-    with pytest.raises(Exception, match="migrated") as caught:
-        await bot.call("sendMessage", {"chat_id": 1, "text": "x"})
+    async with bot_answered_with(400, body) as bot:
+        with pytest.raises(Exception, match="migrated") as caught:
+            await bot.call("sendMessage", {"chat_id": 1, "text": "x"})
     assert "-100777" in str(delivery_error(caught.value))  # type: ignore[arg-type]
-    await bot.request.shutdown()
-    server.close()
-    await server.wait_closed()

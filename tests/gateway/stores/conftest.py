@@ -1,11 +1,9 @@
 """All stores that implement a port, in one fixture each: all pass the same tests."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.ports.adapter import AdapterStates
 from gateway.ports.inbox import Inbox
@@ -24,21 +22,7 @@ from gateway.stores.unit_of_work import TurnWriter
 from gateway.stores.usage import UsageLedger
 from tests.gateway.stores.redis.support import age, clean, hot_state, new_prefix, redis_url
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
-from tests.support.servers import PostgresServer
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    opened = sqlite_database(tmp_path / "test.db")
-    await opened.start()
-    yield opened
-    await opened.stop()
+from tests.support.databases import Engine
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +43,7 @@ async def redis_state(redis: str, clock: FakeClock) -> AsyncIterator[RedisHotSta
 def hot(request: pytest.FixtureRequest) -> SqliteDatabase | RedisHotState:
     """Each test of what moves runs once on either store."""
     opened: SqliteDatabase | RedisHotState = request.getfixturevalue(
-        "database" if request.param == "sqlite" else "redis_state"
+        "sqlite" if request.param == "sqlite" else "redis_state"
     )
     return opened
 
@@ -99,39 +83,20 @@ def states(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> AdapterStat
 
 
 @pytest.fixture
-async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresDatabase]:
-    opened = postgres_database(await migrated_database(postgres), PATIENT)
-    await opened.start()
-    yield opened
-    await opened.stop()
-
-
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-def long_lived(request: pytest.FixtureRequest) -> SqliteDatabase | PostgresDatabase:
-    """Each test of what lasts runs once on either database."""
-    opened: SqliteDatabase | PostgresDatabase = request.getfixturevalue(
-        "database" if request.param == "sqlite" else "pool"
-    )
-    return opened
+def conversations(engine: Engine) -> Conversations:
+    return Conversations(engine)
 
 
 @pytest.fixture
-def conversations(long_lived: SqliteDatabase | PostgresDatabase) -> Conversations:
-    return Conversations(long_lived)
+def usage(engine: Engine, clock: FakeClock) -> UsageLedger:
+    return UsageLedger(engine, clock)
 
 
 @pytest.fixture
-def usage(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> UsageLedger:
-    return UsageLedger(long_lived, clock)
+def traces(engine: Engine) -> Traces:
+    return Traces(engine)
 
 
 @pytest.fixture
-def traces(long_lived: SqliteDatabase | PostgresDatabase) -> Traces:
-    return Traces(long_lived)
-
-
-@pytest.fixture
-def keeper(long_lived: SqliteDatabase | PostgresDatabase) -> TurnWriter:
-    return TurnWriter(long_lived)
+def keeper(engine: Engine) -> TurnWriter:
+    return TurnWriter(engine)

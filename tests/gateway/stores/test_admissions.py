@@ -5,8 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.people import Role
 from gateway.policy.pairing import (
     CODE_VALID,
@@ -23,6 +21,7 @@ from gateway.ports.admissions import Applicant, OwnerCode
 from gateway.stores.admissions import MAX_NOTICES, NOTIFIED_FOR, SqlAdmissions
 from gateway.stores.personal_data import SqlPersonalData
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 from tests.support.messages import AT, direct
 
 ADA, BOB = (Applicant("t", f"test:main:{one}", one.title(), direct(one)) for one in ("ada", "bob"))
@@ -31,8 +30,8 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def store(long_lived: SqliteDatabase | PostgresDatabase) -> SqlAdmissions:
-    return SqlAdmissions(long_lived)
+def store(engine: Engine) -> SqlAdmissions:
+    return SqlAdmissions(engine)
 
 
 async def asked(store: SqlAdmissions, who: Applicant = ADA, id_: str = "r1") -> str:
@@ -259,10 +258,10 @@ async def test_expired_entries_are_deleted_after_a_day(store: SqlAdmissions) -> 
 
 
 async def test_all_data_of_a_person_is_exported_and_erased(
-    store: SqlAdmissions, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
+    store: SqlAdmissions, engine: Engine, clock: FakeClock
 ) -> None:
     """An erased person has no admission: its row would name them."""
-    personal = SqlPersonalData(long_lived, clock)
+    personal = SqlPersonalData(engine, clock)
     await store.put_owner_code(CODE, hash_code(CODE.code))
     await store.claim(ADA, CODE.code, AT)
     await asked(store)

@@ -5,13 +5,12 @@ from datetime import timedelta
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.ports.conversations import NO_NOTES, ConversationSummary, ConversationTask, StoredTurn
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.personal_data import SqlPersonalData
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 from tests.support.messages import AT, place
 
 ADA, BOB = "test:main:ada", "test:main:bob"
@@ -22,13 +21,13 @@ SUMMARY = ConversationSummary("They chose rye.", "m1", "assistant", AT, (ADA, BO
 
 
 @pytest.fixture
-def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
-    return ConversationNoteStore(long_lived)
+def notes(engine: Engine) -> ConversationNoteStore:
+    return ConversationNoteStore(engine)
 
 
 @pytest.fixture
-def personal(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> SqlPersonalData:
-    return SqlPersonalData(long_lived, clock)
+def personal(engine: Engine, clock: FakeClock) -> SqlPersonalData:
+    return SqlPersonalData(engine, clock)
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.errors import BadInput
 from gateway.ports import Activity, ActivityLog, Usage
@@ -14,14 +12,15 @@ from gateway.ports.usage import UsageRow
 from gateway.stores.conversations import SqlActivity
 from gateway.stores.traces import Traces
 from gateway.stores.usage import UsageLedger
+from tests.support.databases import Engine
 
 AT = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 WEEK = AT - timedelta(days=7)
 
 
 @pytest.fixture
-def activity(long_lived: SqliteDatabase | PostgresDatabase) -> ActivityLog:
-    return SqlActivity(long_lived)
+def activity(engine: Engine) -> ActivityLog:
+    return SqlActivity(engine)
 
 
 async def answered(

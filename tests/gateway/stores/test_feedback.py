@@ -4,8 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.message import Receipt
 from gateway.ports.outbox import KEEP_RECEIPTS, Outbox
 from gateway.stores.feedback import (
@@ -19,6 +17,7 @@ from gateway.stores.feedback import (
 from gateway.stores.personal_data import SqlPersonalData
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, place
 
 ADA, BOB = "test:main:ada", "test:main:bob"
@@ -26,8 +25,8 @@ HERE = message_key(place("C1"), "5")
 
 
 @pytest.fixture
-def feedback(long_lived: SqliteDatabase | PostgresDatabase) -> FeedbackStore:
-    return FeedbackStore(long_lived)
+def feedback(engine: Engine) -> FeedbackStore:
+    return FeedbackStore(engine)
 
 
 def thumb(person: str, rating: Rating, at: str = HERE, turn_id: str = "x1") -> Feedback:
@@ -64,9 +63,9 @@ async def test_ratings_expire(feedback: FeedbackStore) -> None:
 
 
 async def test_ratings_are_exported_and_erased_with_their_person(
-    feedback: FeedbackStore, long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock
+    feedback: FeedbackStore, engine: Engine, clock: FakeClock
 ) -> None:
-    personal = SqlPersonalData(long_lived, clock)
+    personal = SqlPersonalData(engine, clock)
     await feedback.put(thumb(ADA, 1))
     await feedback.put(thumb(BOB, -1))
     (row,) = await personal.export("t", (ADA,))

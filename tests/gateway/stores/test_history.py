@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.authorship import Material
 from gateway.conversation import ConversationKey
 from gateway.message import Place
@@ -16,6 +14,7 @@ from gateway.ports.conversations import ConversationSummary, ConversationTask, S
 from gateway.ports.history import History, SpokenRef, Whose
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.stores.history import SqlHistory
+from tests.support.databases import Engine
 from tests.support.messages import AT
 
 ADA, BOB = "test:main:ada", "test:main:bob"
@@ -26,13 +25,13 @@ HERE = Place("test", "main", "C1", Audience.PUBLIC_ROOM, "W1")
 
 
 @pytest.fixture
-def history(long_lived: SqliteDatabase | PostgresDatabase) -> History:
-    return SqlHistory(long_lived)
+def history(engine: Engine) -> History:
+    return SqlHistory(engine)
 
 
 @pytest.fixture
-def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
-    return ConversationNoteStore(long_lived)
+def notes(engine: Engine) -> ConversationNoteStore:
+    return ConversationNoteStore(engine)
 
 
 def said(id_: str, person: str, text: str, answer: str) -> tuple[StoredTurn, StoredTurn]:

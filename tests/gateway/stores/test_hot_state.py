@@ -303,19 +303,19 @@ def test_every_send_survives_conversion_to_json(text: str, payload: dict[str, st
 
 
 async def test_an_unreadable_row_does_not_prevent_a_start(
-    database: SqliteDatabase,
+    sqlite: SqliteDatabase,
 ) -> None:
     clock = FakeClock()
-    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
+    inbox, outbox = SqliteInbox(sqlite, clock), SqliteOutbox(sqlite, clock)
     for name in ("m1", "m2"):
         kept = InboxEntry(name, "lane", received("private words", message_id=name), clock.now())
         await inbox.add(kept, DAY)
         await outbox.add((outbound(f"{name}:0", "private words"),))
     broken = """{"kind": "message", "message": "private words"}"""
-    await database.run_job(
+    await sqlite.run_job(
         lambda db: db.execute("UPDATE inbox SET event = ? WHERE rowid = 1", (broken,))
     )
-    await database.run_job(
+    await sqlite.run_job(
         lambda db: db.execute("UPDATE outbox SET outbound = ? WHERE rowid = 1", (broken,))
     )
     with capture_logs() as logs:

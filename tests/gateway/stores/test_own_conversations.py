@@ -4,8 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.conversation import key_of
 from gateway.message import Place
 from gateway.people import Audience
@@ -13,6 +11,7 @@ from gateway.ports.conversations import StoredTurn
 from gateway.ports.own_conversations import MessageName
 from gateway.stores.conversations import Conversations
 from gateway.stores.history import MAX_BEGINNING, SqlOwnConversations
+from tests.support.databases import Engine
 from tests.support.messages import AT
 
 ADA, BEN = "web-ada", "web-ben"
@@ -38,8 +37,8 @@ async def told(
 
 
 @pytest.fixture
-def own(long_lived: SqliteDatabase | PostgresDatabase) -> SqlOwnConversations:
-    return SqlOwnConversations(long_lived)
+def own(engine: Engine) -> SqlOwnConversations:
+    return SqlOwnConversations(engine)
 
 
 async def test_conversations_are_listed_newest_first_by_their_first_words(

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import pytest
 
-from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey, key_of
 from gateway.message import MessageAuthor, MessageReceived, Receipt
@@ -33,6 +32,7 @@ from memory.model.record import Tier
 from memory.service.read import working_records
 from tests.memory.stores.records import access as reach_to
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 from tests.support.messages import AT, direct, message, outbound, place
 
 ADA, BOB = "test:main:ada", "test:main:bob"
@@ -53,8 +53,8 @@ class Working(Personal, Protocol):
 
 
 @pytest.fixture
-def lasting(long_lived: SqliteDatabase | PostgresDatabase, clock: FakeClock) -> Working:
-    return SqlPersonalData(long_lived, clock)
+def lasting(engine: Engine, clock: FakeClock) -> Working:
+    return SqlPersonalData(engine, clock)
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def moving(hot: SqliteDatabase | RedisHotState, clock: FakeClock) -> Personal:
 
 
 @pytest.fixture
-def notes(long_lived: SqliteDatabase | PostgresDatabase) -> ConversationNoteStore:
-    return ConversationNoteStore(long_lived)
+def notes(engine: Engine) -> ConversationNoteStore:
+    return ConversationNoteStore(engine)
 
 
 def trace(id_: str, message_id: str, key: ConversationKey = KEY) -> Trace:

@@ -35,11 +35,11 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
-    database: SqliteDatabase, clock: FakeClock
+    sqlite: SqliteDatabase, clock: FakeClock
 ) -> None:
-    inbox, outbox = SqliteInbox(database, clock), SqliteOutbox(database, clock)
-    buckets, states = SqliteBuckets(database, clock), SqliteAdapterStates(database, clock)
-    conversations, traces = Conversations(database), Traces(database)
+    inbox, outbox = SqliteInbox(sqlite, clock), SqliteOutbox(sqlite, clock)
+    buckets, states = SqliteBuckets(sqlite, clock), SqliteAdapterStates(sqlite, clock)
+    conversations, traces = Conversations(sqlite), Traces(sqlite)
 
     async def fill(names: str) -> None:
         for name in names:
@@ -71,7 +71,7 @@ async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
         assert [await prune() for _ in range(3)] == [2, 1, 0]
     for table in ("inbox", "outbox", "buckets", "adapter_state", "turns", "traces"):
         sql = f"SELECT count(*) FROM {table}"
-        assert await database.run_job(lambda db, sql=sql: db.execute(sql).fetchone()) == (1,), table  # type: ignore[misc]
+        assert await sqlite.run_job(lambda db, sql=sql: db.execute(sql).fetchone()) == (1,), table  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ async def test_every_table_deletes_old_rows_in_steps_and_keeps_new_ones(
     ],
 )
 async def test_tables_that_grow_are_not_scanned(
-    database: SqliteDatabase, table: str, key: str, where: str, values: tuple[float, ...]
+    sqlite: SqliteDatabase, table: str, key: str, where: str, values: tuple[float, ...]
 ) -> None:
     asked: list[str] = []
 
@@ -98,4 +98,4 @@ async def test_tables_that_grow_are_not_scanned(
         plan = db.execute(f"EXPLAIN QUERY PLAN {asked[-1]}").fetchall()
         assert not [row for row in plan if row[3].startswith("SCAN")], plan
 
-    await database.run_job(job)
+    await sqlite.run_job(job)

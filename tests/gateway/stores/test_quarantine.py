@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.inbound.crash_loop_guard import (
     KEEP,
@@ -21,6 +20,7 @@ from gateway.ports.adapter import AdapterStates
 from gateway.ports.work_guard import Owner, Quarantined, WorkItem
 from gateway.stores.quarantine import QuarantineStore
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 DAY = timedelta(days=1)
 ADA = Owner("tenant", "telegram:main:7", "telegram:main:C1")
@@ -28,8 +28,8 @@ POISON, CHORE = WorkItem("waiting_turn", "t1"), WorkItem("chore", "memories")
 
 
 @pytest.fixture
-def store(long_lived: SqliteDatabase | PostgresDatabase) -> QuarantineStore:
-    return QuarantineStore(long_lived)
+def store(engine: Engine) -> QuarantineStore:
+    return QuarantineStore(engine)
 
 
 def entry(number: int, clock: FakeClock) -> Quarantined:
@@ -106,8 +106,8 @@ class World:
 
 
 @pytest.fixture
-def world(states: AdapterStates, database: SqliteDatabase, clock: FakeClock) -> World:
-    return World(states, QuarantineStore(database), clock)
+def world(states: AdapterStates, sqlite: SqliteDatabase, clock: FakeClock) -> World:
+    return World(states, QuarantineStore(sqlite), clock)
 
 
 @pytest.mark.parametrize("kind", ["chore", "heartbeat", "embedding", "payload"])

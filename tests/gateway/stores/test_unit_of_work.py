@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from db import Statement
-from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from gateway.conversation import ConversationKey
 from gateway.message import send_key
@@ -24,6 +23,7 @@ from gateway.stores.redis.hot_state import RedisHotState
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from gateway.stores.unit_of_work import TurnWriter, TwoStepUnitOfWork
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 from tests.support.messages import AT, outbound, received
 
 ADA = "test:main:ada"
@@ -62,17 +62,17 @@ async def accept(inbox: Inbox) -> None:
     )
 
 
-async def rows(long_lived: SqliteDatabase | PostgresDatabase) -> str:
+async def rows(engine: Engine) -> str:
     """Everything that is stored about the turn."""
     every = [
-        await long_lived.fetch(Statement(f"SELECT * FROM {table}"))
+        await engine.fetch(Statement(f"SELECT * FROM {table}"))
         for table in ("turns", "waiting_turns", "usage", "traces")
     ]
     return str(every)
 
 
 async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
-    long_lived: SqliteDatabase | PostgresDatabase,
+    engine: Engine,
     keeper: TurnWriter,
     inbox: Inbox,
     states: AdapterStates,
@@ -82,14 +82,14 @@ async def test_a_turn_of_a_person_erased_meanwhile_stores_its_cost_only(
     await accept(inbox)
     assert await moving.erase("t", (ADA,)) == 1
     assert not await journal.complete(done())
-    left = await rows(long_lived)
+    left = await rows(engine)
     for word in ("Luna", ADA, "m1", "C1"):
         assert word not in left, word
     assert "model" in left
 
 
 async def test_a_turn_completed_by_another_worker_keeps_its_rows(
-    long_lived: SqliteDatabase | PostgresDatabase,
+    engine: Engine,
     keeper: TurnWriter,
     inbox: Inbox,
     states: AdapterStates,
@@ -98,4 +98,4 @@ async def test_a_turn_completed_by_another_worker_keeps_its_rows(
     await accept(inbox)
     assert await journal.complete(done())
     assert not await journal.complete(replace(done(), outbound=(outbound("other:0"),)))
-    assert "Luna" in await rows(long_lived)
+    assert "Luna" in await rows(engine)

@@ -2,13 +2,10 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from db.postgres import PostgresDatabase
-from db.sqlite import SqliteDatabase
 from gateway.message import Place
 from gateway.people import Audience, Role
 from gateway.ports.memory import Caller
@@ -28,12 +25,10 @@ from parley.wiring.agents import WiredAgents, wire_agents
 from parley.wiring.storage import memory_stores
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
-from tests.support.databases import PATIENT, migrated_database, postgres_database, sqlite_database
-from tests.support.servers import PostgresServer
+from tests.support.databases import Engine, sqlite_database, started
 
 API = Place("telegram", "main", "", Audience.DIRECT)
 ROOM = Place("telegram", "main", "-100", Audience.PRIVATE_ROOM)
-Engine = SqliteDatabase | PostgresDatabase
 
 
 @dataclass
@@ -109,54 +104,9 @@ class Agents:
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
-async def sqlite(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    opened = sqlite_database(tmp_path / "test.db")
-    await opened.start()
-    yield opened
-    await opened.stop()
-
-
-@pytest.fixture
-async def pool(postgres: PostgresServer) -> AsyncIterator[PostgresDatabase]:
-    opened = postgres_database(await migrated_database(postgres), PATIENT)
-    await opened.start()
-    yield opened
-    await opened.stop()
-
-
-@pytest.fixture(
-    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
-)
-def engine(request: pytest.FixtureRequest) -> Engine:
-    name = "sqlite" if request.param == "sqlite" else "pool"
-    opened: Engine = request.getfixturevalue(name)
-    return opened
-
-
-@pytest.fixture
 async def agents(engine: Engine, clock: FakeClock) -> AsyncIterator[Agents]:
-    hot = sqlite_database(":memory:")
-    await hot.start()
-    stores = memory_stores(engine, clock)
-    rig = rig_on(stores, hot, clock)
-    wired = wire_agents(stores, rig.people, rig.path, clock, AgentLimits())
-    yield Agents(rig, wired, engine, clock)
-    await hot.stop()
-
-
-@pytest.fixture
-async def second(engine: Engine) -> AsyncIterator[Engine]:
-    """The same database over connections of its own, as another process has it."""
-    other: Engine
-    if isinstance(engine, SqliteDatabase):
-        other = sqlite_database(engine.path)
-    else:
-        other = postgres_database(engine._conninfo, PATIENT)
-    await other.start()
-    yield other
-    await other.stop()
+    async with started(sqlite_database(":memory:")) as hot:
+        stores = memory_stores(engine, clock)
+        rig = rig_on(stores, hot, clock)
+        wired = wire_agents(stores, rig.people, rig.path, clock, AgentLimits())
+        yield Agents(rig, wired, engine, clock)

@@ -23,8 +23,8 @@ from memory.audit import Audit
 from memory.stores.people import PeopleStore
 from tests.memory.agents.making import ADA, BOB, EVE, Directory, agent, request_of
 from tests.memory.rig import Noted
-from tests.memory.stores.conftest import Engine
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 TASK = {"task_description": "Write the form"}
 HOUR = timedelta(hours=1)

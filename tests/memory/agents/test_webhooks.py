@@ -20,8 +20,8 @@ from memory.agents.webhooks import AT_ONCE, PAUSES, EventWebhook, WebhookDeliver
 from safety.http.addresses import HostRule
 from safety.http.client import GuardedClient, OutboundPolicy
 from tests.memory.agents.making import ADA, AT, BOB
-from tests.memory.stores.conftest import Engine
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 KEY = b"a key of at least 24 bytes"
 
@@ -183,10 +183,10 @@ async def test_a_redirect_and_a_private_address_are_refused(
 
 
 async def test_two_processes_do_not_send_an_event_twice(
-    rig: Rig, second: Engine, clock: FakeClock
+    rig: Rig, second_engine: Engine, clock: FakeClock
 ) -> None:
     await rig.happens(*[EventKind.POOL_SHARED] * 10)
-    other = delivery_to(second, clock, rig.receiver)
+    other = delivery_to(second_engine, clock, rig.receiver)
     assert sum(await asyncio.gather(rig.delivery.step(), other.step())) == 10
     assert len(rig.receiver.got) == 10
 

@@ -21,7 +21,7 @@ from memory.knowledge.access import (
     reads,
 )
 from memory.model.scope import RequestScope, project_of
-from tests.memory.stores.conftest import Engine
+from tests.support.databases import Engine
 
 TEAM: Final = "slack:main:T1"
 ELSEWHERE: Final = "slack:main:T2"

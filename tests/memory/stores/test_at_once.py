@@ -10,9 +10,9 @@ import pytest
 from db.sqlite import SqliteDatabase
 from memory.model.record import Record
 from memory.ports.memories import Filter, MemoryStore
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import access, record, store
 from tests.memory.stores.writing import CHAINS, DISTINCT, ROUNDS, head_of
+from tests.support.databases import Engine
 
 
 async def one_writer(engine: str, url: str, seed: int) -> tuple[int, list[str]]:

@@ -10,7 +10,7 @@ from db.errors import StoreUnavailable
 from memory.audit import chained, first_broken
 from memory.ports.audit import AuditEntry, Link
 from memory.stores.audit import SqlAuditLog
-from tests.memory.stores.conftest import Engine
+from tests.support.databases import Engine
 
 KEY = b"a key of the operator's"
 AT = datetime(2026, 11, 21, 9, 30, 15, 123456, tzinfo=UTC)

@@ -13,9 +13,9 @@ from memory.ports.memories import MemoryStore
 from memory.stores.memories import SqlMemories
 from memory.stores.partitions import owner_of
 from memory.stores.search import searches_on
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import AT, access, record, store, texts
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 TABLES = ("memories", "memory_words", "memory_origins", "memory_vectors")
 SECRET = "xylophonist"
@@ -62,41 +62,41 @@ async def test_a_deleted_memory_leaves_no_row_anywhere(
         await engine.run_job(lambda db: db.execute(check))
 
 
-def pages(database: SqliteDatabase) -> bytes:
+def pages(sqlite: SqliteDatabase) -> bytes:
     """Everything that lies on the disk once the log was folded in."""
-    with closing(sqlite3.connect(database.path)) as connection:
+    with closing(sqlite3.connect(sqlite.path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    files = Path(database.path).parent.glob(f"{Path(database.path).name}*")
+    files = Path(sqlite.path).parent.glob(f"{Path(sqlite.path).name}*")
     return b"".join(file.read_bytes() for file in files).lower()
 
 
 async def test_the_database_file_contains_no_word_of_a_deleted_memory(
-    database: SqliteDatabase, clock: FakeClock
+    sqlite: SqliteDatabase, clock: FakeClock
 ) -> None:
-    searches = searches_on(database)
-    memories = SqlMemories(database, clock, searches)
+    searches = searches_on(sqlite)
+    memories = SqlMemories(sqlite, clock, searches)
     for number in range(300):
         await store(memories, record(f"memory number {number} is about tea and a walk"))
     secret = record(f"she plays the {SECRET} in secret", tags=(SECRET,))
     await store(memories, secret)
     for number in range(300, 600):
         await store(memories, record(f"memory number {number} is about tea and a walk"))
-    assert SECRET.encode() in pages(database)
+    assert SECRET.encode() in pages(sqlite)
     assert await searches.upkeep() == 0
     await memories.delete(access(), [secret.id])
     steps = 0
     while await searches.upkeep():
         steps += 1
         assert steps < 1_000
-    assert SECRET[:6].encode() not in pages(database)
+    assert SECRET[:6].encode() not in pages(sqlite)
     assert len(await texts(memories, text="walk", limit=1_000)) == 600
 
 
-async def test_a_replaced_text_is_removed_too(database: SqliteDatabase, clock: FakeClock) -> None:
-    searches = searches_on(database)
-    memories = SqlMemories(database, clock, searches)
+async def test_a_replaced_text_is_removed_too(sqlite: SqliteDatabase, clock: FakeClock) -> None:
+    searches = searches_on(sqlite)
+    memories = SqlMemories(sqlite, clock, searches)
     await store(memories, record(f"I play the {SECRET}", role="user", message_id="m1"))
     await memories.revise_message("t", ("test", "main", "C1"), "m1", "I play nothing")
     while await searches.upkeep():
         pass
-    assert SECRET[:6].encode() not in pages(database)
+    assert SECRET[:6].encode() not in pages(sqlite)

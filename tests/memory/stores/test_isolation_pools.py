@@ -15,7 +15,6 @@ from memory.model.scope import AccessScope, Share, may_change, sees, shows_share
 from memory.ports.memories import Filter, MemoryStore
 from memory.stores.search import RecallStore
 from memory.stores.share_audiences import audiences_of
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.test_isolation import (
     CONTROLLED,
     NUMBERS,
@@ -27,6 +26,7 @@ from tests.memory.stores.test_isolation import (
     writer,
 )
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 AGENTS: Final = ("agent-a", "agent-b", "agent-c")
 POOLS: Final = ("pool-1", "pool-2")

@@ -24,16 +24,16 @@ def text(chance: random.Random, words: int) -> str:
 
 
 @pytest.fixture
-async def recall(database: SqliteDatabase, clock: FakeClock) -> RecallStore:
-    searches = searches_on(database)
-    memories, chance = SqlMemories(database, clock, searches), random.Random(1)
+async def recall(sqlite: SqliteDatabase, clock: FakeClock) -> RecallStore:
+    searches = searches_on(sqlite)
+    memories, chance = SqlMemories(sqlite, clock, searches), random.Random(1)
     mine = [record(text(chance, 6), role="user") for _ in range(120)]
     theirs = [record(text(chance, 6), role="user", person=BOB) for _ in range(120)]
     await memories.keep_turns(access(), mine)
     await memories.keep_turns(access(BOB), theirs)
     gone = [one.id for one in mine[::10]]
     await memories.delete(access(), gone)
-    return RecallStore(database, clock, searches)
+    return RecallStore(sqlite, clock, searches)
 
 
 async def test_both_search_methods_find_the_same_with_the_same_scores(
@@ -54,7 +54,7 @@ async def test_both_search_methods_find_the_same_with_the_same_scores(
 
 
 async def test_all_memories_are_read_only_for_people_with_few(
-    recall: RecallStore, database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    recall: RecallStore, sqlite: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[str] = []
 
@@ -64,6 +64,6 @@ async def test_all_memories_are_read_only_for_people_with_few(
         await recall.lexical(access(), "kayak", Filter(), 10)
         return [sql for sql in statements if "MATCH" in sql]
 
-    await database.run_job(lambda db: db.set_trace_callback(statements.append))
+    await sqlite.run_job(lambda db: db.set_trace_callback(statements.append))
     assert await looked_up(108) == []
     assert await looked_up(107) != []

@@ -13,9 +13,9 @@ from memory.ports.links import Linked, LinkOutcome, LinkSide, LinkStep
 from memory.stores.links import STORED_PLACE, LinkStore, obstacle
 from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import LATER, link
 from tests.memory.stores.records import ADA, AT, BOB
+from tests.support.databases import Engine
 
 EVE = "other:main:eve"
 PLACE = Place("test", "main", "D1", Audience.DIRECT)

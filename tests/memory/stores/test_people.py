@@ -14,10 +14,10 @@ from memory.stores.brain import BrainStore
 from memory.stores.links import LinkStore
 from memory.stores.people import PeopleStore
 from tests.memory.stores.arrivals import known, session
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import link
 from tests.memory.stores.records import ADA, AT, BOB, access, record, store
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 EVE = "other:main:eve"
 NEVER = datetime.fromtimestamp(0, UTC)

@@ -17,9 +17,9 @@ from memory.stores.people import PeopleStore
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.reviews import ReviewItem, ReviewStore
 from tests.memory.stores.arrivals import known, session
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.linking import link
 from tests.memory.stores.records import ADA, AT, BOB, access, record, store, texts
+from tests.support.databases import Engine
 
 EVE = "other:main:eve"
 

@@ -9,8 +9,8 @@ from memory.stores.brain import BrainStore
 from memory.stores.people import PeopleStore
 from memory.stores.personal_data import MemoryCounts
 from memory.stores.reviews import ReviewItem, ReviewStore
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record, store
+from tests.support.databases import Engine
 
 EVE = "other:main:eve"
 ZOE = "Other:main:zoe"

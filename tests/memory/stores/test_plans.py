@@ -39,12 +39,12 @@ COUNTS_ALL = "memory.stores.memories.EMBEDDED"
 
 
 @pytest.mark.parametrize("name", sorted(STATEMENTS.keys() - {COUNTS_ALL}))
-async def test_no_statement_reads_a_whole_tenant(database: SqliteDatabase, name: str) -> None:
+async def test_no_statement_reads_a_whole_tenant(sqlite: SqliteDatabase, name: str) -> None:
     sql = STATEMENTS[name].sqlite
     lists = set(re.findall(r"json_each\(\?(\d+)", sql))
     last = max(map(int, re.findall(r"\?(\d+)", sql)), default=0)
     params = ["[]" if str(number) in lists else None for number in range(1, last + 1)]
-    plan = await database.run_job(
+    plan = await sqlite.run_job(
         lambda db: [str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", params)]
     )
     assert [step for step in plan if WHOLE.search(step)] == []

@@ -267,13 +267,13 @@ async def test_only_visible_memories_are_found(memories: MemoryStore, recall: Re
 @pytest.mark.parametrize("elsewhere", [False, True])
 async def test_a_deleted_memory_is_not_found_by_the_next_query(
     memories: MemoryStore,
-    again: tuple[MemoryStore, RecallStore],
+    stores_elsewhere: tuple[MemoryStore, RecallStore],
     recall: RecallStore,
     clock: FakeClock,
     elsewhere: bool,
 ) -> None:
     """`elsewhere`: another connection does it, like another process."""
-    writer = again[0] if elsewhere else memories
+    writer = stores_elsewhere[0] if elsewhere else memories
     deleted, expired = tea("deleted"), tea("expired", expires_at=AT + DAY)
     old, message = tea("old"), tea("said", role="user", message_id="m1")
     cleared = tea("cleared", tier=Tier.EPISODIC)
@@ -292,7 +292,7 @@ async def test_a_deleted_memory_is_not_found_by_the_next_query(
     assert await both(recall) == {expired.id, new.id}
     await clock.advance(DAY.total_seconds())
     assert await both(recall) == {new.id}
-    assert await both(again[1]) == {new.id}
+    assert await both(stores_elsewhere[1]) == {new.id}
 
 
 async def test_concurrent_queries_find_the_same(memories: MemoryStore, recall: RecallStore) -> None:

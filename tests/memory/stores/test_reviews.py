@@ -12,8 +12,8 @@ from memory.ports.personal_data import PersonalDataStore
 from memory.service.deletion_topics import items_about
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.reviews import ReviewItem, ReviewStore, settled
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, access, operator, record
+from tests.support.databases import Engine
 
 ROOM = "test:main:W1:C1"
 

@@ -65,8 +65,8 @@ class Rig:
 
 
 @pytest.fixture
-async def rig(url: str, clock: FakeClock) -> AsyncIterator[Rig]:
-    opened = postgres_database(url, replace(PATIENT, connections=1))
+async def rig(postgres_url: str, clock: FakeClock) -> AsyncIterator[Rig]:
+    opened = postgres_database(postgres_url, replace(PATIENT, connections=1))
     await opened.start()
     yield Rig(opened, clock)
     await opened.stop()

@@ -21,8 +21,8 @@ from memory.ports.memories import MemoryStore
 from memory.stores.personal_data import SqlMemoryPersonalData
 from memory.stores.waiting_turns import ConsolidatedTurn, WaitingTurns
 from memory.write.consolidation import StoredRequest, TurnText, waiting_turn
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.records import ADA, AT, BOB, CHANNEL, access, record, texts
+from tests.support.databases import Engine
 
 WHO = Principal("t", PersonId("test", "main", "ada"), Role.MEMBER)
 PLACE = Place("test", "main", "C1", Audience.DIRECT)

@@ -34,6 +34,11 @@ def read(*pieces: bytes) -> tuple[list[type], bytes]:
     return events, body
 
 
+def deliveries(request: bytes) -> tuple[list[bytes], list[bytes]]:
+    """The pieces of a request that arrives at once, and of one that arrives byte by byte."""
+    return [request], [bytes([byte]) for byte in request]
+
+
 @pytest.mark.parametrize(
     ("request_bytes", "body"),
     [
@@ -50,7 +55,7 @@ def read(*pieces: bytes) -> tuple[list[type], bytes]:
 def test_a_request_is_read_the_same_in_one_piece_and_byte_by_byte(
     request_bytes: bytes, body: bytes
 ) -> None:
-    for pieces in ([request_bytes], [bytes([one]) for one in request_bytes]):
+    for pieces in deliveries(request_bytes):
         events, found = read(*pieces)
         assert found == body
         assert events[0] is h11.Request
@@ -101,7 +106,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("sent", [sent for sent, _ in REFUSED], ids=[name for _, name in REFUSED])
 def test_an_ambiguous_or_malformed_request_is_refused(sent: bytes) -> None:
-    for pieces in ([sent], [bytes([one]) for one in sent]):
+    for pieces in deliveries(sent):
         with pytest.raises(h11.RemoteProtocolError):
             read(*pieces)
 

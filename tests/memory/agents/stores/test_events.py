@@ -23,7 +23,7 @@ from memory.agents.stores.events import WINDOW, SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.pools import SqlPools
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
-from tests.memory.stores.conftest import Engine
+from tests.support.databases import Engine
 
 OF_ADA, OF_BOB, OF_EVE = (Reader("t", (person,)) for person in (ADA, BOB, EVE))
 
@@ -108,9 +108,9 @@ async def test_one_call_reads_a_bounded_part_of_the_table(events: EventStore) ->
 
 
 async def test_concurrent_writers_of_two_processes_leave_no_gap_for_a_reader(
-    engine: Engine, second: Engine
+    engine: Engine, second_engine: Engine
 ) -> None:
-    stores = (SqlAgentEvents(engine), SqlAgentEvents(second))
+    stores = (SqlAgentEvents(engine), SqlAgentEvents(second_engine))
     seen: list[int] = []
     done = asyncio.Event()
 

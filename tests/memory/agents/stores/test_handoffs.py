@@ -12,7 +12,7 @@ from memory.agents.ports.handoffs import HandoffStore, Receiver
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.stores.personal_data import SqlMemoryPersonalData
 from tests.memory.agents.making import ADA, AT, BOB, EVE, agent, handoff
-from tests.memory.stores.conftest import Engine
+from tests.support.databases import Engine
 
 LIMITS = AgentLimits()
 MINUTE = timedelta(minutes=1)
@@ -108,9 +108,9 @@ async def test_pending_and_accepted_handoffs_expire_after_their_own_time(
 
 @pytest.mark.parametrize("person", [False, True])
 async def test_one_of_many_who_accept_at_once_wins(
-    engine: Engine, second: Engine, person: bool
+    engine: Engine, second_engine: Engine, person: bool
 ) -> None:
-    stores = (SqlHandoffs(engine), SqlHandoffs(second))
+    stores = (SqlHandoffs(engine), SqlHandoffs(second_engine))
     receiver = TO_BOB if person else TO_TARGET
     for round_ in range(5):
         at = AT + round_ * timedelta(hours=2)
@@ -127,9 +127,9 @@ async def test_one_of_many_who_accept_at_once_wins(
 
 
 async def test_limits_hold_for_concurrent_writers_of_two_processes(
-    engine: Engine, second: Engine
+    engine: Engine, second_engine: Engine
 ) -> None:
-    stores = (SqlHandoffs(engine), SqlHandoffs(second))
+    stores = (SqlHandoffs(engine), SqlHandoffs(second_engine))
     few = AgentLimits(handoffs=7, pending_per_target=5)
     made = [handoff(SOURCE, TARGET) for _ in range(16)]
     outcomes = await asyncio.gather(

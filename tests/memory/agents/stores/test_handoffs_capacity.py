@@ -19,7 +19,7 @@ from memory.agents.stores.handoffs import (
     _params,
 )
 from tests.memory.agents.making import ADA, AT, BOB, agent, handoff
-from tests.memory.stores.conftest import Engine
+from tests.support.databases import Engine
 
 LIMITS = AgentLimits()
 WRITERS = 15
@@ -44,7 +44,7 @@ async def test_open_handoffs_are_found_by_an_index(
 @pytest.mark.nightly
 @pytest.mark.timeout(300)
 async def test_fifty_thousand_handoffs_are_stored_and_no_more(
-    engine: Engine, second: Engine
+    engine: Engine, second_engine: Engine
 ) -> None:
     store, source = SqlHandoffs(engine), agent(ADA)
     targets = [agent(BOB) for _ in range(600)]
@@ -56,7 +56,7 @@ async def test_fifty_thousand_handoffs_are_stored_and_no_more(
 
     for begin in range(0, near, 1_000):
         await engine.run(lambda begin=begin: stored(begin))  # type: ignore[misc]  # bound at once
-    stores = (store, SqlHandoffs(second))
+    stores = (store, SqlHandoffs(second_engine))
     outcomes = await asyncio.gather(
         *(stores[n % 2].add(handoff(source, targets[n]), LIMITS, AT) for n in range(WRITERS))
     )

@@ -19,7 +19,9 @@ from parley.config import Settings, from_mapping
 from parley.http.api.openapi import PREFIX
 from parley.security.keys import token_key
 from parley.security.tokens import TokenClaims, issue, person_of
+from tests.support.databases import new_database
 from tests.support.program import running_app
+from tests.support.servers import PostgresServer
 
 ROOM = Place("web", "main", "general", Audience.PUBLIC_ROOM, "guild")
 PROJECT = "web:main:guild"
@@ -117,6 +119,16 @@ def settings_in(folder: Path, **sections: Mapping[str, object]) -> Settings:
         "access": {"operators": ["web:olga"]},
     }
     return from_mapping({**document, **sections})
+
+
+def postgres_settings_in(folder: Path, server: PostgresServer) -> Settings:
+    """The same with a database of its own on a PostgreSQL server."""
+    return settings_in(
+        folder,
+        database={"url": new_database(server)},
+        storage={"url": f"sqlite:///{folder}/hot.db"},
+        server={"port": 0, "token_key": "k" * 40},
+    )
 
 
 @asynccontextmanager

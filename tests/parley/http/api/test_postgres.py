@@ -9,8 +9,7 @@ import pytest
 from gateway.ports.clock import SystemClock
 from memory.model.record import Draft, Kind
 from memory.stores.api_tokens import ApiToken
-from tests.parley.http.api.kit import PROJECT, Program, running, settings_in
-from tests.support.databases import new_database
+from tests.parley.http.api.kit import PROJECT, Program, postgres_settings_in, running
 from tests.support.servers import PostgresServer
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -18,13 +17,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 
 @pytest.fixture
 async def program(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[Program]:
-    settings = settings_in(
-        tmp_path,
-        database={"url": new_database(postgres)},
-        storage={"url": f"sqlite:///{tmp_path}/hot.db"},
-        server={"port": 0, "token_key": "k" * 40},
-    )
-    async with running(settings) as started:
+    async with running(postgres_settings_in(tmp_path, postgres)) as started:
         yield started
 
 

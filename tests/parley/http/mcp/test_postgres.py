@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.parley.http.api.kit import Program, running, settings_in
+from tests.parley.http.api.kit import Program, postgres_settings_in, running
 from tests.parley.http.mcp.kit import Servers, served
-from tests.support.databases import new_database
 from tests.support.servers import PostgresServer
 
 pytestmark = pytest.mark.xdist_group("postgres")
@@ -15,13 +14,7 @@ pytestmark = pytest.mark.xdist_group("postgres")
 
 @pytest.fixture
 async def program(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[Program]:
-    settings = settings_in(
-        tmp_path,
-        database={"url": new_database(postgres)},
-        storage={"url": f"sqlite:///{tmp_path}/hot.db"},
-        server={"port": 0, "token_key": "k" * 40},
-    )
-    async with running(settings) as started:
+    async with running(postgres_settings_in(tmp_path, postgres)) as started:
         yield started
 
 
