@@ -17,9 +17,9 @@ from gateway.outbound.retry import REPEAT_NOTE
 from simulators.base import PlatformSimulator, Shown, SimRoom
 
 READY_SECONDS: Final = 60.0
-"""How long a start may take on a machine that is busy."""
+"""The time limit for a start, on a busy machine."""
 SETTLED_SECONDS: Final = 2.0
-"""How long to look on, once everything is answered, for what comes twice."""
+"""The time for which repetitions are looked for after the last answer."""
 LOOK_SECONDS: Final = 0.2
 MARK: Final = re.compile(r"n(\d{6})")
 UNLIMITED: Final = {"user_per_minute": 0, "channel_per_minute": 0, "workspace_per_minute": 0}

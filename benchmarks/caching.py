@@ -1,4 +1,4 @@
-"""How much of what the model reads comes from its service's cache, over twenty turns.
+"""Measures the share of the prompt that comes from the service's cache, over twenty turns.
 
     python -m benchmarks.caching                 one speaker in private, three in a room
 

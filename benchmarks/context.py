@@ -1,4 +1,4 @@
-"""How long it takes to put a prompt together: `python -m benchmarks.context`, one line of JSON.
+"""Measures the time to assemble a prompt: `python -m benchmarks.context`, one line of JSON.
 
 A prompt that overfills every block of the 8K table is assembled again and again; the median is held
 below `PROMISED_MS`, a tenth of the source's bound. The small one is what a message costs where

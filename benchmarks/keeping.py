@@ -64,7 +64,7 @@ def accounts(who: int) -> tuple[Account, ...]:
 async def per_second(
     work: Callable[[int], Awaitable[object]], total: int, side_by_side: int
 ) -> float:
-    """How many a second, when so many callers each wait for the end of one before the next."""
+    """The rate a second when so many callers each wait for the end of one before the next."""
     numbers = iter(range(total))
 
     async def caller() -> None:

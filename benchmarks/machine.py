@@ -1,4 +1,4 @@
-"""How much of the machine others used while something was measured."""
+"""Measures the processor time of other programs during a measurement."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""How long does a memory take from the person's word to the store? With 10,000 of one person.
+"""Measures the time from the person's word to the stored memory. With 10,000 of one person.
 
     python -m benchmarks.memory_write                  SQLite and PostgreSQL, 300 writes each
 
@@ -62,7 +62,7 @@ def text_of(number: int) -> str:
 
 
 class Watch:
-    """How long each step took, in milliseconds."""
+    """The time of each step in milliseconds."""
 
     def __init__(self) -> None:
         self.took: dict[str, list[float]] = defaultdict(list)

@@ -93,7 +93,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """How many people with how many memories each, and how many of one project."""
+    """The number of people, of memories of each, and of memories of one project."""
 
     name: str
     people: int

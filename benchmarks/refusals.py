@@ -45,7 +45,7 @@ SEND: Final = {
     "telegram": "sendMessage",
     "whatsapp": "messages",
 }
-"""How each platform calls the request that sends a text."""
+"""The name of each platform for the request that sends a text."""
 RECOGNISES: Final = frozenset({"discord"})
 """Platforms that show a repeated send once."""
 TROUBLES: Final[tuple[FaultKind, ...]] = (
@@ -99,8 +99,8 @@ async def measure(name: str, messages: int) -> dict[str, object]:
 
 
 def _looks(burst: Burst) -> dict[str, int]:
-    """How many answers lost their format, how many stand there twice without a note, and how many
-    notes there are."""
+    """The numbers of answers that lost their format, of repeated answers without a note, and of
+    notes."""
     plain = silent = notes = 0
     for said in burst.said():
         seen: set[int] = set()

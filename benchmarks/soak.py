@@ -47,14 +47,15 @@ SHORT: Final = 5.0
 FLAT_PER_MINUTE: Final = 0.5
 """Megabytes a minute: the slope of a line through all looks after the warm-up."""
 FLAT_SHARE: Final = 0.03
-"""How much larger the last look may be than the first one after the warm-up."""
+"""The growth that is allowed from the first one after the warm-up."""
 STOP_SECONDS: Final = 60
 OWN: Final = "parley_answer_own_seconds"
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How things stood. Sizes in megabytes; `own_below_20_ms` is a share of all answers so far."""
+    """The state at one moment. Sizes in megabytes; `own_below_20_ms` is a share of all answers so
+    far."""
 
     seconds: float
     rss: float

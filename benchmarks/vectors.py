@@ -1,4 +1,4 @@
-"""How long do the arms of recall take over 10,000 memories of one person, each by itself?
+"""Measures each search of recall by itself, over 10,000 memories of one person.
 
     python -m benchmarks.vectors                       SQLite and PostgreSQL, 300 questions each
 

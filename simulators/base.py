@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 MAX_CALLS = 20_000
-"""How many of the latest requests a simulator remembers."""
+"""The number of latest requests that a simulator records."""
 
 RoomKind = Literal["direct", "private", "public"]
 
@@ -152,7 +152,7 @@ class Faults:
 
     @property
     def waiting(self) -> int:
-        """How many faults have not happened as often as they should."""
+        """The number of faults that have not happened as often as they should."""
         return len(self._waiting)
 
     def clear(self) -> None:
@@ -187,7 +187,7 @@ class PlatformSimulator(Protocol):
         ...
 
     def attach(self, base_url: str) -> None:
-        """Where the gateway's public listener is, for platforms that call webhooks."""
+        """The address of the gateway's public listener, for platforms that call webhooks."""
         ...
 
     def person(self, name: str) -> SimPerson:

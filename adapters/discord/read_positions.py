@@ -21,9 +21,9 @@ PER_PAGE: Final = 40
 MAX_DIGITS: Final = 20
 KEEP: Final = timedelta(days=90)
 NEW_SECONDS: Final = 0.2
-"""How soon a new channel is written."""
+"""The time after which a new channel is written."""
 FLUSH_SECONDS: Final = 5.0
-"""How often everything else is written, at most: a message costs no write of its own."""
+"""The shortest time between two writes of everything else: a message costs no write of its own."""
 
 _PAGES: Final = -(-MAX_CHANNELS // PER_PAGE)
 _LATEST: Final = "read:latest"

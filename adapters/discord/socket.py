@@ -31,9 +31,9 @@ log = structlog.get_logger(__name__)
 
 READY_SECONDS: Final = 30.0
 SERVERS_SECONDS: Final = 2.0
-"""How long to wait for the servers that READY names; a server in an outage never comes."""
+"""The time limit for the servers that READY names; a server in an outage never comes."""
 ACK_SECONDS: Final = 15.0
-"""How long Discord may take to acknowledge a heartbeat. The interval between two heartbeats (about
+"""The time limit for Discord to acknowledge a heartbeat. The interval between two heartbeats (about
 41 s) is added."""
 RESUMABLE_CLOSE: Final = 4000
 """A close code other than 1000 and 1001 keeps the session, so that it can be resumed."""

@@ -16,7 +16,7 @@ from gateway.ports import AdapterContext, EventSink
 from gateway.ports.work_guard import WorkItem
 
 STORE_RETRY_SECONDS: Final = 15 * 60.0
-"""How long `store_with_retry` offers one event to a store that is unavailable."""
+"""The time for which `store_with_retry` offers one event to a store that is unavailable."""
 
 T = TypeVar("T")
 

@@ -41,7 +41,7 @@ PING_SECONDS: Final = 10.0
 MISSED_PINGS: Final = 3
 """Pings without an answer after which the connection counts as not alive."""
 ACK_SECONDS: Final = 2.5
-"""How long an acknowledgement waits for the next socket; Slack waits 3 seconds for it."""
+"""The time for which an acknowledgement waits for the next socket; Slack waits 3 seconds for it."""
 
 RECENT_SECONDS: Final = 60.0
 QUICK_PAUSE: Final = 0.2

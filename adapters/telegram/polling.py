@@ -25,7 +25,7 @@ from gateway.ports import Clock, Liveness
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS: Final = 30
-"""How long Telegram holds a request open when there is nothing new (it allows 50)."""
+"""The time for which Telegram holds a request open when there is nothing new (it allows 50)."""
 READ_MARGIN: Final = 10.0
 BATCH: Final = 100
 ALBUM_STEP: Final = 0.1

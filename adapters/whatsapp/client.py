@@ -25,7 +25,7 @@ from adapters.whatsapp.manifest import WhatsAppSettings, is_loopback
 from gateway.errors import Ambiguous, BadInput, Permanent, Transient
 
 MEDIA_HOSTS: Final = frozenset({"graph.facebook.com", "lookaside.fbsbx.com"})
-"""Where Meta keeps files (Meta, "Media": media URLs are under lookaside.fbsbx.com)."""
+"""The hosts of Meta's files (Meta, "Media": media URLs are under lookaside.fbsbx.com)."""
 
 MAX_ANSWER: Final = 1024 * 1024
 """Bytes of an answer other than a file."""

@@ -27,9 +27,9 @@ from gateway.ports import AdapterState, keep_ids, kept_ids
 
 REMEMBERED: Final = timedelta(days=3650)
 UNCONFIRMED: Final = timedelta(days=45)
-"""How long a number alone identifies the same person: carriers reassign numbers after 45 days at
-the earliest (FCC, 47 CFR 52.15(f)(1)(ii), aging numbers). A new BSUID that appears in that time is
-the same person's."""
+"""The time for which a number alone identifies the same person: carriers reassign numbers after 45
+days at the earliest (FCC, 47 CFR 52.15(f)(1)(ii), aging numbers). A new BSUID that appears in that
+time is the same person's."""
 MAX_OWNERS: Final = 1_000
 """Successive owners of one number without a BSUID."""
 

@@ -24,7 +24,7 @@ from tests.support.servers import postgres_server, redis_server
 MODEL_SECONDS: Final = 0.05
 PIECE_SECONDS: Final = 0.5
 SEND_SECONDS: Final = 0.03
-"""How long the platform takes to answer a send."""
+"""The time that the platform takes to answer a send."""
 ALWAYS: Final = 10**9
 PER_SECOND: Final = 100.0
 """Messages that people write, also while the program is down."""
@@ -41,7 +41,7 @@ ARRIVAL_SECONDS: Final = 10.0
 new one, on an unblocked loop; after the longest time in any case."""
 LOOK_SECONDS: Final = 0.2
 PATIENCE_SECONDS: Final = 120.0
-"""How long it may take until the next answer, after the last start. On a machine that others use
+"""The time limit until the next answer, after the last start. On a machine that others use
 up, all of them together take as long as they take."""
 SETTLE_SECONDS: Final = 2.0
 """Until what comes twice has come."""

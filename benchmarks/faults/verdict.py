@@ -15,8 +15,8 @@ Answers = Mapping[str, Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """When a platform handed a message over: it may have arrived from `began` on, and had arrived
-    for certain at `taken`, when the program said so. On any clock."""
+    """The time at which a platform handed a message over: it may have arrived from `began` on, and
+    had arrived for certain at `taken`, when the program said so. On any clock."""
 
     began: float
     taken: float
@@ -73,7 +73,7 @@ def judge(
 
 
 def unannounced(numbers: Sequence[int]) -> int:
-    """How many answers stand there again without the note right above them."""
+    """The number of repeated answers without the note right above them."""
     return sum(
         number != NOTE and number in numbers[:index] and numbers[index - 1] != NOTE
         for index, number in enumerate(numbers)
@@ -81,8 +81,9 @@ def unannounced(numbers: Sequence[int]) -> int:
 
 
 def overtaken(numbers: Sequence[int], handed: Mapping[int, Handed]) -> int:
-    """How many were answered after one that was handed over later. Two that were on their way at
-    the same time have no order; what was never seen to be handed over stands for itself."""
+    """The number of messages that were answered after one that was handed over later. Two that were
+    on their way at the same time have no order; what was never seen to be handed over stands for
+    itself."""
     late, newest = 0, float("-inf")
     for number in numbers:
         at = handed.get(number)

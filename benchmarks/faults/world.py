@@ -68,20 +68,20 @@ class World:
         }
 
     def answered(self) -> int:
-        """How many messages have an answer."""
+        """The number of messages with an answer."""
         return len({number for numbers in self.answers().values() for number in numbers} - {NOTE})
 
     def messages(self) -> int:
-        """How many messages of the bot stand there."""
+        """The number of the bot's messages."""
         return sum(map(len, self.answers().values()))
 
     def sends(self) -> int:
-        """How many requests to send were answered, of the latest that are remembered."""
+        """The number of answered requests to send, of the latest that are remembered."""
         wanted = SEND[self.platform.platform]
         return sum(call.method == wanted for call in self.platform.calls)
 
     def handed(self) -> Mapping[int, Handed]:
-        """When each message was handed over, in the platform's terms.
+        """The time at which each message was handed over, in the platform's terms.
 
         Telegram and Discord hand over in the order of writing. Slack and WhatsApp give a message
         again later when nobody confirmed it, and newer ones meanwhile.

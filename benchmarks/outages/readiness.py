@@ -51,8 +51,9 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How a process told of an outage. Seconds until it said so after the beginning, and until it
-    was ready after the end; None where it never did. `wrongly` has what it said that was not so."""
+    """The report of a process about an outage. Seconds until it said so after the beginning, and
+    until it was ready after the end; None where it never did. `wrongly` has what it said that was
+    not so."""
 
     noticed: float | None
     recovered: float | None

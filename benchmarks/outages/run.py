@@ -25,9 +25,9 @@ from tests.support.ports import free_port
 MODEL_SECONDS: Final = 0.05
 BEFORE_SECONDS: Final = 5.0
 AFTER_SECONDS: Final = 10.0
-"""How long people write before the outage and after it."""
+"""The time for which people write before the outage and after it."""
 PATIENCE_SECONDS: Final = 120.0
-"""How long the last answers may take. Slack repeats what was not confirmed after a minute."""
+"""The time limit for the last answers. Slack repeats what was not confirmed after a minute."""
 SETTLE_SECONDS: Final = 3.0
 """Until what comes twice has come."""
 LOOK_SECONDS: Final = 0.2

@@ -1,4 +1,4 @@
-"""How good a ranking is."""
+"""Measures of a ranking."""
 
 import math
 import statistics

@@ -36,7 +36,7 @@ from tests.support.servers import postgres_server, redis_server
 
 PROCESSES: Final = 2
 PATIENCE_SECONDS: Final = 60.0
-"""How long nothing may be answered before the rest counts as lost."""
+"""The time without an answer after which the rest counts as lost."""
 LOOK_SECONDS: Final = 1.0
 """Between two looks at everything that was answered: a look at 10,000 takes its time."""
 SETTLE_SECONDS: Final = 3.0

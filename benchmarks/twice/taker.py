@@ -56,7 +56,7 @@ async def take(url: str, level: Level, count: int) -> int:
 
 
 async def passed_in_all(url: str, level: Level, processes: int, count: int) -> list[int]:
-    """How many each of several processes was given when all ask at once."""
+    """The number of tokens that each of several processes gets when all ask at once."""
     arguments = ("-m", "benchmarks.twice.taker", url, level, str(count))
     started = [
         await asyncio.create_subprocess_exec(
@@ -71,7 +71,7 @@ async def passed_in_all(url: str, level: Level, processes: int, count: int) -> l
 
 
 async def left(url: str, level: Level, count: int) -> tuple[int, ...]:
-    """How many tokens are missing, in all, on the three levels; each yes took one from each."""
+    """The number of missing tokens, in all, on the three levels; each yes took one from each."""
     state = RedisHotState(url, SystemClock())
     await state.client.start()
     missing: dict[Level, int] = dict.fromkeys(LEVELS, 0)

@@ -150,7 +150,7 @@ MAX_MODELS: Final = 100
 MAX_NAME: Final = 200
 """Characters of a model's name that is stored."""
 KEPT: Final = timedelta(days=90)
-"""How long the calibration of an unused model is kept."""
+"""The time for which the calibration of an unused model is kept."""
 _FIGURES: Final = len(EXACT.covariance)
 
 

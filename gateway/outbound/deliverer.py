@@ -55,7 +55,7 @@ Errors of the platform do not count: the note is then repeated for the lifetime 
 AT_START = 10_000
 """Sends that are loaded from the outbox at the start."""
 SEND_SECONDS = 5.0
-"""How long a shutdown waits for running sends."""
+"""The time for which a shutdown waits for running sends."""
 QUARANTINED = "Quarantined: the program crashed each time it sent this"
 CUT_SHORT = "Ambiguous: the program stopped while it sent this"
 UNANNOUNCED = "Ambiguous: this may have arrived, and the note above a repetition was not sent"

@@ -20,10 +20,11 @@ from gateway.ports import Clock, MembershipStatus
 ASK_SECONDS: Final = 3.0
 """The time limit of a platform's answer; the person waits for an answer meanwhile."""
 BELIEVED_FOR: Final = timedelta(minutes=1)
-"""How long a confirmed membership is cached. Without an event, a removed person keeps access to a
-project for at most this time; a person who writes constantly costs one request a minute."""
+"""The time for which a confirmed membership is cached. Without an event, a removed person keeps
+access to a project for at most this time; a person who writes constantly costs one request a
+minute."""
 DOUBTED_FOR: Final = timedelta(seconds=30)
-"""How long a platform that did not answer is not asked again about the same person."""
+"""The time for which a platform that did not answer is not asked again about the same person."""
 MAX_ANSWERS: Final = 10_000
 log = structlog.get_logger(__name__)
 

@@ -250,7 +250,7 @@ class AdapterManifest:
     renderer: str = ""
     """"package.module:function" of a `Renderer`; empty: answers are plain text."""
     dedupe_for: timedelta = timedelta(hours=24)
-    """How long the platform may deliver the same event again."""
+    """The time within which the platform may deliver the same event again."""
     pace: SendPace = SendPace()
     loggers: tuple[str, ...] = ()
     """Loggers of the platform's library whose warnings repeat our own events."""

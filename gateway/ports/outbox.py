@@ -8,12 +8,12 @@ from typing import Final, Literal, Protocol
 from gateway.message import Outbound, Receipt
 
 KEEP_RECEIPTS: Final = timedelta(hours=24)
-"""How long a send's key is kept without its text, to recognise repetitions."""
+"""The time for which a send's key is kept without its text, to recognise repetitions."""
 KEEP_DEAD: Final = timedelta(days=30)
-"""How long a send that was given up is kept with its text, so that an operator can send it again.
-"""
+"""The time for which a send that was given up is kept with its text, so that an operator can send
+it again."""
 KEEP_OPEN: Final = timedelta(days=60)
-"""How long events and sends are kept whose account is no longer configured."""
+"""The time for which events and sends are kept whose account is no longer configured."""
 
 
 @dataclass(frozen=True, slots=True)

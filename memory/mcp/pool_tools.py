@@ -97,7 +97,7 @@ class DoneOut(WaitingResult):
 
 
 class ShareOut(WaitingResult):
-    """Where the memory is shared: the pool, the scope, and the number of members who read it."""
+    """The place of the share: the pool, the scope, and the number of members who read it."""
 
     pool_id: str | None = None
     memory_id: str | None = None

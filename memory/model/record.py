@@ -89,7 +89,7 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where and when something was learned.
+    """The origin of something learned: its place and time.
 
     `person` is the `str(PersonId)` who wrote it; `room` is empty in private. Message ids are unique
     within `channel` (`channel_of` in `memory/model/scope.py`).

@@ -44,7 +44,7 @@ class TopicMatch:
 
     @property
     def at(self) -> datetime:
-        """When it was learned or said."""
+        """The time at which it was learned or said."""
         if self.record is not None:
             return self.record.provenance.at
         if self.spoken is None:

@@ -125,7 +125,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a line is none."""
+    """The reason why a line is not valid."""
 
     reason: str
 

@@ -48,8 +48,8 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """How many of how many memories have a vector of the configured model; `problem` says why that
-    cannot be counted."""
+    """The numbers of memories with a vector of the configured model, and of all; `problem` says
+    why that cannot be counted."""
 
     model: str = ""
     made: int = 0

@@ -404,9 +404,9 @@ class Delivery(Section):
     lifetime_hours: float = Field(default=24, gt=0, le=168)
     """Hours after which an answer that could not be delivered becomes a dead letter."""
     repeat_ambiguous: bool = True
-    """When it is unknown whether a message arrived (no response, or a 5xx), send it again, up to
-    five times, below a repeat note; off makes it a dead letter. Discord recognises repetitions and
-    needs no repeat note."""
+    """Send a message again if it is unknown whether it arrived (no response, or a 5xx), up to five
+    times, below a repeat note; off makes it a dead letter. Discord recognises repetitions and needs
+    no repeat note."""
     live: bool = True
     """Show answers while they are written, on platforms that support it; off shows complete answers
     only."""

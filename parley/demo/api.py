@@ -45,7 +45,7 @@ ASSETS: Final[Mapping[str, tuple[str, str, str]]] = {
 SAFE_INLINE: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 TRACES: Final = 200
 REFRESH_SECONDS: Final = 1.0
-"""How soon decisions that change nothing in the room appear beside it."""
+"""The time after which decisions that change nothing in the room appear beside it."""
 MAX_STREAMS: Final = 32
 
 

@@ -47,9 +47,9 @@ class AdapterCase:
     """The names of requests in the simulator's `calls` and `faults`, by action: "send", "typing",
     "read", "react", "unreact". Without "send", failures of the platform are not tested."""
     typed: Callable[[str], str] = str
-    """How the platform's app encodes the text that people type."""
+    """The encoding of typed text in the platform's app."""
     mention: Callable[[SimPerson], str] | None = None
-    """How people write a mention of another person; None: there are no mentions."""
+    """The form in which people write a mention of another person; None: there are no mentions."""
     broken: str | dict[str, object] | None = None
     """Markup that the platform refuses; None: it refuses none."""
     unknown_chat: str = ""

@@ -34,7 +34,7 @@ class DirectPeople:
         self.changed = ChangeSignal()
         self.seen: dict[str, dict[str, Shown]] = {}
         self.refused = 0
-        """How often people were told that what they wrote could not be stored."""
+        """The number of times that people were told that their message could not be stored."""
         self.reading: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:

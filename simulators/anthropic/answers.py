@@ -42,7 +42,7 @@ class Answer:
 
     @property
     def stop_reason(self) -> str:
-        """Why the model stopped."""
+        """The reason why the model stopped."""
         return self.stop or ("tool_use" if self.tools else "end_turn")
 
 

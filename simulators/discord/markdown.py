@@ -56,7 +56,7 @@ _SPECIAL: Final = frozenset("\\`*_~|<[h\n")
 
 
 def look(content: str, names: Names) -> Look:
-    """How Discord shows `content`. The HTML holds no markup but its own."""
+    """The HTML with which Discord shows `content`. The HTML holds no markup but its own."""
     shown, position = _NOTHING, 0
     for fence in _FENCE.finditer(content):
         shown += _lines(content[position : fence.start()].removesuffix("\n"), names)

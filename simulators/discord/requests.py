@@ -29,7 +29,7 @@ from simulators.discord.world import StoredFile
 API: Final = "/api/v10"
 MAX_BUCKETS: Final = 1_000
 BODY: Final = web.RequestKey("body", object)
-"""Where a request keeps its JSON, for the record of calls."""
+"""The key of a request's JSON, for the record of calls."""
 GOOGLE_FRONT_END: Final = {"Via": "1.1 google"}
 """Discord's answers pass Google's front end; clients tell its 429 from Cloudflare's by this."""
 

@@ -77,7 +77,7 @@ class Session:
         return self.resumable and oldest - 1 <= sequence <= self._sequence
 
     def position_after(self, sequence: int) -> int:
-        """Where to go on for a client that has seen `sequence`."""
+        """The position to continue from for a client that has seen `sequence`."""
         seen = sum(1 for entry in self._log if entry.sequence <= sequence)
         return self._trimmed + seen
 

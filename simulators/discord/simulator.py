@@ -297,7 +297,7 @@ class DiscordSimulator:
         self._channel(room).hidden_from_bot = True
 
     def set_interaction_deadline(self, seconds: float) -> None:
-        """How long the first answer to an interaction may take; Discord says 3."""
+        """The time limit for the first answer to an interaction; Discord says 3."""
         self._interactions.deadline = seconds
 
     # --- what people see ------------------------------------------------------------------------
@@ -311,12 +311,12 @@ class DiscordSimulator:
         ]
 
     def waiting_commands(self, room: SimRoom) -> int:
-        """How many commands show "thinking" in the room."""
+        """The number of commands that show "thinking" in the room."""
         messages = self._channel(room).messages.values()
         return sum(bool(m.flags & LOADING) and not m.deleted for m in messages)
 
     def typing(self, room: SimRoom) -> int:
-        """How often the bot showed that it writes in the room."""
+        """The number of times that the bot showed that it writes in the room."""
         return self._channels.typing.count(room.thread_id or room.id)
 
     async def wait_for(

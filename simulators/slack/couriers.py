@@ -1,4 +1,4 @@
-"""How events reach the app: through its sockets, or as signed requests. Both try again.
+"""Delivers events to the app: through its sockets, or as signed requests. Both try again.
 
 Slack waits three seconds for the acknowledgement. An event that was not acknowledged comes again
 at once, after one minute and after five; commands and presses do not come again.
@@ -26,9 +26,9 @@ Kind: TypeAlias = Literal["events_api", "slash_commands", "interactive"]
 MAX_SOCKETS: Final = 10
 """Open Socket Mode connections of one app (docs.slack.dev/apis/events-api/using-socket-mode)."""
 MAX_ATTEMPTS: Final = 20_000
-"""How many of the latest attempts are remembered."""
+"""The number of latest attempts that are recorded."""
 VERIFY_SECONDS: Final = 3.0
-"""How long the app may take to answer the challenge, however short `ack_within` is."""
+"""The time that the app may take to answer the challenge, however short `ack_within` is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""How Slack says no: HTTP 200 with `ok: false`, an error's name, and sometimes what was wrong."""
+"""The refusals of Slack: HTTP 200 with `ok: false`, an error's name, and sometimes what was
+wrong."""
 
 
 class SlackError(Exception):

@@ -12,7 +12,8 @@ MAX_MESSAGES: Final = 5_000
 """Messages kept per channel; the oldest are forgotten first."""
 
 RESPONSE_URL_USES: Final = 5
-"""How often an answer may be posted to one response URL, within 30 minutes (Slack's figures)."""
+"""The number of answers that may be posted to one response URL, within 30 minutes (Slack's
+figures)."""
 
 RESPONSE_URL_SECONDS: Final = 30 * 60
 
@@ -77,7 +78,7 @@ class Channel:
 
 @dataclass(slots=True)
 class ResponseUrl:
-    """Where the app may answer a command or a press."""
+    """The address at which the app may answer a command or a press."""
 
     channel: str
     user: str

@@ -34,12 +34,12 @@ class ApiServer:
 
     @property
     def url(self) -> str:
-        """Where the Bot API is."""
+        """The address of the Bot API."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def connected(self) -> int:
-        """How many connections are open; what came over a closed one was dealt with."""
+        """The number of open connections; what came over a closed one was dealt with."""
         return len(self._server.connections) if self._server else 0
 
     async def start(self, port: int = 0) -> None:

@@ -109,7 +109,7 @@ class TelegramSimulator:
             await event.wait()
 
     def attach(self, base_url: str) -> None:
-        """Where the gateway's public listener is."""
+        """The address of the gateway's public listener."""
         self.webhook.base_url = base_url.rstrip("/")
         self._attached.set()
         self.webhook.kick()

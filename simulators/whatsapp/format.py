@@ -1,4 +1,4 @@
-"""How WhatsApp shows its own formatting: as safe HTML, and as plain text without the marks.
+"""Shows WhatsApp's own formatting: as safe HTML, and as plain text without the marks.
 
 *bold*, _italic_, ~struck~, `code`, ```monospace```, "> quote", "- item" or "* item", "1. item"
 (WhatsApp Help Centre, "How to format your messages").

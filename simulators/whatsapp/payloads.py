@@ -22,7 +22,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """How a person is named in a payload; an empty `phone` or `user_id` is left out."""
+    """The fields of a person in a payload; an empty `phone` or `user_id` is left out."""
 
     name: str
     phone: str = ""

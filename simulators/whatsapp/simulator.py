@@ -107,7 +107,7 @@ class WhatsAppSimulator:
         }
 
     def attach(self, base_url: str) -> None:
-        """Where the gateway's public listener is."""
+        """The address of the gateway's public listener."""
         self.webhooks.attach(base_url)
 
     async def wait_connected(self, timeout: float = 30.0) -> None:

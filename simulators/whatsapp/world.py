@@ -55,7 +55,7 @@ class Human:
     wrote_at: float | None = None
 
     def sender(self) -> Sender:
-        """How webhooks name this person."""
+        """The fields with which webhooks name this person."""
         return Sender(
             self.name,
             "" if self.hidden else self.phone,

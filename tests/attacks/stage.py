@@ -40,7 +40,8 @@ Kind = Literal["open", "limited", "approved"]
 `approved`: members and operators may write, everybody else needs an approval."""
 
 BELIEVED_SECONDS: Final = 0.3
-"""How long the program believes a platform that somebody is a member; a minute otherwise."""
+"""The time for which the program believes a platform that somebody is a member; a minute
+otherwise."""
 MEMBERS: Final = 400
 """People of each platform that are members; everybody else is a guest."""
 OPERATOR: Final = "Olga"

@@ -50,7 +50,7 @@ def _text(cell: object) -> str:
 
 
 def rows_of(stage: Stage, *tables: str) -> int:
-    """How many rows tables of these names hold, in all databases of a stage."""
+    """The number of rows in tables of these names, in all databases of a stage."""
     found = 0
     for file in stage.folder.glob("*.db"):
         with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as db:

@@ -34,7 +34,8 @@ async def count(database: SqliteDatabase) -> int:
 
 
 def begun_anew(wal: Path) -> int:
-    """How often the log was begun anew: it counts that itself, 12 bytes from its start."""
+    """The number of times that the log was begun anew: it counts that itself, 12 bytes from its
+    start."""
     return int.from_bytes(wal.read_bytes()[12:16])
 
 

@@ -87,7 +87,7 @@ GROUPS = {path[:1] for path in COMMANDS if len(path) > 1}
 
 
 def calls(page: Path) -> list[str]:
-    """How `parley` is called on a page, without its name and without comments."""
+    """The calls of `parley` on a page, without its name and without comments."""
     text = page.read_text("utf-8")
     blocks = "".join(block for kind, block in BLOCK.findall(text) if kind == "sh")
     found = (

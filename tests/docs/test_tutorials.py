@@ -47,7 +47,7 @@ def shown_lines(page: Path) -> list[str]:
 
 
 def answers(page: Path, secrets: list[str]) -> Iterator[tuple[str, str]]:
-    """What a reader of the page types: the end of each question, and the answer."""
+    """The input of a reader of the page: the end of each question, and the answer."""
     left = list(secrets)
     for line in shown_lines(page):
         question = QUESTION.search(line)

@@ -1,4 +1,4 @@
-"""What the comparison of a page in the site with the page on a forge finds."""
+"""Compares a page in the site with the page on a forge."""
 
 from pathlib import Path
 

@@ -19,15 +19,15 @@ from tests.support.patience import PATIENCE
 
 
 def patient_discord() -> DiscordSimulator:
-    """How quickly a command is deferred is the adapter's and shown there."""
+    """The adapter decides how quickly a command is deferred; its tests show that."""
     simulator = DiscordSimulator()
     simulator.set_interaction_deadline(PATIENCE)
     return simulator
 
 
 def patient_slack(mode: Literal["socket", "http"]) -> SlackSimulator:
-    """How quickly a delivery is acknowledged is the adapter's as well. A command that is late does
-    not come again, and an event that is late twice comes after a minute."""
+    """The adapter decides how quickly a delivery is acknowledged as well. A command that is late
+    does not come again, and an event that is late twice comes after a minute."""
     return SlackSimulator(mode=mode, ack_within=PATIENCE)
 
 

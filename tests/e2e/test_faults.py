@@ -18,7 +18,7 @@ SEND: Final = {
     "telegram": "sendMessage",
     "whatsapp": "messages",
 }
-"""How each platform calls the request that sends a text."""
+"""The name of each platform for the request that sends a text."""
 TROUBLES: Final[tuple[FaultKind, ...]] = (
     "rate_limit",
     "server_error",

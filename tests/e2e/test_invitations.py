@@ -14,7 +14,7 @@ ALL_ROOMS: Final = ("discord", "slack-socket", "slack-http", "telegram-polling",
 
 
 def mention_of(platform: PlatformSimulator, person: SimPerson) -> str:
-    """How people write somebody's mention there."""
+    """The form in which people mention somebody there."""
     if platform.platform == "telegram":
         return f"@{person.name.lower()}"
     return f"<@{person.id}>"

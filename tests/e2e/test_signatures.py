@@ -57,7 +57,7 @@ async def post(lab: Lab, body: bytes, headers: Mapping[str, str]) -> int:
 
 
 async def rows(lab: Lab) -> int:
-    """How many events and turns are stored."""
+    """The number of stored events and turns."""
     tables = ("inbox", "turns", "traces", "outbox")
     counted = " + ".join(f"(SELECT count(*) FROM {table})" for table in tables)
     found = await lab.app.storage.long_lived.run_job(

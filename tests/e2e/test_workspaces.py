@@ -33,7 +33,7 @@ def but_this(platform: PlatformSimulator) -> Mapping[str, object]:
 
 
 async def reason(lab: Lab, *, direct: bool = False) -> str:
-    """Why a question was answered, or not."""
+    """The reason why a question was answered, or not."""
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada) if direct else lab.platform.room("general")
     asked = await lab.platform.say(ada, room, "hello", mention=not direct)

@@ -210,7 +210,7 @@ async def test_usage_is_recorded_without_budgets() -> None:
 
 
 async def test_a_summary_does_not_wait_for_an_answer_that_is_not_requested() -> None:
-    """Where the turn's cap leaves no room for a single call."""
+    """A turn's cap that leaves no room for a single call."""
     capped = replace(
         policies(1.0),
         turn=TurnLimits(tokens=10),

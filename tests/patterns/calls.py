@@ -27,7 +27,7 @@ class Use:
 
 
 ANYHOW: Final = frozenset({Use(searched=True, whole=False)})
-"""Where it cannot be told: the costliest use."""
+"""Used where it is unknown: the costliest use."""
 
 
 @dataclass(frozen=True, slots=True)

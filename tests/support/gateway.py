@@ -125,7 +125,7 @@ class Gateway:
         return self.adapter.texts
 
     def outcomes(self) -> list[str]:
-        """How the turns ended, oldest first."""
+        """The outcomes of the turns, oldest first."""
         return [trace.outcome for trace in self.traces]
 
     async def stored_words(self) -> list[str]:
@@ -136,7 +136,7 @@ class Gateway:
         ]
 
     async def rows(self, table: str) -> int:
-        """How many rows a table has."""
+        """The number of rows of a table."""
         sql = f"SELECT count(*) FROM {table}"
         return int((await self.database.run_job(lambda db: db.execute(sql).fetchone()))[0])
 

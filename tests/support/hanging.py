@@ -60,7 +60,7 @@ def in_thread() -> None:
 
 
 def in_opening() -> None:
-    """Where a message is opened, also to tell its author that it was given up."""
+    """The place where a message is opened, also to tell its author that it was given up."""
     import gateway.turn.pipeline  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(gateway.turn.pipeline, "with_kept_names")
@@ -74,14 +74,14 @@ def in_intake() -> None:
 
 
 def in_parser() -> None:
-    """Where the delivery is parsed."""
+    """The place where the delivery is parsed."""
     import adapters.telegram.receive  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(adapters.telegram.receive, "parse")
 
 
 def in_memory() -> None:
-    """Where memory takes a turn up, after its answer."""
+    """The place where memory takes a turn up, after its answer."""
     import memory.write.turns  # noqa: PLC0415 - loaded only where it is needed
 
     in_front(memory.write.turns, "prepare_turn")

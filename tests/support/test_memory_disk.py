@@ -1,4 +1,4 @@
-"""Where tests write: in memory if it has room, and nothing of it stays."""
+"""The place where tests write: in memory if it has room, and nothing of it stays."""
 
 import os
 import subprocess

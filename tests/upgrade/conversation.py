@@ -19,7 +19,7 @@ SAID: Final = (
     ("Ben", f"Remember that {COLOUR}."),
     ("Ada", QUESTION),
 )
-"""Who writes what to the assistant, each in private."""
+"""The messages of each person to the assistant, in private."""
 
 
 @asynccontextmanager

@@ -24,7 +24,7 @@ PAGES: Final = 256
 PAUSE_SECONDS: Final = 0.002
 """The pause between two steps, which leaves the disk to the gateway."""
 BUSY_SECONDS: Final = 10.0
-"""How long either side waits for a lock."""
+"""The time for which either side waits for a lock."""
 MAX_FINDINGS: Final = 5
 """Reported faults of a damaged file."""
 

@@ -74,7 +74,7 @@ class HandoffStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How a person can be written to. `place` is their latest direct conversation, None if none is
+    """The ways to write to a person. `place` is their latest direct conversation, None if none is
     known; `persons` are all linked identities; `memory_off` for one of them, or there."""
 
     place: Place | None

@@ -35,7 +35,7 @@ _SUPERSEDED: Final = ("superseded by", "superceded by")
 _SUPERSEDES: Final = ("supersedes", "supercedes")
 _REPLACED: Final = (*_SUPERSEDED, "replaced by", "obsoleted by", "superseded", "superceded")
 _REPLACES: Final = (*_SUPERSEDES, "replaces", "obsoletes")
-"""What a status may say; anywhere else it may be said of other things than records."""
+"""The values of a status; elsewhere these words may describe other things than records."""
 MAX_LEAD: Final = 25
 """Characters before it where a line says what replaces a record: "This decision is ..."."""
 _LINK: Final = re.compile(r"\[(?P<text>[^\[\]]{0,200})\]\((?P<target>[^()\s]{1,300})\)")

@@ -165,7 +165,7 @@ def _rust(line: str, indent: int, within: str) -> _Found | None:
 
 
 def _after_generics(head: str) -> str:
-    """What follows "impl<...>"."""
+    """The text after "impl<...>"."""
     depth = 0
     for place, sign in enumerate(head):
         depth += (sign == "<") - (sign == ">")

@@ -101,7 +101,7 @@ def _reach(lines: Sequence[str], first: int, end: int, target: int, most: int) -
 
 
 def _parting(lines: Sequence[str], before: int) -> int:
-    """How well a text is parted before a line: after an empty line best, then by indentation."""
+    """The rank of a split before a line: after an empty line best, then by indentation."""
     if not lines[before - 1].strip():
         return 1_000 - min(indentation(lines[before]), 400)
     return 400 - min(indentation(lines[before]), 400)

@@ -155,7 +155,7 @@ SETTINGS: Final[tuple[LiteralString, ...]] = (
     "SET LOCAL hnsw.ef_search = 200",
     "SET LOCAL hnsw.max_scan_tuples = 40000",
 )
-"""How far the index is followed until enough matches fit the filter."""
+"""The distance to which the index is followed until enough matches fit the filter."""
 SET: Final = Statement("""
     INSERT INTO memory_vectors (memory, model, vector)
     SELECT seq, :model, CAST(:vector AS vector) FROM memories WHERE id = :id AND content = :text

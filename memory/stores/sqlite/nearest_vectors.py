@@ -332,7 +332,7 @@ class NearestVectors:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What is looked for, and in which table."""
+    """The vectors that are searched, and their table."""
 
     table: Numbered
     access: AccessScope

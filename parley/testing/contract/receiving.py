@@ -105,7 +105,7 @@ async def test_updates_of_unknown_kinds_are_counted_and_ignored(stage: Stage) ->
 
 
 def ignored(stage: Stage) -> int:
-    """How many updates the adapter counted as ignored."""
+    """The number of updates that the adapter counted as ignored."""
     return sum(n for (what, _), n in stage.counts.items() if what == "ignored")
 
 

@@ -1,4 +1,4 @@
-"""How a table of key formats is written: one issuer's format, one row; and sets of characters.
+"""The form of a table of key formats: one issuer's format, one row; and sets of characters.
 
 A row is a name and the parts of the key in their order. A text is a part that reads so, a tuple is
 `(characters, least, most)` or `(characters, count)`. A first text may hold several prefixes with

@@ -52,7 +52,7 @@ class Rig:
         self.counted[what, detail] += 1
 
     def place(self, room: SimRoom) -> Place:
-        """Where an answer goes that belongs into the room."""
+        """The place of an answer that belongs into the room."""
         audience = Audience.DIRECT if room.kind == "direct" else Audience.PUBLIC_ROOM
         return Place("discord", self.adapter.account, room.id, audience, thread_id=room.thread_id)
 

@@ -97,7 +97,7 @@ def read(data: Json, name: str = "MESSAGE_CREATE") -> ChatMessage:
 
 
 def content(written: str, **more: object) -> str:
-    """How the text of a message reads."""
+    """The text of a message as the adapter reads it."""
     return read(message(written, **more)).content
 
 

@@ -26,7 +26,7 @@ POST = "POST /channels/{id}/messages"
 
 
 def posts(sim: DiscordSimulator) -> int:
-    """How many messages were asked for."""
+    """The number of requested messages."""
     return sum(call.method == POST for call in sim.calls)
 
 

@@ -1,4 +1,4 @@
-"""Which live text Telegram gets where."""
+"""Live texts on Telegram, by place."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -357,7 +357,7 @@ NASTY: st.SearchStrategy[Any] = st.sampled_from([*NASTY_TEXTS, *NASTY_OTHERS, [[
 
 
 def spots(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something can be changed."""
+    """The places of a payload that can be changed."""
     found = [path] if path else []
     if isinstance(value, dict):
         for key in value:

@@ -11,7 +11,7 @@ from tests.support.messages import direct, place
 
 
 async def times(pacer: Pacer, clock: FakeClock, places, seconds: float) -> list[float]:  # type: ignore[no-untyped-def]
-    """When each of the sends was let through."""
+    """The time at which each of the sends was let through."""
     at: list[float] = []
 
     async def one(where) -> None:  # type: ignore[no-untyped-def]

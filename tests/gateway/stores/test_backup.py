@@ -62,7 +62,7 @@ def writing(file: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def finished(process: "subprocess.Popen[str]") -> int:
-    """How many events the process has finished, at least, at this moment."""
+    """The least number of events that the process has finished at this moment."""
     assert process.stdout is not None
     return int(process.stdout.readline())
 

@@ -1,5 +1,5 @@
-"""What the stores tell about one message and about all that waits: for `parley logs`, `why` and
-`status`, on either engine."""
+"""The data of the stores about one message and about everything that waits: for `parley logs`,
+`why` and `status`, on either engine."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which wordings are speculation, which are proper caution, and which only look like either."""
+"""Wordings that are speculation, that are proper caution, and that only look like either."""
 
 import unicodedata
 

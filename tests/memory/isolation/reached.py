@@ -45,7 +45,7 @@ NEEDED: Final = (
     *(f"handoff {one}" for one in HANDOFFS),
     "another tenant, or another person's agent, was refused",
 )
-"""What a walk of nightly size has to reach."""
+"""The states that a walk of nightly size has to reach."""
 
 
 def table(reached: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Who may read the text of a repository."""
+"""The people who may read the text of a repository."""
 
 import itertools
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Which days a question is about."""
+"""The days that a question is about."""
 
 from datetime import UTC, date, datetime
 

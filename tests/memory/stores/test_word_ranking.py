@@ -1,4 +1,4 @@
-"""How well a memory answers a search."""
+"""Ranks memories by their words."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Which two memories are the same, and that looking only at the likely ones misses none."""
+"""Finds memories that are the same; comparing only the likely ones misses none."""
 
 import pytest
 from hypothesis import given

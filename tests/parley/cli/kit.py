@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended, and what it wrote."""
+    """The end of a run, and its output."""
 
     status: int
     out: str

@@ -60,7 +60,7 @@ async def waits(settings: Settings) -> str:
 
 
 async def actions(settings: Settings) -> list[tuple[object, object]]:
-    """What the audit says happened, and to whom."""
+    """The actions in the audit log, with their people."""
 
     async def read(access: Access, storage: Storage) -> list[tuple[object, object]]:
         links = await storage.memory.audit_on(b"").links(0, 100)

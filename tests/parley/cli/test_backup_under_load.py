@@ -87,7 +87,7 @@ class Town:
             await asyncio.sleep(0.1)
 
     def answers(self) -> Counter[int]:
-        """How often each message was answered, as people see it; notes answer none."""
+        """The number of answers to each message, as people see it; notes answer none."""
         rooms = [self.telegram.direct(self.telegram.person(f"Person {n}")) for n in range(CHATS)]
         return sum(map(self._answered_in, rooms), Counter[int]())
 

@@ -227,7 +227,7 @@ def _import_all(package: str) -> None:
 
 
 async def _status(told: socket.socket, seconds: float) -> int:
-    """How the command ended that tells here first its pid and then its status."""
+    """The end of the command that reports here first its pid and then its status."""
     told.setblocking(False)
     loop, said = asyncio.get_running_loop(), b""
     try:

@@ -74,7 +74,7 @@ def load_text(folder: Path, text: str, env: Mapping[str, str] | None = None) -> 
 
 
 def refusal(folder: Path, text: str, env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Why a configuration is refused: sentences by path."""
+    """The reasons why a configuration is refused: sentences by path."""
     with pytest.raises(SettingsError) as refused:
         load_text(folder, text, env)
     return {p.path: f"{p.text} {p.advice}".strip() for p in refused.value.problems}

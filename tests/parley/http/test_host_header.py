@@ -1,4 +1,4 @@
-"""Which host a request names: read in one way, and refused where it could be read in two."""
+"""The host that a request names: read in one way, and refused where it could be read in two."""
 
 import asyncio
 import contextlib

@@ -238,7 +238,7 @@ async def test_a_slow_handler_is_answered_with_503(
 
 
 async def status_of(http: aiohttp.ClientSession, listener: WebhookListener) -> int:
-    """How a request to the handler is answered."""
+    """The answer to a request to the handler."""
     async with http.post(listener.base_url + PATH, data=b"x") as answer:
         return answer.status
 

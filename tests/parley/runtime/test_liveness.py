@@ -20,7 +20,7 @@ HOUR = 3600.0
 
 @dataclass
 class Socket:
-    """How a platform's socket is: whether it hears, and whether it recovers when it is cut."""
+    """The state of a platform's socket: it hears, and it recovers when it is cut."""
 
     hears: bool = True
     recovers: bool = False

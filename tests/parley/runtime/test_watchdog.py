@@ -1,4 +1,4 @@
-"""Where the record of work is, and that a program without one runs all the same."""
+"""The place of the record of work; a program without one runs all the same."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where the key of the audit comes from."""
+"""The origin of the key of the audit."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How the older part of a conversation leaves the prompt."""
+"""The older part of a conversation leaves the prompt."""
 
 from datetime import timedelta
 

@@ -37,12 +37,12 @@ class ApiResponse:
 
     @property
     def code(self) -> str:
-        """Why it was refused."""
+        """The code of the refusal."""
         return str(self.json["error"]["code"])
 
     @property
     def where(self) -> str:
-        """Which part of the request is wrong."""
+        """The part of the request that is wrong."""
         return str(self.json["error"]["where"])
 
 
