@@ -20,9 +20,7 @@ from gateway.inbound.dispatcher import LocalDispatcher, SharedDispatcher
 from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
-from gateway.llm.factory import build_provider
 from gateway.message import place_of
-from gateway.observe.timing import TimedProvider
 from gateway.outbound.deliverer import AccountSender, Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
@@ -36,11 +34,9 @@ from gateway.ports.inbox import Dispatcher
 from gateway.ports.observer import CombinedObserver, Observer
 from gateway.ports.traces import Trace
 from gateway.store_retry import StoreRetry
-from gateway.turn.mcp_connection import McpTools
 from gateway.turn.pipeline import Pipeline
 from gateway.turn.services import Services
 from gateway.turn.slots import Slots
-from gateway.turn.toolbox import Toolbox
 from parley.config import Settings
 from parley.http.health_endpoints import Readiness
 from parley.http.page_links import page_link_routes
@@ -54,16 +50,14 @@ from parley.wiring.listeners import add_memory_api, local_listener, webhook_list
 from parley.wiring.mcp import add_mcp_servers
 from parley.wiring.memory import WiredMemory, wire_memory
 from parley.wiring.memory_backends import load_backends
+from parley.wiring.model import provider_of, toolbox_of
 from parley.wiring.observe import build_health, endpoint_of, open_tracing, security_log
 from parley.wiring.policies import (
     assistant_of,
-    choice_of,
     delivery_rules,
-    mcp_servers_of,
     pace_of,
     policies_of,
     prices_of,
-    rules_for_tools_of,
 )
 from parley.wiring.recall import recall_models
 from parley.wiring.relevance_judge import ModelJudge
@@ -119,22 +113,7 @@ class App:
         self.security = security_log(settings, self.storage, self._clock)
         self._at_end(self.storage.stop, self.security.stop, self._save_calibrations)
 
-        endpoint = endpoint_of(settings.observe.otlp_endpoint, os.environ)
-        self._tracing = open_tracing(endpoint, self._clock)
-        if self._tracing is not None:
-            self._at_end(self._tracing.close)
-        self.health = build_health(settings, self.storage, self._clock)
-        self._at_end(self.health.stop)
-        self.activity = RecentActivity(self.health.metrics.count)
-        self.guard = Quarantine(
-            CrashCounts(self.storage.stores.states.of("parley", "takeovers")),
-            self.storage.quarantine,
-            self._clock,
-            self.activity.count,
-            record,
-            left,
-        )
-
+        self._build_observation(record, left)
         self._provider = provider_of(settings, self._clock)
         self._toolbox = toolbox_of(settings, self._clock)
         self.local = local_listener(settings, self.health, self.security, self.readiness)
@@ -149,6 +128,25 @@ class App:
         )
 
         self._connect(extensions or ExtensionRegistry())
+
+    def _build_observation(self, record: WorkRecord | None, left: Sequence[Crash]) -> None:
+        """Build what observes the work: tracing, health, recent activity, and the quarantine of
+        work that crashes the process."""
+        endpoint = endpoint_of(self.settings.observe.otlp_endpoint, os.environ)
+        self._tracing = open_tracing(endpoint, self._clock)
+        if self._tracing is not None:
+            self._at_end(self._tracing.close)
+        self.health = build_health(self.settings, self.storage, self._clock)
+        self._at_end(self.health.stop)
+        self.activity = RecentActivity(self.health.metrics.count)
+        self.guard = Quarantine(
+            CrashCounts(self.storage.stores.states.of("parley", "takeovers")),
+            self.storage.quarantine,
+            self._clock,
+            self.activity.count,
+            record,
+            left,
+        )
 
     def _connect(self, extensions: ExtensionRegistry) -> None:
         """Build what a message passes: accounts, memory, services, jobs, inbound and outbound."""
@@ -410,16 +408,6 @@ class App:
 
     def _services(self, connected: Accounts, extensions: ExtensionRegistry) -> Services:
         settings, stores = self.settings, self.storage.stores
-        senders = {
-            key: AccountSender(
-                account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock)
-            )
-            for key, account in connected.items()
-        }
-        self._senders = {account_name(key): sender for key, sender in senders.items()}
-        if self._role == "worker":
-            for sender in senders.values():
-                sender.connected.set()  # the adapter process checks it
         watchers = (self.health.metrics, self._tracing, *self._observers)
         observer = CombinedObserver(*(each for each in watchers if each is not None))
         approvals = (APPROVE,) if settings.access.admission == "approved" else ()
@@ -431,16 +419,7 @@ class App:
             provider=self._provider,
             toolbox=self._toolbox,
             connected=connected,
-            deliverer=Deliverer(
-                stores.outbox,
-                senders,
-                self._clock,
-                delivery_rules(settings),
-                self.activity.count,
-                observer,
-                external_source=self.storage.hot.shared is not None,
-                guard=self.guard,
-            ),
+            deliverer=self._deliverer(connected, observer),
             loop_guard=BotLoopGuard(),
             extensions=extensions,
             commands=(*COMMANDS, *approvals, *self.memory.commands.specs),
@@ -462,25 +441,28 @@ class App:
             owner_claims=access.claims,
         )
 
-
-def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
-    """The configured model with its fallbacks."""
-    provider = build_provider(
-        choice_of(settings.model),
-        clock,
-        [choice_of(fallback) for fallback in settings.model.fallbacks],
-    )
-    return TimedProvider(provider, clock)
-
-
-def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
-    """The tools of the configured MCP servers."""
-    return Toolbox(
-        [
-            McpTools(each, clock, rules_for_tools_of(settings, each.name))
-            for each in mcp_servers_of(settings)
-        ]
-    )
+    def _deliverer(self, connected: Accounts, observer: Observer) -> Deliverer:
+        settings = self.settings
+        senders = {
+            key: AccountSender(
+                account.adapter, Pacer(pace_of(account.manifest.pace, settings), self._clock)
+            )
+            for key, account in connected.items()
+        }
+        self._senders = {account_name(key): sender for key, sender in senders.items()}
+        if self._role == "worker":
+            for sender in senders.values():
+                sender.connected.set()  # the adapter process checks it
+        return Deliverer(
+            self.storage.stores.outbox,
+            senders,
+            self._clock,
+            delivery_rules(settings),
+            self.activity.count,
+            observer,
+            external_source=self.storage.hot.shared is not None,
+            guard=self.guard,
+        )
 
 
 async def _close(close: Callable[[], Awaitable[object]]) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from gateway.errors import ToolError
 from memory.agents.model import Capability
-from memory.mcp.definitions import ToolCall
+from memory.mcp.tool_definition import ToolCall
 from memory.turns.tools import Arguments
 
 MAX_ID: Final = 100

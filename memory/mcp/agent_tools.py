@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, Field
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import MAX_NAME, Agent, AgentType
 from memory.mcp.acting import MAX_ID
-from memory.mcp.definitions import AnyTool, Result, ToolCall, ToolDefinition
 from memory.mcp.names import SESSION
+from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
 from memory.turns.tools import Arguments
 
 MAX_PERSON: Final = 300
@@ -123,39 +123,38 @@ def agent_out(agent: Agent) -> AgentOut:
     )
 
 
-def agent_tools() -> tuple[AnyTool, ...]:
-    """Return the tools, in the order in which they are listed."""
-    return (
-        ToolDefinition(
-            "register_agent",
-            "Register an agent",
-            "Register yourself as an agent of the token's person, once. Keep the id: the tools of "
-            "pools and handoffs need it.",
-            SESSION,
-            RegisterArguments,
-            AgentOut,
-            register,
-        ),
-        ToolDefinition(
-            "get_agent_info",
-            "Agent",
-            "Return an agent of yours, or one that shares a pool with one of yours.",
-            SESSION,
-            AgentArguments,
-            AgentOut,
-            info,
-            reads_only=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "get_agents_for_user",
-            "Agents of a person",
-            "Return the agents of the token's person.",
-            SESSION,
-            UserArguments,
-            AgentsOut,
-            of_user,
-            reads_only=True,
-            idempotent=True,
-        ),
-    )
+AGENT_TOOLS: Final[tuple[AnyTool, ...]] = (
+    ToolDefinition(
+        "register_agent",
+        "Register an agent",
+        "Register yourself as an agent of the token's person, once. Keep the id: the tools of "
+        "pools and handoffs need it.",
+        SESSION,
+        RegisterArguments,
+        AgentOut,
+        register,
+    ),
+    ToolDefinition(
+        "get_agent_info",
+        "Agent",
+        "Return an agent of yours, or one that shares a pool with one of yours.",
+        SESSION,
+        AgentArguments,
+        AgentOut,
+        info,
+        reads_only=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "get_agents_for_user",
+        "Agents of a person",
+        "Return the agents of the token's person.",
+        SESSION,
+        UserArguments,
+        AgentsOut,
+        of_user,
+        reads_only=True,
+        idempotent=True,
+    ),
+)
+"""The tools, in the order in which they are listed."""

@@ -7,9 +7,9 @@ from pydantic import Field, StringConstraints
 
 from gateway.errors import ToolError
 from memory.mcp.acting import AsAgent
-from memory.mcp.definitions import AnyTool, Result, ToolCall, ToolDefinition
 from memory.mcp.memory_tools import remembering
 from memory.mcp.names import SESSION
+from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition
 from memory.model.record import Record
 from memory.ports.agent_tasks import MAX_TASK_TEXT
 from memory.ports.memories import Filter
@@ -168,54 +168,53 @@ def _entry(record: Record) -> Entry:
     )
 
 
-def conversation_tools() -> tuple[AnyTool, ...]:
-    """Return the tools, in the order in which they are listed."""
-    return (
-        ToolDefinition(
-            "get_task_context",
-            "Task",
-            "Return the task as the last session left it: yours with your agent_id, or without it "
-            "the one that all agents of this person share.",
-            SESSION,
-            TaskArguments,
-            TaskResult,
-            get_task,
-            agent="agent_id",
-            reads_only=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "set_task_context",
-            "Set the task",
-            "Replace the task and its state, for the next session.",
-            SESSION,
-            SetTaskArguments,
-            TaskResult,
-            set_task,
-            agent="agent_id",
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "get_recent_activity",
-            "Recent activity",
-            "Return the person's latest messages to the assistant, its answers, and new memories.",
-            SESSION,
-            ActivityArguments,
-            ActivityResult,
-            recent_activity,
-            reads_only=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "get_goals",
-            "Goals",
-            "Return the tasks that are set in the person's conversations, the number of entries "
-            "that wait for their review, and the status of their project.",
-            SESSION,
-            NoArguments,
-            GoalsResult,
-            goals,
-            reads_only=True,
-            idempotent=True,
-        ),
-    )
+CONVERSATION_TOOLS: Final[tuple[AnyTool, ...]] = (
+    ToolDefinition(
+        "get_task_context",
+        "Task",
+        "Return the task as the last session left it: yours with your agent_id, or without it "
+        "the one that all agents of this person share.",
+        SESSION,
+        TaskArguments,
+        TaskResult,
+        get_task,
+        agent="agent_id",
+        reads_only=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "set_task_context",
+        "Set the task",
+        "Replace the task and its state, for the next session.",
+        SESSION,
+        SetTaskArguments,
+        TaskResult,
+        set_task,
+        agent="agent_id",
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "get_recent_activity",
+        "Recent activity",
+        "Return the person's latest messages to the assistant, its answers, and new memories.",
+        SESSION,
+        ActivityArguments,
+        ActivityResult,
+        recent_activity,
+        reads_only=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "get_goals",
+        "Goals",
+        "Return the tasks that are set in the person's conversations, the number of entries "
+        "that wait for their review, and the status of their project.",
+        SESSION,
+        NoArguments,
+        GoalsResult,
+        goals,
+        reads_only=True,
+        idempotent=True,
+    ),
+)
+"""The tools, in the order in which they are listed."""

@@ -16,8 +16,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from db.errors import StoreUnavailable
-from memory.mcp.definitions import ToolCall
 from memory.mcp.resources import EVENTS
+from memory.mcp.tool_definition import ToolCall
 
 MAX_STREAMS: Final = 256
 MAX_STREAMS_PER_PERSON: Final = 8

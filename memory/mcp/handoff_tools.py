@@ -7,8 +7,8 @@ from pydantic import Field
 from memory.agents.handoff_text import MAX_FILES, MAX_MEMORIES, MAX_REFERENCE, MAX_TASK
 from memory.agents.model import Handoff, HandoffContext, HandoffStep
 from memory.mcp.acting import NO_CAPABILITY, AgentId
-from memory.mcp.definitions import AnyTool, Result, ToolCall, ToolDefinition, WaitingResult
 from memory.mcp.names import SESSION
+from memory.mcp.tool_definition import AnyTool, Result, ToolCall, ToolDefinition, WaitingResult
 from memory.turns.tools import Arguments
 
 MAX_FIELDS: Final = 100
@@ -189,49 +189,48 @@ def handoff_out(handoff: Handoff) -> HandoffOut:
     )
 
 
-def handoff_tools() -> tuple[AnyTool, ...]:
-    """Return the tools, in the order in which they are listed."""
-    return (
-        ToolDefinition(
-            "initiate_handoff",
-            "Hand a task over",
-            "Hand a task to another agent, or to a person, who decides about it in their chat.",
-            SESSION,
-            InitiateArguments,
-            StepOut,
-            initiate,
-            agent="source_id",
-        ),
-        ToolDefinition(
-            "accept_handoff",
-            "Accept a handoff",
-            "Accept a pending handoff to your agent. Of several that accept at once, one succeeds.",
-            SESSION,
-            AcceptArguments,
-            StepOut,
-            accept,
-            agent="agent_id",
-        ),
-        ToolDefinition(
-            "complete_handoff",
-            "Complete a handoff",
-            "Complete an accepted handoff with a result.",
-            SESSION,
-            CompleteArguments,
-            StepOut,
-            complete,
-            agent="agent_id",
-        ),
-        ToolDefinition(
-            "get_pending_handoffs",
-            "Pending handoffs",
-            "Return the handoffs that wait for an agent, oldest first.",
-            SESSION,
-            PendingArguments,
-            PendingOut,
-            pending,
-            agent="agent_id",
-            reads_only=True,
-            idempotent=True,
-        ),
-    )
+HANDOFF_TOOLS: Final[tuple[AnyTool, ...]] = (
+    ToolDefinition(
+        "initiate_handoff",
+        "Hand a task over",
+        "Hand a task to another agent, or to a person, who decides about it in their chat.",
+        SESSION,
+        InitiateArguments,
+        StepOut,
+        initiate,
+        agent="source_id",
+    ),
+    ToolDefinition(
+        "accept_handoff",
+        "Accept a handoff",
+        "Accept a pending handoff to your agent. Of several that accept at once, one succeeds.",
+        SESSION,
+        AcceptArguments,
+        StepOut,
+        accept,
+        agent="agent_id",
+    ),
+    ToolDefinition(
+        "complete_handoff",
+        "Complete a handoff",
+        "Complete an accepted handoff with a result.",
+        SESSION,
+        CompleteArguments,
+        StepOut,
+        complete,
+        agent="agent_id",
+    ),
+    ToolDefinition(
+        "get_pending_handoffs",
+        "Pending handoffs",
+        "Return the handoffs that wait for an agent, oldest first.",
+        SESSION,
+        PendingArguments,
+        PendingOut,
+        pending,
+        agent="agent_id",
+        reads_only=True,
+        idempotent=True,
+    ),
+)
+"""The tools, in the order in which they are listed."""

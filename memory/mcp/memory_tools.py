@@ -15,7 +15,8 @@ from gateway.errors import NotFound, ToolError
 from memory.agents.defences import MemoryPoisoningDefense, judge_query
 from memory.agents.model import Capability
 from memory.mcp.acting import AsAgent
-from memory.mcp.definitions import (
+from memory.mcp.names import KNOWLEDGE
+from memory.mcp.tool_definition import (
     AnyTool,
     Confirmable,
     Result,
@@ -23,7 +24,6 @@ from memory.mcp.definitions import (
     ToolDefinition,
     WaitingResult,
 )
-from memory.mcp.names import KNOWLEDGE
 from memory.model.record import Record
 from memory.service.write import MEMORY_OFF
 from memory.turns.brain_tool import UPDATE, BrainTool, UpdateArguments
@@ -228,72 +228,71 @@ async def delete(call: ToolCall, given: DeleteOverMcp) -> DeleteResult:
     return DeleteResult(success=True, id=record.id)
 
 
-def memory_tools() -> tuple[AnyTool, ...]:
-    """Return the tools, in the order in which they are listed."""
-    return (
-        ToolDefinition(
-            "memory_search",
-            "Search memories",
-            "Search the person's memories by a question, or list the latest ones. Use it before "
-            "you ask for something that the person may have said.",
-            KNOWLEDGE,
-            SearchOverMcp,
-            SearchResult,
-            search,
-            agent="agent_id",
-            needed=Capability.MEMORY_READ,
-            reads_only=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "memory_brief",
-            "Memory brief",
-            "Return what is known about the person: preferences and instructions first, then "
-            "facts. Read it at the start of a session.",
-            KNOWLEDGE,
-            BriefOverMcp,
-            BriefResult,
-            brief,
-            agent="agent_id",
-            needed=Capability.MEMORY_READ,
-            reads_only=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "memory_store",
-            "Store a memory",
-            "Store one lasting fact, decision or preference. It may wait for the person's review.",
-            KNOWLEDGE,
-            StoreOverMcp,
-            StoreResult,
-            store,
-            agent="agent_id",
-            needed=Capability.MEMORY_WRITE,
-        ),
-        ToolDefinition(
-            "update_customer_brain",
-            "Update a document",
-            "Propose a new text of the person's document (soul) or the project's (bible), or "
-            "store a memory. A document is replaced as a whole: read its resource first.",
-            KNOWLEDGE,
-            UpdateOverMcp,
-            UpdateResult,
-            update,
-            agent="agent_id",
-            needed=Capability.MEMORY_WRITE,
-        ),
-        ToolDefinition(
-            "memory_delete",
-            "Delete a memory",
-            "Delete one memory, after the person confirmed it.",
-            KNOWLEDGE,
-            DeleteOverMcp,
-            DeleteResult,
-            delete,
-            question=deletion_question,
-            agent="agent_id",
-            needed=Capability.MEMORY_DELETE,
-            destructive=True,
-            idempotent=True,
-        ),
-    )
+MEMORY_TOOLS: Final[tuple[AnyTool, ...]] = (
+    ToolDefinition(
+        "memory_search",
+        "Search memories",
+        "Search the person's memories by a question, or list the latest ones. Use it before "
+        "you ask for something that the person may have said.",
+        KNOWLEDGE,
+        SearchOverMcp,
+        SearchResult,
+        search,
+        agent="agent_id",
+        needed=Capability.MEMORY_READ,
+        reads_only=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "memory_brief",
+        "Memory brief",
+        "Return what is known about the person: preferences and instructions first, then "
+        "facts. Read it at the start of a session.",
+        KNOWLEDGE,
+        BriefOverMcp,
+        BriefResult,
+        brief,
+        agent="agent_id",
+        needed=Capability.MEMORY_READ,
+        reads_only=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "memory_store",
+        "Store a memory",
+        "Store one lasting fact, decision or preference. It may wait for the person's review.",
+        KNOWLEDGE,
+        StoreOverMcp,
+        StoreResult,
+        store,
+        agent="agent_id",
+        needed=Capability.MEMORY_WRITE,
+    ),
+    ToolDefinition(
+        "update_customer_brain",
+        "Update a document",
+        "Propose a new text of the person's document (soul) or the project's (bible), or "
+        "store a memory. A document is replaced as a whole: read its resource first.",
+        KNOWLEDGE,
+        UpdateOverMcp,
+        UpdateResult,
+        update,
+        agent="agent_id",
+        needed=Capability.MEMORY_WRITE,
+    ),
+    ToolDefinition(
+        "memory_delete",
+        "Delete a memory",
+        "Delete one memory, after the person confirmed it.",
+        KNOWLEDGE,
+        DeleteOverMcp,
+        DeleteResult,
+        delete,
+        question=deletion_question,
+        agent="agent_id",
+        needed=Capability.MEMORY_DELETE,
+        destructive=True,
+        idempotent=True,
+    ),
+)
+"""The tools, in the order in which they are listed."""

@@ -8,7 +8,9 @@ from memory.agents.defences import MemoryPoisoningDefense
 from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope
 from memory.mcp.acting import NO_CAPABILITY, AgentId
 from memory.mcp.agent_tools import Owner, checked_owner, lower
-from memory.mcp.definitions import (
+from memory.mcp.memory_tools import excerpt, known_memory, remembering
+from memory.mcp.names import KNOWLEDGE
+from memory.mcp.tool_definition import (
     AnyTool,
     Confirmable,
     Result,
@@ -16,8 +18,6 @@ from memory.mcp.definitions import (
     ToolDefinition,
     WaitingResult,
 )
-from memory.mcp.memory_tools import excerpt, known_memory, remembering
-from memory.mcp.names import KNOWLEDGE
 from memory.model.record import Record
 from memory.turns.tools import Arguments, MemoryId
 
@@ -252,62 +252,61 @@ def name_of(scope: SharedScope) -> str:
     return scope.name.lower()
 
 
-def pool_tools() -> tuple[AnyTool, ...]:
-    """Return the tools, in the order in which they are listed."""
-    return (
-        ToolDefinition(
-            "create_pool",
-            "Create a pool",
-            "Create a pool in which agents share memories. You own it.",
-            KNOWLEDGE,
-            CreateArguments,
-            PoolOut,
-            create,
-        ),
-        ToolDefinition(
-            "join_pool",
-            "Join a pool",
-            "Add an agent to a pool, to read what is shared in it, or with `write` to share.",
-            KNOWLEDGE,
-            JoinArguments,
-            DoneOut,
-            join,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "leave_pool",
-            "Leave a pool",
-            "End the membership of an agent. What it shared leaves the pool with it.",
-            KNOWLEDGE,
-            LeaveArguments,
-            DoneOut,
-            leave,
-            destructive=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "share_memory_to_scope",
-            "Share a memory",
-            "Share a memory of the person with the agents of a pool, after the person agreed.",
-            KNOWLEDGE,
-            ShareArguments,
-            ShareOut,
-            share,
-            question=share_question,
-            agent="agent_id",
-            destructive=True,
-            idempotent=True,
-        ),
-        ToolDefinition(
-            "query_shared",
-            "Shared memories",
-            "Return the memories that are shared with an agent in a pool, latest first.",
-            KNOWLEDGE,
-            QueryArguments,
-            QueryOut,
-            query,
-            agent="agent_id",
-            reads_only=True,
-            idempotent=True,
-        ),
-    )
+POOL_TOOLS: Final[tuple[AnyTool, ...]] = (
+    ToolDefinition(
+        "create_pool",
+        "Create a pool",
+        "Create a pool in which agents share memories. You own it.",
+        KNOWLEDGE,
+        CreateArguments,
+        PoolOut,
+        create,
+    ),
+    ToolDefinition(
+        "join_pool",
+        "Join a pool",
+        "Add an agent to a pool, to read what is shared in it, or with `write` to share.",
+        KNOWLEDGE,
+        JoinArguments,
+        DoneOut,
+        join,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "leave_pool",
+        "Leave a pool",
+        "End the membership of an agent. What it shared leaves the pool with it.",
+        KNOWLEDGE,
+        LeaveArguments,
+        DoneOut,
+        leave,
+        destructive=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "share_memory_to_scope",
+        "Share a memory",
+        "Share a memory of the person with the agents of a pool, after the person agreed.",
+        KNOWLEDGE,
+        ShareArguments,
+        ShareOut,
+        share,
+        question=share_question,
+        agent="agent_id",
+        destructive=True,
+        idempotent=True,
+    ),
+    ToolDefinition(
+        "query_shared",
+        "Shared memories",
+        "Return the memories that are shared with an agent in a pool, latest first.",
+        KNOWLEDGE,
+        QueryArguments,
+        QueryOut,
+        query,
+        agent="agent_id",
+        reads_only=True,
+        idempotent=True,
+    ),
+)
+"""The tools, in the order in which they are listed."""

@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 from gateway.errors import BadInput, NotFound
 from memory.agents.model import AgentEvent
-from memory.mcp.definitions import ToolCall
 from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import DEFENSE, known_memory, remembering
 from memory.mcp.names import KNOWLEDGE, SESSION, ServerName
+from memory.mcp.tool_definition import ToolCall
 from memory.ports.brain import Document
 from memory.turns.brief import brief_of
 from memory.turns.tools import found_answer

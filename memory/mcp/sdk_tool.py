@@ -28,7 +28,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput, ToolError
 from memory.mcp.acting import acting
 from memory.mcp.confirmation import CodeRequired, Confirmed, decide_by_code
-from memory.mcp.definitions import AnyTool, Result, ToolCall, without_titles
+from memory.mcp.tool_definition import AnyTool, Result, ToolCall, without_titles
 
 CALL_SECONDS: Final = 30.0
 UNAVAILABLE: Final = (

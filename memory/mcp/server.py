@@ -19,16 +19,23 @@ from pydantic.networks import AnyUrl
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound, ToolError
 from gateway.ports.memory import Caller
-from memory.mcp.agent_tools import agent_tools
-from memory.mcp.conversation_tools import conversation_tools
-from memory.mcp.definitions import CALLER_KEY, RECHECK_KEY, AnyTool, McpServices, Recheck, ToolCall
+from memory.mcp.agent_tools import AGENT_TOOLS
+from memory.mcp.conversation_tools import CONVERSATION_TOOLS
 from memory.mcp.event_stream import EventStreams
-from memory.mcp.handoff_tools import handoff_tools
-from memory.mcp.memory_tools import memory_tools
+from memory.mcp.handoff_tools import HANDOFF_TOOLS
+from memory.mcp.memory_tools import MEMORY_TOOLS
 from memory.mcp.names import SESSION, ServerName
-from memory.mcp.pool_tools import pool_tools
+from memory.mcp.pool_tools import POOL_TOOLS
 from memory.mcp.resources import LISTED, TEMPLATES, Listed, read_resource
 from memory.mcp.sdk_tool import UNAVAILABLE, failed, sdk_tool
+from memory.mcp.tool_definition import (
+    CALLER_KEY,
+    RECHECK_KEY,
+    AnyTool,
+    McpServices,
+    Recheck,
+    ToolCall,
+)
 
 LISTS_FRESH_MS: Final = 300_000
 """Milliseconds for which a client may keep the lists: they change with the program only."""
@@ -45,15 +52,14 @@ PRIVATE: Final = CacheHint(0, "private")
 log = structlog.get_logger(__name__)
 
 
-def all_tools() -> tuple[AnyTool, ...]:
-    """Return the tools of both servers, in the order in which they are listed."""
-    return (
-        *conversation_tools(),
-        *memory_tools(),
-        *agent_tools(),
-        *handoff_tools(),
-        *pool_tools(),
-    )
+ALL_TOOLS: Final[tuple[AnyTool, ...]] = (
+    *CONVERSATION_TOOLS,
+    *MEMORY_TOOLS,
+    *AGENT_TOOLS,
+    *HANDOFF_TOOLS,
+    *POOL_TOOLS,
+)
+"""The tools of both servers, in the order in which they are listed."""
 
 
 class ParleyServer(MCPServer[Any]):
@@ -69,7 +75,7 @@ class ParleyServer(MCPServer[Any]):
         self._services = services
         self._listed = [one for one in LISTED if server in (None, one.server)]
         self._templates = [one for one in TEMPLATES if server in (None, one.server)]
-        definitions = [each for each in all_tools() if server in (None, each.server)]
+        definitions = [each for each in ALL_TOOLS if server in (None, each.server)]
         super().__init__(
             server or "parley",
             title="Parley",

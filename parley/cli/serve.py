@@ -71,21 +71,8 @@ async def serve(
     if watch.watchdog is not None:
         watch.watchdog.start()
 
-    def print_line(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-
-    async def on_ready(name: str) -> None:
-        print_line(f"ready {name}")
-
     async def start() -> None:
-        await app.start(on_ready)
-        started()
-        for name, problem in app.supervisor.errors.items():
-            sys.stderr.write(f"{name} is not connected: {problem}\n")
-        for link in app.pages():
-            print_line(f"open {link}")
-        print_line("ready gateway")
+        await _start(app, started)
         watch.manager.ready()
         if beside is not None:
             await beside(app)
@@ -103,6 +90,27 @@ async def serve(
         await asyncio.wait((starting, stopped))
         await app.stop()
     return 0
+
+
+async def _start(app: App, started: Callable[[], None]) -> None:
+    """Start the program, and print its state: each ready account, each account that is not
+    connected with its problem, and the addresses of the pages."""
+
+    async def on_ready(name: str) -> None:
+        _print_line(f"ready {name}")
+
+    await app.start(on_ready)
+    started()
+    for name, problem in app.supervisor.errors.items():
+        sys.stderr.write(f"{name} is not connected: {problem}\n")
+    for link in app.pages():
+        _print_line(f"open {link}")
+    _print_line("ready gateway")
+
+
+def _print_line(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def run(

@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.people import Principal
 from gateway.ports.memory import Caller
-from memory.mcp.definitions import CALLER_KEY, RECHECK_KEY
 from memory.mcp.names import KNOWLEDGE, PREFIX, SESSION, ServerName
+from memory.mcp.tool_definition import CALLER_KEY, RECHECK_KEY
 from parley.http.access import RequestFacts, is_same_origin
 from parley.http.api.operations import Refused
 from parley.http.asgi import exchange_of, headers_of

@@ -10,8 +10,8 @@ from gateway.policy.rate_limits import BucketRule
 from gateway.ports.conversations import ConversationTask
 from gateway.stores.conversations import ConversationNoteStore, Conversations
 from gateway.turn.services import Services
-from memory.mcp.definitions import McpServices
 from memory.mcp.names import PREFIX, ServerName
+from memory.mcp.tool_definition import McpServices
 from memory.stores.api_tokens import TokenStore
 from memory.turns.brief import BriefLimits
 from parley.config import Settings

@@ -244,25 +244,29 @@ def message_json(world: World, message: Message, cdn: str, *, nested: bool = Fal
         data["application_id"] = message.webhook_id
     if message.forwarded:
         data["message_reference"] = {"type": 1, "message_id": message.id, "channel_id": "1"}
-        snapshot = {
-            "type": 0,
-            "content": message.forwarded,
-            "timestamp": message.timestamp.isoformat(),
-            "edited_timestamp": None,
-            "mentions": [
-                user_json(world.users[found])
-                for found in re.findall(r"<@(\d+)>", message.forwarded)
-                if found in world.users
-            ],
-            "mention_roles": [],
-            "attachments": [],
-            "embeds": [],
-            "flags": 0,
-        }
-        data["message_snapshots"] = [{"message": snapshot}]
+        data["message_snapshots"] = [{"message": _snapshot(world, message)}]
     if message.reply_to_id and not nested:
         _add_reference(world, message, cdn, data)
     return data
+
+
+def _snapshot(world: World, message: Message) -> Json:
+    """The forwarded text of a message, as a snapshot."""
+    return {
+        "type": 0,
+        "content": message.forwarded,
+        "timestamp": message.timestamp.isoformat(),
+        "edited_timestamp": None,
+        "mentions": [
+            user_json(world.users[found])
+            for found in re.findall(r"<@(\d+)>", message.forwarded)
+            if found in world.users
+        ],
+        "mention_roles": [],
+        "attachments": [],
+        "embeds": [],
+        "flags": 0,
+    }
 
 
 def _add_reference(world: World, message: Message, cdn: str, data: Json) -> None:

@@ -51,6 +51,7 @@ def field_of(given: Any, name: str) -> Any:
 def add_asking_tools(server: MCPServer[Any]) -> None:
     """Add the tools."""
     _older_tools(server)
+    _forms_with_fields(server)
     _one_question(server)
     _kept_state(server)
     _capabilities(server)
@@ -79,15 +80,19 @@ def _older_tools(server: MCPServer[Any]) -> None:
         data = told.data.model_dump() if told.action == "accept" else {}
         return f"User response: action: {told.action}, content: {json.dumps(data)}"
 
-    async def ask(ctx: Ctx, message: str, properties: dict[str, Any]) -> str:
-        schema = {"type": "object", "properties": properties, "required": []}
-        told = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
-        return f"Elicitation completed: action={told.action}, content={json.dumps(told.content)}"
 
+async def _ask(ctx: Ctx, message: str, properties: dict[str, Any]) -> str:
+    """Show a form; return its outcome."""
+    schema = {"type": "object", "properties": properties, "required": []}
+    told = await ctx.session.elicit_form(message, schema, related_request_id=ctx.request_id)
+    return f"Elicitation completed: action={told.action}, content={json.dumps(told.content)}"
+
+
+def _forms_with_fields(server: MCPServer[Any]) -> None:
     @server.tool()
     async def test_elicitation_sep1034_defaults(ctx: Ctx) -> str:
         """Ask with a default for each type."""
-        return await ask(
+        return await _ask(
             ctx,
             "Please confirm the values",
             {
@@ -115,7 +120,7 @@ def _older_tools(server: MCPServer[Any]) -> None:
             {"const": f"value{n}", "title": f"{word} Choice"}
             for n, word in enumerate(("First", "Second", "Third"), 1)
         ]
-        return await ask(
+        return await _ask(
             ctx,
             "Please choose",
             {

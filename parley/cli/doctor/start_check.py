@@ -12,7 +12,6 @@ from gateway.llm.prices import price_of
 from gateway.platforms import Discovery
 from gateway.policy.budgets import UNLIMITED
 from gateway.ports.clock import SystemClock
-from parley.app import provider_of, toolbox_of
 from parley.cli.doctor.credentials import build
 from parley.config import Account, Problem, Settings, SettingsError
 from parley.wiring.accounts import commands_of
@@ -20,6 +19,7 @@ from parley.wiring.extensions import load_extensions
 from parley.wiring.heartbeats import sites_of
 from parley.wiring.libraries import missing_libraries
 from parley.wiring.memory_backends import KEY, load_backends
+from parley.wiring.model import provider_of, toolbox_of
 from parley.wiring.observe import endpoint_of, open_tracing
 from parley.wiring.policies import assistant_of, policies_of, prices_of
 from parley.wiring.storage import Storage

@@ -35,7 +35,12 @@ _CONFLICTS: Final = ("quota", "queue_full", "no_project", "memory_off")
 
 def memory_operations() -> tuple[AnyOperation, ...]:
     """Return the operations on memories and reviews."""
-    return (*_of_all(), *_of_one("/brain/memories/{id}"), *_of_reviews("/brain/reviews/{id}"))
+    return (
+        *_of_all(),
+        *_of_one("/brain/memories/{id}"),
+        *_of_reviews(),
+        *_of_one_review("/brain/reviews/{id}"),
+    )
 
 
 def _of_all() -> tuple[AnyOperation, ...]:
@@ -97,7 +102,7 @@ def _of_one(one: str) -> tuple[AnyOperation, ...]:
     )
 
 
-def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
+def _of_reviews() -> tuple[AnyOperation, ...]:
     return (
         Operation(
             "GET",
@@ -121,6 +126,11 @@ def _of_reviews(review: str) -> tuple[AnyOperation, ...]:
             {200: (DecisionsOut, "The decisions, the latest first.")},
             {404: "You do not belong to this project."},
         ),
+    )
+
+
+def _of_one_review(review: str) -> tuple[AnyOperation, ...]:
+    return (
         Operation(
             "POST",
             f"{review}/approve",

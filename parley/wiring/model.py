@@ -1,0 +1,29 @@
+"""Builds the model with its fallbacks, and the tools of the configured MCP servers."""
+
+from gateway.llm.factory import build_provider
+from gateway.observe.timing import TimedProvider
+from gateway.ports import AlarmClock
+from gateway.turn.mcp_connection import McpTools
+from gateway.turn.toolbox import Toolbox
+from parley.config import Settings
+from parley.wiring.policies import choice_of, mcp_servers_of, rules_for_tools_of
+
+
+def provider_of(settings: Settings, clock: AlarmClock) -> TimedProvider:
+    """Return the configured model with its fallbacks."""
+    provider = build_provider(
+        choice_of(settings.model),
+        clock,
+        [choice_of(fallback) for fallback in settings.model.fallbacks],
+    )
+    return TimedProvider(provider, clock)
+
+
+def toolbox_of(settings: Settings, clock: AlarmClock) -> Toolbox:
+    """Return the tools of the configured MCP servers."""
+    return Toolbox(
+        [
+            McpTools(each, clock, rules_for_tools_of(settings, each.name))
+            for each in mcp_servers_of(settings)
+        ]
+    )
