@@ -99,7 +99,11 @@ async def measure(service: str, fault: str, failover: bool) -> dict[str, object]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         choice = {**_choice(service, first), "timeout": TIMEOUT_SECONDS}
         fallbacks = [_choice("anthropic", second)] if failover else []
-        model_settings = {**choice, "patience": RETRY_SECONDS[failover], "fallbacks": fallbacks}
+        model_settings = {
+            **choice,
+            "retry_seconds": RETRY_SECONDS[failover],
+            "fallbacks": fallbacks,
+        }
         overrides = {"model": model_settings, "workers": {"concurrency": CHATS}}
         platforms = {"discord": discord}
         port = await stack.enter_async_context(simulated(platforms))

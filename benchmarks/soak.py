@@ -49,7 +49,7 @@ FLAT_PER_MINUTE: Final = 0.5
 FLAT_SHARE: Final = 0.03
 """The growth that is allowed from the first one after the warm-up."""
 STOP_SECONDS: Final = 60
-OWN: Final = "parley_answer_own_seconds"
+OWN: Final = "parley_answer_without_model_seconds"
 
 
 @dataclass(frozen=True, slots=True)

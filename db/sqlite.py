@@ -257,7 +257,7 @@ class SqliteDatabase:
                 elif quiet % QUIET == 0 and _has_log(self.path):
                     await self._without_work(_emptied)
             except (sqlite3.Error, OSError) as error:
-                log.warning("log_not_folded", path=self.path, error=str(error))
+                log.warning("wal_checkpoint_failed", path=self.path, error=str(error))
 
     async def _without_work(self, step: Callable[[str], None]) -> None:
         """Run a step on the log. Work waits meanwhile (earlier checkpoints leave milliseconds of

@@ -44,7 +44,7 @@ class StoreRetry:
             except StoreUnavailable as error:
                 if self._over:
                     raise
-                log.warning("work_put_off", seconds=pause, error=str(error))
+                log.warning("work_postponed", seconds=pause, error=str(error))
             await self._clock.sleep(pause)
         return await work(*args, **kwargs)
 

@@ -471,4 +471,4 @@ async def _close(close: Callable[[], Awaitable[object]]) -> None:
         async with asyncio.timeout(CLOSE_SECONDS):
             await close()
     except Exception:
-        log.exception("not_closed", part=getattr(close, "__qualname__", repr(close)))
+        log.exception("part_not_closed", part=getattr(close, "__qualname__", repr(close)))

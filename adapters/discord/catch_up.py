@@ -93,7 +93,7 @@ class CatchUp:
             async with asyncio.timeout(seconds):
                 await described.wait()
         except TimeoutError:
-            log.warning("servers_not_described", platform="discord")
+            log.warning("server_details_missing", platform="discord")
         self._requests = 0
         channels = self._channels()
         self._receiver.queue.hold_only(channel.channel_id for channel, _ in channels)

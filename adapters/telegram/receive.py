@@ -76,7 +76,7 @@ class Receiver:
         try:
             await self._answer_button(handle)
         except Exception as error:  # noqa: BLE001 - the press itself is stored
-            log.debug("press_not_answered", platform="telegram", error=error)
+            log.debug("button_press_not_acknowledged", platform="telegram", error=error)
 
     async def close(self) -> None:
         """Cancel the answers to button presses."""

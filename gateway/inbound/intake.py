@@ -89,7 +89,10 @@ class Intake:
                 self._without_tenant(event, error)
             except Exception as error:
                 log.warning(
-                    "event_not_taken", platform=place.platform, event_kind=event.kind, error=error
+                    "event_not_accepted",
+                    platform=place.platform,
+                    event_kind=event.kind,
+                    error=error,
                 )
                 raise
 
@@ -242,7 +245,7 @@ class Intake:
             own = replace(event, event_id=f"{event.event_id}@{key.tenant}") if number else event
             await self._store(own, key)
         if not known:
-            self._services.count("forgotten", event.kind)
+            self._services.count("not_addressed", event.kind)
 
     async def _knows(self, event: MessageEdited | MessageDeleted, key: ConversationKey) -> bool:
         place, services = place_of(event), self._services
@@ -312,7 +315,7 @@ class Intake:
         self, event: MessageReceived | CommandInvoked, key: ConversationKey, decision: Decision
     ) -> None:
         """Ignore the event without a trace; a live view may show the reason."""
-        self._services.count("forgotten", decision.reason)
+        self._services.count("not_addressed", decision.reason)
         self._services.observe(self._trace(event, key, decision, "ignored"))
 
     async def _turn_away(self, event: InboundEvent, key: ConversationKey, why: Decision) -> None:

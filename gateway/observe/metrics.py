@@ -100,8 +100,8 @@ class Label:
         return OTHER
 
 
-ARMS: Final = ("bm25", "vector", "reranker")
-WHOLE: Final = "whole"
+METHODS: Final = ("bm25", "vector", "reranker")
+TOTAL: Final = "total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,30 +124,30 @@ class RecallMetrics:
     """Counts recalls."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._step = Label((*ARMS, WHOLE), most=MAX_CODES)
-        self._arm = Label(ARMS)
+        self._step = Label((*METHODS, TOTAL), most=MAX_CODES)
+        self._method = Label(METHODS)
         self._note = Label(most=MAX_CODES)
         self._ended = Label(pattern=TYPE, most=MAX_CODES)
         self._asked = CounterFamily(
             "parley_recalls",
             "Recalls: ok, stopped if the result was no longer needed, or the type of the error.",
-            ("ended",),
+            ("result",),
         )
         self._notes = CounterFamily(
             "parley_recall_notes",
-            "Recalls without a model: no_model, model_failed, model_slow, model_resting, "
+            "Recalls without a model: no_model, model_failed, model_slow, model_paused, "
             "reranker_failed; exact for questions that words alone answer.",
             ("note",),
         )
         self._found = CounterFamily(
-            "parley_recall_candidates", "Candidates of bm25, vector, reranker.", ("arm",)
+            "parley_recall_candidates", "Candidates of bm25, vector, reranker.", ("method",)
         )
         self._given = CounterFamily("parley_recall_results", "Returned memories.", ())
         self._steps = HistogramFamily(
             "parley_recall_seconds",
             "Duration of each step of recall: bm25 (words), embedding (the question's vector), "
             "vector, fusion, context (neighbouring turns), feedback, scoring (weights), reranker, "
-            "selection; whole.",
+            "selection; total.",
             ("step",),
         )
         for collector in (self._asked, self._notes, self._found, self._given, self._steps):
@@ -156,11 +156,11 @@ class RecallMetrics:
     def recalled(self, recalled: RecallMeasurement) -> None:
         """Count one recall."""
         self._asked.add(self._ended.of(recalled.ended))
-        self._steps.add(recalled.seconds, WHOLE)
+        self._steps.add(recalled.seconds, TOTAL)
         for step, seconds in recalled.steps:
             self._steps.add(seconds, self._step.of(step))
-        for arm, number in recalled.candidates:
-            self._found.add(self._arm.of(arm), by=number)
+        for method, number in recalled.candidates:
+            self._found.add(self._method.of(method), by=number)
         for note in recalled.notes:
             self._notes.add(self._note.of(note))
         self._given.add(by=recalled.results)
@@ -176,7 +176,7 @@ MAX_UNSENT: Final = 10_000
 MICRO: Final = 1e-6
 ELSEWHERE: Final = frozenset({"turn", "sent", "send_failed"})
 """Events that other metrics count in more detail."""
-WITH_REASON: Final = frozenset({"forgotten", "budget_alert", "unrecalled"})
+WITH_REASON: Final = frozenset({"not_addressed", "budget_alert", "without_recall"})
 """Events that are counted by reason code; all others are counted by platform."""
 _T = TypeVar("_T")
 
@@ -201,23 +201,24 @@ class Metrics:
         self._stage = Label(most=MAX_CODES)
         self._reason = Label(most=MAX_CODES)
         self._outcome = Label(most=MAX_CODES)
-        self._what = Label(most=MAX_CODES)
+        self._event = Label(most=MAX_CODES)
         self._code = Label(most=MAX_CODES)
         self._error = Label(pattern=TYPE, most=MAX_CODES)
         self._model = Label(models, pattern=MODEL, most=MAX_MODELS)
         self._unsent: OrderedDict[str, _Unsent] = OrderedDict()
         self._refused: OrderedDict[str, None] = OrderedDict()
-        self._define()
+        self._define_counters()
+        self._define_durations()
         self.recall = RecallMetrics(self.registry)
 
-    def _define(self) -> None:
+    def _define_counters(self) -> None:
         self._events = self._counter("events", "Received events.", "platform", "kind")
         self._counted = {
             "duplicate": self._counter(
                 "duplicates", "Events that were received more than once.", "platform"
             ),
-            "forgotten": self._counter(
-                "forgotten", "Messages that did not address the assistant.", "reason"
+            "not_addressed": self._counter(
+                "not_addressed", "Messages that did not address the assistant.", "reason"
             ),
             "dead_letter": self._counter(
                 "dead_letters", "Answers that could not be delivered.", "platform"
@@ -225,13 +226,13 @@ class Metrics:
             "budget_alert": self._counter(
                 "budget_alerts", "Budget thresholds that were passed.", "reason"
             ),
-            "unrecalled": self._counter(
-                "unrecalled",
+            "without_recall": self._counter(
+                "answers_without_recall",
                 "Answers without recall, because it was too_slow (3 s) or failed.",
                 "reason",
             ),
         }
-        self._others = self._counter("noted", "Other counters of adapters.", "what")
+        self._others = self._counter("other_events", "Other events, by their name.", "event")
         self._turns = self._counter("turns", "Completed turns.", "platform", "outcome")
         self._refusals = self._counter("refusals", "Refusals.", "stage", "reason")
         self._tokens = self._counter(
@@ -247,23 +248,30 @@ class Metrics:
             "cost_dollars", "Cost in dollars, by the known or configured prices.", "model"
         )
         self._retries = self._counter("retries", "Sends that were retried.", "platform")
+
+    def _define_durations(self) -> None:
         self._stages = self._seconds(
             "stage",
             "Duration of each stage: inbox (storing), queue (waiting), then the stages of a turn.",
             "stage",
         )
-        self._models = self._seconds("model", "Duration of each call of a model.", "model", "ended")
+        self._models = self._seconds(
+            "model",
+            "Duration of each call of a model; result is ok or the type of the error.",
+            "model",
+            "result",
+        )
         self._sends = self._seconds(
             "send",
-            "Duration of each attempt to send; ended is ok or the type of the error.",
+            "Duration of each attempt to send; result is ok or the type of the error.",
             "platform",
-            "ended",
+            "result",
         )
         self._whole = self._seconds(
             "answer", "Time from the stored message to the last part sent.", "platform"
         )
-        self._own = self._seconds(
-            "answer_own",
+        self._without_model = self._seconds(
+            "answer_without_model",
             "Time from the stored message to the last part sent, without the model's time.",
             "platform",
         )
@@ -274,7 +282,7 @@ class Metrics:
             return
         counter = self._counted.get(what)
         if counter is None:
-            self._others.add(self._what.of(what))
+            self._others.add(self._event.of(what))
             return
         label = self._reason if what in WITH_REASON else self._platform
         counter.add(label.of(detail))
@@ -323,7 +331,7 @@ class Metrics:
         if unsent is not None:
             whole = max(0.0, attempt.began + attempt.seconds - unsent.stored)
             self._whole.add(whole, unsent.platform)
-            self._own.add(max(0.0, whole - unsent.model), unsent.platform)
+            self._without_model.add(max(0.0, whole - unsent.model), unsent.platform)
 
     def page(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""

@@ -239,10 +239,10 @@ async def recall(turn: TurnContext, services: Services) -> Decision:
     except StoreUnavailable:
         raise
     except TimeoutError:
-        services.count("unrecalled", "too_slow")
+        services.count("without_recall", "too_slow")
         return Decision("recall", True, "recall_too_slow", f"{RECALL_SECONDS:.0f} s")
     except Exception:
         log.exception("recall_failed")
-        services.count("unrecalled", "failed")
+        services.count("without_recall", "failed")
         return Decision("recall", True, "recall_failed", "see the log")
     return Decision("recall", True, "recalled", f"{len(turn.knowledge)} found")

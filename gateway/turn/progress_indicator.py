@@ -149,9 +149,9 @@ class ProgressIndicator:
         try:
             await signs()
         except DeliveryError as error:
-            log.debug("presence_failed", platform=platform, error=str(error))
+            log.debug("progress_indicator_failed", platform=platform, error=str(error))
         except Exception:
-            log.exception("presence_failed", platform=platform)
+            log.exception("progress_indicator_failed", platform=platform)
 
 
 def _acknowledgement(

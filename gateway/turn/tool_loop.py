@@ -162,7 +162,7 @@ async def run_turn(
     """Answer `request`. Never raises for failures of a model or a tool; only cancellation and
     errors of `on_text` are raised.
 
-    If the model does not answer, it is called again for `limits.patience_seconds`, and `on_wait` is
+    If the model does not answer, it is called again for `limits.retry_seconds`, and `on_wait` is
     called; `pause` waits between two attempts, by default with the clock. An interrupted call is
     repeated if `take_back` allows it; without it, the answer ends there.
     """
@@ -202,8 +202,8 @@ class _Turn:
         self._on_wait = on_wait
         self._times_taken_back = 0
         chance = random.random  # no secret depends on it
-        patience = min(limits.seconds, limits.patience_seconds)
-        self._retrying = Retrying(clock, patience, chance, pause or clock.sleep)
+        retry_seconds = min(limits.seconds, limits.retry_seconds)
+        self._retrying = Retrying(clock, retry_seconds, chance, pause or clock.sleep)
         self._offered: dict[str, ToolSpec] = {}
         self._own: list[ModelMessage] = [ModelMessage("user", request.user)]
         self._system = f"{request.system}\n\n{request.system_volatile}".strip()

@@ -62,7 +62,7 @@ class TurnLimits:
     `rounds` are calls to the model that may use tools; one last call without tools may follow.
     `identical_calls` of a tool with the same arguments run; the next one ends the tool calls.
     `seconds` limit the whole turn, `tool_seconds` one tool; a model that does not answer is called
-    again for `patience_seconds` from the turn's beginning. `tokens` are input and output of all
+    again for `retry_seconds` from the turn's beginning. `tokens` are input and output of all
     calls together. `tool_result` is in characters.
     """
 
@@ -71,7 +71,7 @@ class TurnLimits:
     identical_calls: int = 3
     seconds: float = 120.0
     tool_seconds: float = 30.0
-    patience_seconds: float = 90.0
+    retry_seconds: float = 90.0
     tokens: int = 400_000
     tool_result: int = 10_000
 

@@ -1,6 +1,6 @@
 """Calls a memory backend of another package, within limits.
 
-Each call has a time limit and a slot; after several failures in a row the backend rests, and reads
+Each call has a time limit and a slot. After several failures in a row the backend is paused: reads
 and writes fail at once. Deletion, export and erasure are always tried. What a backend returns is
 checked: a statement of another tenant, person or room is dropped.
 """
@@ -39,8 +39,8 @@ START_SECONDS: Final = 30.0
 HEALTH_SECONDS: Final = 3.0
 CLOSE_SECONDS: Final = 10.0
 FAILURES: Final = 5
-"""Failures in a row after which a backend rests."""
-REST_SECONDS: Final = 30.0
+"""Failures in a row after which a backend is paused."""
+PAUSE_SECONDS: Final = 30.0
 CALLS: Final = 16
 """Concurrent calls; one that ignores its time limit keeps its slot until it ends."""
 MAX_ERROR: Final = 200
@@ -82,7 +82,7 @@ class GuardedBackend:
         self._open = False
         self.unfinished: set[asyncio.Task[object]] = set()
         self._failures = 0
-        self._rests_until = 0.0
+        self._paused_until = 0.0
 
     @property
     def recalls(self) -> bool:
@@ -95,11 +95,11 @@ class GuardedBackend:
         return isinstance(self.backend, CanBrief)
 
     @property
-    def resting(self) -> bool:
-        """True while reads and writes fail at once."""
-        return self._clock.monotonic() < self._rests_until
+    def paused(self) -> bool:
+        """True while the backend is paused: reads and writes fail at once."""
+        return self._clock.monotonic() < self._paused_until
 
-    # --- life -----------------------------------------------------------------------------------
+    # --- start and end --------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Open the backend. Raises `MemoryUnavailable` with the reason, for operators."""
@@ -262,8 +262,8 @@ class GuardedBackend:
         """Return the result of a call. Raises `MemoryUnavailable` with a sentence for the person;
         `done` is what the call would have done."""
         problem = MemoryUnavailable(NOT_ANSWERED.format(name=self.name, done=done))
-        if self.resting and not always:
-            self._count("memory_backend", f"{name}_resting")
+        if self.paused and not always:
+            self._count("memory_backend", f"{name}_paused")
             raise problem
         try:
             await self.start()
@@ -271,7 +271,7 @@ class GuardedBackend:
         except Exception as error:
             self._failed(name, error)
             raise problem from error
-        self._failures, self._rests_until = 0, 0.0
+        self._failures, self._paused_until = 0, 0.0
         return result
 
     def _failed(self, name: str, error: Exception) -> None:
@@ -282,7 +282,7 @@ class GuardedBackend:
         kind = type(error).__name__
         log.warning("memory_backend_failed", backend=self.name, call=name, error=kind)
         if self._failures >= FAILURES:
-            self._rests_until = self._clock.monotonic() + REST_SECONDS
+            self._paused_until = self._clock.monotonic() + PAUSE_SECONDS
 
     async def _limited(self, call: Callable[[], Awaitable[T]], seconds: float) -> T:
         """Return the result within the time limit, even if the backend ignores a cancellation.
@@ -319,7 +319,12 @@ class GuardedBackend:
         ):
             if number:
                 self._count("memory_backend", f"dropped_{reason}")
-                log.warning("memory_dropped", backend=self.name, reason=reason, statements=number)
+                log.warning(
+                    "memory_backend_statements_dropped",
+                    backend=self.name,
+                    reason=reason,
+                    statements=number,
+                )
         return visible
 
 

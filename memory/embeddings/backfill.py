@@ -135,19 +135,19 @@ class EmbeddingBackfill:
             ]
         )
         for _ in range(made):
-            self._count("vectors_made")
+            self._count("vectors_computed")
         self._failing = ""
 
     async def _report(self) -> None:
         self._reported = self._clock.monotonic()
         made, of = await self._memories.embedded(self._embedder.model)
-        log.info("vectors_made", model=self._embedder.model, made=made, of=of)
+        log.info("vectors_computed", model=self._embedder.model, made=made, of=of)
 
     def _rest(self, seconds: float, problem: str) -> None:
         self._not_before = self._clock.monotonic() + seconds
         if problem != self._failing:
             self._failing = problem
-            log.warning("vectors_not_made", problem=problem, hint="memories are found by words")
+            log.warning("vectors_not_computed", problem=problem, hint="memories are found by words")
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class Recollection:
     """The results of a question, best first.
 
     `arms` are the searches that answered, with their numbers of candidates. `notes` give reasons
-    for missing parts: "no_model", "model_failed", "model_slow", "model_resting", "exact",
+    for missing parts: "no_model", "model_failed", "model_slow", "model_paused", "exact",
     "reranker_failed". Of the `candidates`, `left_out` were beyond a limit and `repeats` repeated
     another result.
     """

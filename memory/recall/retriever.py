@@ -78,7 +78,7 @@ class Retriever:
         self._reranker = reranker
         self._rules = rules or RecallRules()
         self._count = count
-        self._rests_until = 0.0
+        self._paused_until = 0.0
 
     async def recall(self, access: AccessScope, query: Query) -> Recollection:
         """Return visible results, best first, within the limits.
@@ -138,8 +138,8 @@ class Retriever:
             )
 
     async def _embedded(self, work: _Work, embedder: Embedder) -> Embedding | None:
-        if time.monotonic() < self._rests_until:
-            work.notes.append("model_resting")
+        if time.monotonic() < self._paused_until:
+            work.notes.append("model_paused")
             return None
         with work.stage("embedding"):
             try:
@@ -149,7 +149,7 @@ class Retriever:
                 slow = isinstance(error, TimeoutError)
                 work.notes.append("model_slow" if slow else "model_failed")
                 log.warning("recall_without_vectors", error=str(error) or "it took too long")
-                self._rests_until = time.monotonic() + self._rules.arms.rest_seconds
+                self._paused_until = time.monotonic() + self._rules.arms.pause_seconds
                 return None
 
     async def _ask_likeness(self, work: _Work, vector: Embedding | None) -> None:

@@ -26,9 +26,9 @@ class Arms:
 
     `depth` candidates of each arm, 1 to 200. `lexical` and `vector` are their weights, 0 to 1, any
     sum. `k` is the constant of reciprocal rank fusion. `embed_seconds`: how long a question's
-    vector is waited for; after a failure the arm rests for `rest_seconds`. With `feedback`, the
-    best so many memories (no turns: they are too short) pull the question's vector towards
-    themselves, by `feedback_weight`, and vectors are asked again. What is less alike than
+    vector is waited for; after a failure the search by vector is paused for `pause_seconds`. With
+    `feedback`, the best so many memories (no turns: they are too short) pull the question's vector
+    towards themselves, by `feedback_weight`, and vectors are asked again. What is less alike than
     `least_alike`, a cosine, has nothing to do with the question: nothing is recalled for a "hello".
     """
 
@@ -38,7 +38,7 @@ class Arms:
     vector: float = 0.45
     k: int = 60
     embed_seconds: float = 1.0
-    rest_seconds: float = 30.0
+    pause_seconds: float = 30.0
     feedback: int = 3
     feedback_weight: float = 0.8
     least_alike: float = 0.2

@@ -17,7 +17,7 @@ NOTES: Final[Mapping[str, str]] = {
     "no_model": "by words only: there is no model for vectors, `parley doctor` says why",
     "model_failed": "by words only: the model for vectors failed, see above",
     "model_slow": "by words only: the model for vectors took too long",
-    "model_resting": "by words only: the model for vectors is paused after a failure",
+    "model_paused": "by words only: the model for vectors is paused after a failure",
     "exact": "by words only: the question asks for exact words",
     "reranker_failed": "without the reranker, which failed",
 }

@@ -160,12 +160,12 @@ class ModelChoice(Section):
 class Model(ModelChoice):
     """The language model that answers."""
 
-    patience: float = Field(default=90.0, ge=0, le=110)
+    retry_seconds: float = Field(default=90.0, ge=0, le=110)
     """Seconds for which failing models are retried for one question, with growing pauses. After
     that, the reply says that there is no answer. A question takes 120 seconds at most."""
     fallbacks: tuple[ModelChoice, ...] = Field(default=(), max_length=MAX_FALLBACKS)
     """Models that are tried in this order when the previous one fails; the same keys, without
-    `patience` and `fallbacks`."""
+    `retry_seconds` and `fallbacks`."""
 
 
 class McpServer(Section):

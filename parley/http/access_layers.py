@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from parley.http.access import authorize, is_same_origin, same_secret, session_value
 from parley.http.asgi import exchange_of, facts_of, is_encrypted
-from parley.http.refused_requests import refusal
+from parley.http.refusal import refusal
 
 COOKIE: Final = "parley_session"
 COOKIE_DAYS: Final = 30

@@ -22,8 +22,8 @@ from uvicorn.server import ServerState
 from parley.http.asgi import EXCHANGE, Exchange
 from parley.http.lingering import LingeringTransport
 from parley.http.middlewares import SECURITY_HEADERS
-from parley.http.refusal import refusal_body
-from parley.http.refused_requests import ADVICE
+from parley.http.refusal import ADVICE
+from parley.http.refusal_page import refusal_body
 from parley.http.strict_http import StrictConnection
 
 GRACE_SECONDS: Final = 3.0

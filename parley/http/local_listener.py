@@ -40,7 +40,7 @@ from parley.http.middlewares import (
     UnexpectedErrors,
 )
 from parley.http.mounted_apps import AppMount, Lifespans, MakeLifespan, MountedApp
-from parley.http.refused_requests import refusal
+from parley.http.refusal import refusal
 from parley.http.starlette_routes import starlette_routes
 from safety.http.addresses import is_loopback_name
 

@@ -26,9 +26,9 @@ from parley.http.asgi import (
     values_of,
 )
 from parley.http.connections import Connections
-from parley.http.denied_requests import AUDITED, note_denial
 from parley.http.host_header import is_valid_host_request
-from parley.http.refused_requests import refusal
+from parley.http.refusal import refusal
+from parley.http.refusal_audit import AUDITED, audit_refusal
 
 SECURITY_HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -104,7 +104,7 @@ class DeniedAudit:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in AUDITED:
                 reason = exchange.reason or f"http_{message['status']}"
-                note_denial(
+                audit_refusal(
                     self.security, exchange.denial, reason, exchange.sender, exchange.holder
                 )
             await send(message)

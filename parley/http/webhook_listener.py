@@ -23,9 +23,9 @@ from gateway.ports.http_routes import MAX_BODY
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
 from parley.http.client_address import Network
 from parley.http.connections import ConnectionBounds
-from parley.http.denied_requests import note_denial
 from parley.http.host_header import is_valid_host_request
 from parley.http.listener import Listener
+from parley.http.refusal_audit import audit_refusal
 
 MAX_QUERY: Final = 32
 """Parameters in a query string; Meta's handshake has three."""
@@ -138,7 +138,7 @@ class WebhookListener(Listener):
             response = await self._decide(request) if has_room else busy
             if response.status in (401, 403):
                 sender, reason = self.connections.sender(transport), f"http_{response.status}"
-                note_denial(self._security, "webhook_denied", reason, sender)
+                audit_refusal(self._security, "webhook_denied", reason, sender)
         if response.status >= 400:
             self.refused[response.status] += 1
         return response

@@ -92,7 +92,7 @@ class Background:
         try:
             return STEP_PAUSE if await self._step() else IDLE_PAUSE
         except StoreUnavailable as error:
-            log.warning("left_for_later", work=self._name, error=str(error))
+            log.warning("background_work_failed", work=self._name, error=str(error))
         except Exception:
-            log.exception("left_for_later", work=self._name)
+            log.exception("background_work_failed", work=self._name)
         return AFTER_FAILURE

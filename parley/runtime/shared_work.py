@@ -88,7 +88,7 @@ def _task(work: Work, name: str) -> "asyncio.Task[None]":
 
 def _log_failure(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and task.exception() is not None:
-        log.error("sharing_failed", task=task.get_name(), error=repr(task.exception()))
+        log.error("shared_work_failed", task=task.get_name(), error=repr(task.exception()))
 
 
 async def _cancel(tasks: "list[asyncio.Task[None]]") -> None:

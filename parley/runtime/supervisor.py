@@ -81,7 +81,7 @@ async def _revive(name: str, adapter: CanCheckLiveness) -> None:
         async with asyncio.timeout(REVIVE_SECONDS):
             await adapter.reconnect()
     except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-        log.warning("revive_failed", account=name, error=error)
+        log.warning("account_restart_failed", account=name, error=error)
 
 
 FIRST_PAUSE = 1.0

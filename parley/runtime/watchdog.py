@@ -47,7 +47,7 @@ def work_record(settings: Settings) -> tuple[WorkRecord, list[Crash]]:
         return open_record(folder, name)
     except OSError as error:
         log.warning(
-            "no_work_record",
+            "work_record_missing",
             folder=str(folder),
             error=str(error),
             hint="set watchdog.folder to a folder that this user can write",

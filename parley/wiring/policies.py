@@ -64,7 +64,7 @@ def policies_of(settings: Settings) -> Policies:
             settings.context.max_tokens,
             timedelta(hours=settings.context.ttl_hours),
         ),
-        turn=TurnLimits(patience_seconds=settings.model.patience),
+        turn=TurnLimits(retry_seconds=settings.model.retry_seconds),
         ranks=ANSWER_RANKS if settings.context.keep == "knowledge" else CHAT_RANKS,
         live=settings.delivery.live,
         acknowledge=settings.delivery.acknowledge.strip(),

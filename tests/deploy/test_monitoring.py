@@ -43,8 +43,12 @@ BY_SCRAPE = {"job", "instance"}
 NOT_IN_TRAFFIC = {
     *("parley_shared_events_waiting", "parley_shared_sends_waiting", "parley_shared_dead_letters"),
     *("parley_shared_workers", "parley_reconnects_total", "parley_recall_candidates_total"),
-    *("parley_unrecalled_total", "parley_duplicates_total", "parley_forgotten_total"),
-    *("parley_noted_total", "parley_connection_proof_age_seconds"),
+    *(
+        "parley_answers_without_recall_total",
+        "parley_duplicates_total",
+        "parley_not_addressed_total",
+    ),
+    *("parley_other_events_total", "parley_connection_proof_age_seconds"),
 }
 """Metrics without a sample in the traffic of this test, whose labels the documentation has."""
 VALUES_ELSEWHERE = {("part", "webhooks"), ("outcome", "refused")}

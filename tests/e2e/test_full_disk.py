@@ -27,7 +27,7 @@ async def test_a_full_disk_loses_neither_messages_nor_answers(tmp_path: Path) ->
         with capture_logs() as logs:
             for person, room in zip(people, rooms, strict=True):
                 await sim.say(person, room, f"a question of {person.name} " + "x" * 3000)
-            await eventually(lambda: any(line["event"] == "event_not_taken" for line in logs))
+            await eventually(lambda: any(line["event"] == "event_not_accepted" for line in logs))
         assert "disk is full" in str(logs)
         await database.run_job(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchall())
         for number, room in enumerate(rooms):

@@ -120,5 +120,5 @@ async def test_an_answer_arrives_while_the_backend_does_not_answer(tmp_path: Pat
             assert "no route to the notes server" in state.problems["memory: notes"]
         finally:
             FAILING.clear()
-        await eventually(lambda: not lab.app.memory.backends[0].resting)
+        await eventually(lambda: not lab.app.memory.backends[0].paused)
         assert "at seven" in await prompt(ada, model, "When does the red bridge open again?")

@@ -90,7 +90,7 @@ async def test_without_a_fallback_one_sentence_is_sent(
     model.faults.add(Fault("*", kind, times=99, delay=2.0 if kind == "slow" else 0.0))
     await model.start()
     try:
-        choice = {**section(model), "timeout": 0.5, "patience": 3.0}
+        choice = {**section(model), "timeout": 0.5, "retry_seconds": 3.0}
         async with open_lab(variant, tmp_path, {"model": choice}) as lab:
             (said,) = await ask(lab)
             assert said.startswith(UNAVAILABLE)

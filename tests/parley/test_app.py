@@ -236,7 +236,7 @@ async def test_a_part_that_fails_to_close_does_not_keep_the_others_open(
         with capture_logs() as logs:
             await app.stop()
     await real(app.supervisor)
-    assert "not_closed" in [line["event"] for line in logs]
+    assert "part_not_closed" in [line["event"] for line in logs]
     with pytest.raises(Exception, match="not open"):
         await app.services.stores.inbox.unfinished(1)
 

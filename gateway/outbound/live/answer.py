@@ -179,7 +179,7 @@ class LiveAnswer:
                 else:
                     await self._means.clock.sleep(look.seconds)
         except Exception:
-            log.exception("live_failed", platform=self._target.place.platform)
+            log.exception("live_answer_failed", platform=self._target.place.platform)
             self._state = self._state.give_up()
 
     async def _show(self) -> None:
@@ -226,14 +226,16 @@ class LiveAnswer:
             means.count("live_refused", target.place.platform)
             self._state = self._state.refused(clock.monotonic(), pause)
         except DeliveryError as error:
-            means.count("live_given_up", target.place.platform)
-            log.info("live_given_up", platform=target.place.platform, reason=type(error).__name__)
+            means.count("live_answer_given_up", target.place.platform)
+            log.info(
+                "live_answer_given_up", platform=target.place.platform, reason=type(error).__name__
+            )
             ambiguous, now = isinstance(error, Ambiguous), clock.monotonic()
             self._unknown = self._unknown or (first and ambiguous)
             again = ambiguous and self._known
             self._state = self._state.refused(now, BUSY) if again else self._state.give_up()
         except Exception:
-            log.exception("live_failed", platform=target.place.platform)
+            log.exception("live_answer_failed", platform=target.place.platform)
             self._unknown = self._unknown or first
             self._state = self._state.give_up()
         else:
@@ -318,7 +320,7 @@ class LiveAnswer:
             async with asyncio.timeout(LAST_WAIT):
                 handle = await self._means.shower.show_live(self._view(rendered))
         except Exception as error:  # noqa: BLE001 - the answer is then sent as a new message
-            log.info("live_not_found", platform=self._target.place.platform, error=error)
+            log.info("live_answer_not_found", platform=self._target.place.platform, error=error)
             self._unknown = self._is_first
             return
         if handle:

@@ -89,7 +89,7 @@ class VectorTable:
             return bool(self._there)
         self._tried = True
         if problem := await self.problem():
-            log.warning("vectors_not_kept", problem=problem, advice=ADVICE)
+            log.warning("vectors_not_stored", problem=problem, advice=ADVICE)
             return False
         self._there = True
         return True

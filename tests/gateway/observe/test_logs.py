@@ -216,7 +216,7 @@ def test_a_full_disk_does_not_raise_when_logging() -> None:
     full = open("/dev/full", "w", buffering=1)  # noqa: SIM115 - closing it fails as well
     configure_logs("json", logging.INFO, stream=full)
     try:
-        structlog.get_logger(__name__).warning("work_put_off", seconds=1.0)
+        structlog.get_logger(__name__).warning("work_postponed", seconds=1.0)
     finally:
         configure_logs(level=logging.WARNING)
         with contextlib.suppress(OSError):

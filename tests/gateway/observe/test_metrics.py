@@ -73,7 +73,7 @@ def test_a_turn_is_counted_with_its_stages_and_its_cost(metrics: Metrics) -> Non
     assert value(metrics, "turns_total", platform="slack", outcome="answered") == 1
     assert value(metrics, "stage_seconds_count", stage="check_access") == 1
     assert value(metrics, "stage_seconds_sum", stage="queue") == 0.5
-    assert value(metrics, "model_seconds_sum", model="claude", ended="ok") == 1.0
+    assert value(metrics, "model_seconds_sum", model="claude", result="ok") == 1.0
     assert value(metrics, "tokens_total", model="claude", kind="input") == 100
     assert value(metrics, "tokens_total", model="claude", kind="cache_read") == 5
     assert value(metrics, "cost_dollars_total", model="claude") == pytest.approx(2.5)
@@ -87,7 +87,9 @@ def test_the_answer_time_ends_with_the_last_send_and_excludes_the_model_in_the_s
     assert value(metrics, "answer_seconds_count", platform="slack") == 0
     metrics.attempted(attempt("r1:1"))
     assert value(metrics, "answer_seconds_sum", platform="slack") == pytest.approx(2.25)
-    assert value(metrics, "answer_own_seconds_sum", platform="slack") == pytest.approx(1.25)
+    assert value(metrics, "answer_without_model_seconds_sum", platform="slack") == pytest.approx(
+        1.25
+    )
 
 
 def test_a_repeated_send_is_a_retry_and_the_answer_counts_once(metrics: Metrics) -> None:
@@ -96,8 +98,8 @@ def test_a_repeated_send_is_a_retry_and_the_answer_counts_once(metrics: Metrics)
     metrics.attempted(attempt(failed="Transient"))
     metrics.attempted(attempt())
     metrics.attempted(attempt())
-    assert value(metrics, "send_seconds_count", platform="slack", ended="Transient") == 2
-    assert value(metrics, "send_seconds_count", platform="slack", ended="ok") == 2
+    assert value(metrics, "send_seconds_count", platform="slack", result="Transient") == 2
+    assert value(metrics, "send_seconds_count", platform="slack", result="ok") == 2
     assert value(metrics, "retries_total", platform="slack") == 2
     assert value(metrics, "answer_seconds_count", platform="slack") == 1
 
@@ -114,9 +116,9 @@ def test_a_refusal_has_its_stage_and_reason(metrics: Metrics) -> None:
     [
         ("duplicate", "telegram", "duplicates_total", {"platform": "telegram"}),
         ("dead_letter", "slack", "dead_letters_total", {"platform": "slack"}),
-        ("forgotten", "not_addressed", "forgotten_total", {"reason": "not_addressed"}),
+        ("not_addressed", "no_trigger", "not_addressed_total", {"reason": "no_trigger"}),
         ("budget_alert", "user_per_day", "budget_alerts_total", {"reason": "user_per_day"}),
-        ("ignored", "poll_answer_8812", "noted_total", {"what": "ignored"}),
+        ("ignored", "poll_answer_8812", "other_events_total", {"event": "ignored"}),
     ],
 )
 def test_named_counters_have_their_metric(
@@ -128,7 +130,7 @@ def test_named_counters_have_their_metric(
 
 def test_durations_measured_elsewhere_are_not_counted_twice(metrics: Metrics) -> None:
     metrics.count("sent", "slack")
-    assert not [name for name, _ in samples(metrics) if name == "parley_noted_total"]
+    assert not [name for name, _ in samples(metrics) if name == "parley_other_events_total"]
 
 
 @given(st.lists(st.text(max_size=60), max_size=400))

@@ -18,12 +18,12 @@ def test_every_step_has_a_duration_and_every_search_its_candidates(metrics: Metr
     metrics.recall.recalled(
         RecallMeasurement(0.01, steps=steps[:1], candidates=arms[:1], notes=["exact"])
     )
-    assert value(metrics, "recalls_total", ended="ok") == 2
+    assert value(metrics, "recalls_total", result="ok") == 2
     assert value(metrics, "recall_seconds_count", step="bm25") == 2
     assert value(metrics, "recall_seconds_sum", step="embedding") == 0.011
-    assert value(metrics, "recall_seconds_sum", step="whole") == pytest.approx(0.03)
-    assert value(metrics, "recall_candidates_total", arm="bm25") == 100
-    assert value(metrics, "recall_candidates_total", arm="vector") == 12
+    assert value(metrics, "recall_seconds_sum", step="total") == pytest.approx(0.03)
+    assert value(metrics, "recall_candidates_total", method="bm25") == 100
+    assert value(metrics, "recall_candidates_total", method="vector") == 12
     assert value(metrics, "recall_results_total") == 7
     assert value(metrics, "recall_notes_total", note="exact") == 1
 
@@ -31,15 +31,17 @@ def test_every_step_has_a_duration_and_every_search_its_candidates(metrics: Metr
 def test_the_outcome_is_recorded(metrics: Metrics) -> None:
     metrics.recall.recalled(RecallMeasurement(3.0, "stopped"))
     metrics.recall.recalled(RecallMeasurement(0.1, "StoreUnavailable"))
-    metrics.count("unrecalled", "too_slow")
-    assert value(metrics, "recalls_total", ended="stopped") == 1
-    assert value(metrics, "recalls_total", ended="StoreUnavailable") == 1
-    assert value(metrics, "unrecalled_total", reason="too_slow") == 1
+    metrics.count("without_recall", "too_slow")
+    assert value(metrics, "recalls_total", result="stopped") == 1
+    assert value(metrics, "recalls_total", result="StoreUnavailable") == 1
+    assert value(metrics, "answers_without_recall_total", reason="too_slow") == 1
 
 
 def test_unknown_values_become_other(metrics: Metrics) -> None:
     steps = [(f"step{number}", 0.1) for number in range(200)]
     arms = [(f"arm {number}", 1) for number in range(200)]
     metrics.recall.recalled(RecallMeasurement(0.1, "no such", steps, arms, notes=["m-4711"]))
-    labels = {dict(labels).get(name) for _, labels in samples(metrics) for name in ("step", "arm")}
-    assert labels == {None, "other", "whole"}
+    labels = {
+        dict(labels).get(name) for _, labels in samples(metrics) for name in ("step", "method")
+    }
+    assert labels == {None, "other", "total"}

@@ -149,7 +149,7 @@ async def test_a_failing_recall_does_not_prevent_the_answer() -> None:
         await g.take(received("hello"))
         assert g.texts == ["answer"]
         assert "recall_failed" in [decision.reason for decision in g.traces[-1].decisions]
-        assert g.counts["unrecalled", "failed"] == 1
+        assert g.counts["without_recall", "failed"] == 1
 
 
 async def test_recall_has_a_time_limit(
@@ -169,7 +169,7 @@ async def test_recall_has_a_time_limit(
                 await g.rest()
         assert g.texts == ["answer"]
         assert "recall_too_slow" in [decision.reason for decision in g.traces[-1].decisions]
-        assert g.counts["unrecalled", "too_slow"] == 1
+        assert g.counts["without_recall", "too_slow"] == 1
 
 
 async def test_the_task_is_among_the_material_before_the_question() -> None:

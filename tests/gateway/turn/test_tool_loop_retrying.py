@@ -112,8 +112,8 @@ async def test_pauses_grow_have_a_limit_and_end_with_the_patience() -> None:
     result = await ask(Flaky(lambda _: down()), clock, waits=waits, direct=True)
 
     assert (result.outcome, result.text) == ("unavailable", tool_loop.UNAVAILABLE)
-    assert clock.monotonic() <= TurnLimits().patience_seconds
-    assert clock.monotonic() >= TurnLimits().patience_seconds - LONGEST_PAUSE - 1.0
+    assert clock.monotonic() <= TurnLimits().retry_seconds
+    assert clock.monotonic() >= TurnLimits().retry_seconds - LONGEST_PAUSE - 1.0
     assert max(clock.slept) <= LONGEST_PAUSE
     assert min(clock.slept) == clock.slept[0] <= FIRST_PAUSE
     assert len(waits) == len(clock.slept) + 1
@@ -193,7 +193,7 @@ async def test_without_patience_only_the_attempts_of_the_failover_are_made() -> 
     clock = FakeClock(instant=True)
     model = Flaky(lambda _: down())
 
-    result = await ask(model, clock, limits=TurnLimits(patience_seconds=0.0))
+    result = await ask(model, clock, limits=TurnLimits(retry_seconds=0.0))
 
     assert result.outcome == "unavailable"
     assert model.calls == 2

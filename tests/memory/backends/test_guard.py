@@ -11,7 +11,7 @@ import pytest
 from gateway.errors import MemoryUnavailable
 from gateway.ports.memory_backend import BackendAccess, FoundStatement, Statement
 from memory.backends import guard
-from memory.backends.guard import FAILURES, REST_SECONDS, GuardedBackend
+from memory.backends.guard import FAILURES, PAUSE_SECONDS, GuardedBackend
 from tests.support.clock import FakeClock
 from tests.support.memory_backends import DictBackend, SearchingBackend
 
@@ -162,7 +162,7 @@ async def test_a_failing_backend_rests_and_is_asked_again_later() -> None:
         with pytest.raises(MemoryUnavailable):
             await listed(backend)
     assert scripted.calls == FAILURES
-    clock.skip(REST_SECONDS)
+    clock.skip(PAUSE_SECONDS)
     scripted.answer = [OWN]
     assert await listed(backend) == (OWN,)
 
@@ -174,17 +174,17 @@ async def test_only_failures_in_a_row_count() -> None:
         scripted.answer = answer
         with contextlib.suppress(MemoryUnavailable):
             await listed(backend)
-    assert not backend.resting
+    assert not backend.paused
 
 
-async def test_a_resting_backend_is_still_asked_to_delete_and_erase() -> None:
+async def test_a_paused_backend_is_still_asked_to_delete_and_erase() -> None:
     clock, scripted = FakeClock(), Scripted(RuntimeError())
     backend = guarded(scripted, clock)
     for _ in range(FAILURES):
         with pytest.raises(MemoryUnavailable):
             await listed(backend)
     scripted.answer = ["mem-1"]
-    assert backend.resting
+    assert backend.paused
     assert await backend.forget(ACCESS, ["mem-1"]) == ["mem-1"]
     assert await backend.erase("acme", (ADA,)) == 0
 
@@ -212,7 +212,7 @@ async def test_every_end_of_a_call_is_counted() -> None:
         with pytest.raises(MemoryUnavailable):
             await listed(backend)
     assert counted[0] == ("memory_backend", "list_failed")
-    assert counted[-1] == ("memory_backend", "list_resting")
+    assert counted[-1] == ("memory_backend", "list_paused")
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ async def test_every_memory_gets_its_vector_newest_first(rig: Rig) -> None:
     assert await rig.memories.embedded("m") == (len(texts), len(texts))
     assert rig.model.texts == texts[::-1]
     assert await rig.found() == set(ids)
-    assert rig.counted == ["vectors_made"] * len(texts)
+    assert rig.counted == ["vectors_computed"] * len(texts)
 
 
 async def test_new_memories_precede_older_ones(rig: Rig) -> None:
@@ -173,7 +173,7 @@ async def test_a_failing_model_is_skipped_for_a_while_and_reported_once(
             assert await work.step() == 0
             await rig.clock.advance(pause)
     assert [line["event"] for line in logs if line["log_level"] == "warning"] == [
-        "vectors_not_made"
+        "vectors_not_computed"
     ]
     rig.model.error = None
     await rig.clock.advance(WHOLE_AGAIN)

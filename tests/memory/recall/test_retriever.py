@@ -111,7 +111,7 @@ async def test_a_slow_model_is_waited_for_once_and_then_skipped_for_a_while(here
     assert asked.is_set()
     asked.clear()
     again = await retriever.recall(access(), Query(HAPPENS, NOW))
-    assert again.notes == ("model_resting",)
+    assert again.notes == ("model_paused",)
     assert not asked.is_set()
     assert len(first.results) == len(again.results) == 1
 

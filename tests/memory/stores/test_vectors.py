@@ -48,7 +48,7 @@ async def test_memories_are_stored_and_found_without_the_extension(
             await memories.embed([TextVector(kept.id, kept.content, Embedding("m", (1.0,)))]) == 0
         )
         assert await memories.unembedded("m", 10) == []
-    assert [line["event"] for line in logs] == ["vectors_not_kept"]
+    assert [line["event"] for line in logs] == ["vectors_not_stored"]
     assert "permission denied to create extension" in logs[0]["problem"]
     assert "CREATE EXTENSION vector" in logs[0]["advice"]
     assert await texts(memories, text="tea") == ["likes tea"]

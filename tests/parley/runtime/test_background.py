@@ -112,5 +112,5 @@ async def test_a_failed_step_is_retried_later() -> None:
             assert waiting.asked == 1
             await clock.advance(AFTER_FAILURE)
             assert waiting.asked == 2
-        assert [line["event"] for line in logs] == ["left_for_later"]
+        assert [line["event"] for line in logs] == ["background_work_failed"]
         await work.stop()

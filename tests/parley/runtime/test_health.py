@@ -107,7 +107,7 @@ async def test_the_metrics_contain_each_step_of_recall(
         await lab.idle()
         found = await figures(http, app)
     assert found["parley_recalls_total{ok}"] >= 1
-    for step in ("bm25", "context", "scoring", "selection", "whole"):
+    for step in ("bm25", "context", "scoring", "selection", "total"):
         assert found[f"parley_recall_seconds_count{{{step}}}"] >= 1
     assert found["parley_recall_candidates_total{bm25}"] >= 1
     assert found["parley_recall_results_total{}"] >= 1

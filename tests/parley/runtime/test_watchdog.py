@@ -41,4 +41,4 @@ def test_without_a_writable_folder_the_record_is_kept_in_memory(tmp_path: Path) 
         record, crashes = work_record(settings)
     with record:
         assert (record.path, crashes) == (None, [])
-    assert [line["event"] for line in logs] == ["no_work_record"]
+    assert [line["event"] for line in logs] == ["work_record_missing"]

@@ -10,7 +10,7 @@ AUDITED: Final = frozenset({401, 403, 404, 429})
 """The audited statuses: not authenticated, not allowed, not found, too often."""
 
 
-def note_denial(
+def audit_refusal(
     security: SecurityLog,
     event: str,
     reason: str,
