@@ -13,7 +13,7 @@ a branch was ingested.
 from typing import Final
 
 from db.migrations import Schema
-from db.statements import BY_KEY, NUMBERED
+from db.statements import BY_KEY, NUMBERED, either
 
 REPOSITORIES: Final = (
     f"""CREATE TABLE knowledge_repositories (
@@ -60,4 +60,23 @@ FILES: Final = (
     )""",
     "CREATE INDEX knowledge_chunks_content ON knowledge_chunks (content)",
 )
-SCHEMA: Final = Schema("knowledge", ((*REPOSITORIES, *FILES),))
+WORDS: Final = (
+    f"""CREATE TABLE knowledge_words (
+        number {either(sqlite="integer", postgres="bigint")} PRIMARY KEY,
+        partition text NOT NULL, length integer NOT NULL, words text NOT NULL
+        {either(sqlite="", postgres=", lexemes tsvector NOT NULL")}
+    )""",
+    f"""CREATE TABLE knowledge_word_totals (
+        partition text PRIMARY KEY, chunks bigint NOT NULL, words bigint NOT NULL
+    ) {BY_KEY}""",
+    either(
+        # The index holds neither texts nor positions, and every word with its partition in front.
+        sqlite="""CREATE VIRTUAL TABLE knowledge_text USING fts5(
+            terms, content = '', columnsize = 0, detail = none,
+            tokenize = "ascii tokenchars '-_./:@+#~='"
+        )""",
+        postgres="CREATE INDEX knowledge_words_lexemes ON knowledge_words USING gin (lexemes)",
+    ),
+)
+"""The word index over chunks (`memory.knowledge.stores.word_index`)."""
+SCHEMA: Final = Schema("knowledge", ((*REPOSITORIES, *FILES, *WORDS),))

@@ -3,13 +3,16 @@
 An identifier is filed by its parts and as a whole: `getHTTPResponse`, `get_http_response` and
 `get-http-response` have the words "get", "http", "respons" and the whole "gethttprespons". Parts
 lose their English endings. Texts in scripts other than Latin are split as memories are
-(`memory.text.terms`).
+(`memory.text.terms`). A name that is defined is filed a second time, as "=gethttprespons".
 """
 
 import re
+from collections import Counter
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from memory.knowledge.model import Chunk
 from memory.text.function_words import STOP_WORDS
 from memory.text.terms import index_terms, stem
 
@@ -20,9 +23,44 @@ MAX_WORD: Final = 64
 MAX_TERMS: Final = 32
 """Different words that one search looks for."""
 MAX_CACHED: Final = 50_000
+DEFINED: Final = "="
+"""Begins the word of a name where it is defined."""
 _RUN: Final = re.compile("[\\w$\u0900-\u0dff]++(?:-[A-Za-z0-9]++)*+")
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?+[a-z]++|[A-Z]|[0-9]++")
-_COMMON: Final = frozenset(stem(word) for word in STOP_WORDS)
+COMMON: Final = frozenset(stem(word) for word in STOP_WORDS)
+"""Stems that say nothing of what a question is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiledWords:
+    """The words of a chunk with their counts, and the number of all."""
+
+    counts: dict[str, int]
+    length: int
+
+    def text(self) -> str:
+        """The words with their counts, for `count_in`."""
+        return f" {' '.join(f'{word}:{count}' for word, count in self.counts.items())} "
+
+
+def filed_words(chunk: Chunk) -> FiledWords:
+    """The words under which a chunk is found."""
+    words = words_of(chunk.text)
+    counts = Counter(words)
+    for symbol in chunk.symbol.split():
+        name = whole_word(last_name(symbol))
+        if name:
+            counts[DEFINED + name] = 1
+    return FiledWords(dict(counts), len(words))
+
+
+def count_in(text: str, word: str) -> int:
+    """How often a word is among filed words."""
+    place = text.find(f" {word}:")
+    if place < 0:
+        return 0
+    begin = place + len(word) + 2
+    return int(text[begin : text.index(" ", begin)])
 
 
 def words_of(text: str) -> list[str]:
@@ -30,25 +68,38 @@ def words_of(text: str) -> list[str]:
     return [word for run in _RUN.findall(text[:MAX_TEXT]) for word in _run_words(run)]
 
 
-def question_words(text: str) -> tuple[str, ...]:
+def telling_words(text: str) -> tuple[str, ...]:
     """The different words of a question. Very common ones are left out, unless there are no
     others."""
     words = dict.fromkeys(words_of(text))
-    telling = [word for word in words if word not in _COMMON]
+    telling = [word for word in words if word not in COMMON]
     return tuple(telling or words)[:MAX_TERMS]
+
+
+def parts_of(text: str) -> list[list[str]]:
+    """The parts of each identifier or word of a text, without endings."""
+    return [_parts(run) for run in _RUN.findall(text[:MAX_TEXT])]
+
+
+def whole_word(name: str) -> str:
+    """The word under which a whole identifier is filed, written in any style."""
+    if not name.isascii():
+        return "".join(index_terms(name).split()[:1])[:MAX_WORD]
+    return "".join(_parts(name))[:MAX_WORD]
+
+
+def last_name(symbol: str) -> str:
+    """The last name of a qualified one: "use" of "Router.use"."""
+    return symbol.rpartition(".")[2]
+
+
+def _parts(run: str) -> list[str]:
+    return [stem(part.lower())[:MAX_WORD] for part in _PART.findall(run[: 2 * MAX_WORD])]
 
 
 @lru_cache(MAX_CACHED)
 def _run_words(run: str) -> tuple[str, ...]:
     if not run.isascii():
         return tuple(index_terms(run).split())
-    run = run[: 2 * MAX_WORD]
-    parts = [stem(part.lower()) for part in _PART.findall(run)]
-    if len(parts) < 2:
-        return tuple(part[:MAX_WORD] for part in parts)
-    return (*(part[:MAX_WORD] for part in parts), "".join(parts)[:MAX_WORD])
-
-
-def whole_word(name: str) -> str:
-    """The word under which a whole identifier is filed, written in any style."""
-    return "".join(stem(part.lower()) for part in _PART.findall(name[: 2 * MAX_WORD]))[:MAX_WORD]
+    parts = _parts(run)
+    return tuple(parts) if len(parts) < 2 else (*parts, "".join(parts)[:MAX_WORD])

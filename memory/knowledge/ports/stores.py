@@ -11,7 +11,15 @@ from datetime import datetime
 from typing import Protocol
 
 from db import Work
-from memory.knowledge.model import BranchState, Chunk, Repository, SkippedFile, SplitFile, Totals
+from memory.knowledge.model import (
+    BranchState,
+    Chunk,
+    FileKind,
+    Repository,
+    SkippedFile,
+    SplitFile,
+    Totals,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +28,7 @@ class IndexedChunk:
 
     number: int
     repository: str
-    language: str
+    kind: FileKind
     chunk: Chunk
 
 

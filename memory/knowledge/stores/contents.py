@@ -77,7 +77,7 @@ def content_number(repository: str, edition: int, file: NewFile, words: WordInde
         rows = yield from fetch(CHUNKS, {"content": number})
         yield from words.add(
             [
-                IndexedChunk(int(row[0]), repository, file.split.language, chunk)
+                IndexedChunk(int(row[0]), repository, file.split.kind, chunk)
                 for row, chunk in zip(rows, file.split.chunks, strict=True)
             ]
         )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.knowledge.words import MAX_TERMS, MAX_WORD, question_words, words_of
+from memory.knowledge.words import MAX_TERMS, MAX_WORD, telling_words, words_of
 
 
 @pytest.mark.parametrize(
@@ -33,17 +33,17 @@ def test_words(text: str, words: list[str]) -> None:
 
 
 def test_a_question_has_no_common_words_unless_there_are_no_others() -> None:
-    assert question_words("how is the token parsed, the token?") == ("token", "pars")
-    assert question_words("where is it") == ("where", "is", "it")
+    assert telling_words("how is the token parsed, the token?") == ("token", "pars")
+    assert telling_words("where is it") == ("where", "is", "it")
 
 
 @given(st.text(max_size=300))
 def test_words_have_no_spaces_and_a_bounded_length(text: str) -> None:
     words = words_of(text)
     assert all(word and len(word) <= MAX_WORD and not word.isspace() for word in words)
-    assert len(question_words(text)) <= MAX_TERMS
+    assert len(telling_words(text)) <= MAX_TERMS
 
 
 @given(st.text(max_size=200))
 def test_a_text_is_found_by_its_own_words(text: str) -> None:
-    assert set(question_words(text)) <= set(words_of(text))
+    assert set(telling_words(text)) <= set(words_of(text))

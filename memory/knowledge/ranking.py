@@ -1,0 +1,242 @@
+"""Ranking of files by their chunks: BM25, and rules for code and documents.
+
+A file's score is the sum of its chunks', of which each further one counts half as much as the one
+before, with what its path and its names add, times factors for what it is. Every rule is a field of
+`RankingRules` and has a value that switches it off.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from memory.knowledge.model import FileKind
+from memory.knowledge.question import Question
+from memory.knowledge.splitting.languages import DOCUMENTS
+from memory.knowledge.words import DEFINED, count_in, last_name, whole_word, words_of
+
+SATURATION: Final = 1.2
+LENGTH: Final = 0.75
+"""BM25's usual k1 and b."""
+FULL: Final = SATURATION + 1
+"""What a word of weight 1 counts in a short text that repeats it without end."""
+ABOVE: Final = 1.001
+"""What a decision that is lifted scores, times the score of the one that it replaces."""
+MAX_SUMMED: Final = 20
+"""Chunks of a file that count."""
+_DESCRIBING: Final = DOCUMENTS | frozenset(
+    ["", "html", "json", "yaml", "toml", "xml", "css", "make", "dockerfile", "sql"]
+)
+"""Languages of documents and of data."""
+ENDED: Final = frozenset({"superseded", "deprecated", "rejected", "withdrawn", "obsolete"})
+"""States of decisions that do not hold any more."""
+_ASIDE_FOLDERS: Final = frozenset(
+    """
+    test tests spec specs testing testdata fixture fixtures mocks
+    example examples demo demos sample samples benchmark benchmarks bench benches
+    vendor vendored third_party third-party node_modules dist build generated gen
+    """.split()  # noqa: SIM905 - reads better
+)
+_ASIDE_NAME: Final = re.compile(
+    r"(?:test_|conftest\.)|.*?(?:[._-](?:tests?|specs?|mocks?|generated|min|pb)\.|_pb2|\.d\.ts\Z)"
+)
+_ASIDE_ENDINGS: Final = ("Test", "Tests", "Spec", "TestCase", "IT", "Benchmark")
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRules:
+    """The weights of the rules, in units of a word's weight, and factors from 0 to 1.
+
+    `definition` and `file_name` count once for each name of the question that a chunk defines, or
+    that a file is called. `path` counts for a word in the path, `symbol` for a word in the names or
+    headings of a chunk. `further` is the factor of each further chunk. `aside` is the factor of
+    tests, examples and what others wrote, `document` that of documents and data where code is
+    asked for, and of code where an explanation is; `ended` that of decisions that do not hold any
+    more, which also stand below what replaces them; `other_language` that of code in another
+    language than the one that is named. 0 switches a weight off, 1 a factor; `further` is switched
+    off by 0.
+    """
+
+    definition: float = 1.0
+    file_name: float = 1.0
+    path: float = 1.0
+    symbol: float = 0.5
+    further: float = 0.5
+    aside: float = 0.4
+    document: float = 0.5
+    ended: float = 0.5
+    other_language: float = 0.5
+    qualified: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChunk:
+    """A chunk that has words of the question. `words` are its filed words, `length` their
+    number."""
+
+    number: int
+    length: int
+    words: str
+    symbol: str
+    heading: str
+
+
+@dataclass(slots=True)
+class FoundFile:
+    """A file with the chunks that were found. `number` is that of its row; `superseded_by` is the
+    path of the decision that replaces it, or what the file says of it."""
+
+    number: int
+    repository: str
+    path: str
+    kind: FileKind
+    language: str
+    status: str
+    superseded_by: str
+    named: bool = False
+    """True if the question has its path."""
+    chunks: list[FoundChunk] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The number of chunks and words in the searched partitions, and of chunks with each word."""
+
+    chunks: int
+    words: int
+    having: Mapping[str, int]
+
+    def weight(self, word: str) -> float:
+        """BM25's weight of a word: ln(1 + (N - n + 0.5) / (n + 0.5))."""
+        having = self.having.get(word, 0)
+        total = max(self.chunks, having, 1)
+        return math.log1p((total - having + 0.5) / (having + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A file with its score and its best chunk."""
+
+    file: FoundFile
+    chunk: FoundChunk
+    score: float
+
+
+def ranked(
+    question: Question,
+    files: Iterable[FoundFile],
+    known: Statistics,
+    rules: RankingRules,
+) -> list[Ranked]:
+    """Return the files with a chunk, best first; of two alike the one whose path sorts first."""
+    weights = {word: known.weight(word) for word in question.words}
+    names = {name: known.weight(DEFINED + name) for name in question.names}
+    most = known.weight("")
+    usual = max(known.words / max(known.chunks, 1), 1.0)
+    results = []
+    for file in files:
+        if not file.chunks:
+            continue
+        scores = sorted(
+            ((_chunk(one, question, weights, names, usual, rules), one) for one in file.chunks),
+            key=lambda scored: (-scored[0], scored[1].number),
+        )
+        total = sum(
+            score * rules.further**place for place, (score, _) in enumerate(scores[:MAX_SUMMED])
+        )
+        total += _path(file, weights, names, most, rules)
+        score = total * _factor(file, question, rules) + (FULL * most * 10 if file.named else 0.0)
+        results.append(Ranked(file, scores[0][1], score))
+    if rules.ended < 1:
+        results = _below_what_replaces_them(results)
+    return sorted(results, key=lambda one: (-one.score, one.file.path, one.file.repository))
+
+
+def _below_what_replaces_them(results: Sequence[Ranked]) -> list[Ranked]:
+    """Lift decisions that replace a found one to its score, if theirs is less."""
+    lifted: dict[tuple[str, str], float] = {}
+    for one in results:
+        if one.file.superseded_by:
+            key = (one.file.repository, one.file.superseded_by)
+            lifted[key] = max(lifted.get(key, 0.0), one.score * ABOVE)
+    return [
+        replace(one, score=max(one.score, lifted.get((one.file.repository, one.file.path), 0.0)))
+        for one in results
+    ]
+
+
+def _chunk(
+    chunk: FoundChunk,
+    question: Question,
+    weights: Mapping[str, float],
+    names: Mapping[str, float],
+    usual: float,
+    rules: RankingRules,
+) -> float:
+    pivot = SATURATION * (1 - LENGTH + LENGTH * chunk.length / usual)
+    score = 0.0
+    for word, weight in weights.items():
+        count = count_in(chunk.words, word)
+        if count:
+            score += weight * FULL * count / (count + pivot)
+    if rules.symbol:
+        named = _named_words(chunk)
+        score += rules.symbol * sum(weight for word, weight in weights.items() if word in named)
+    for name, weight in names.items():
+        if f" {DEFINED}{name}:" in chunk.words:
+            score += rules.definition * weight
+            if "." in question.symbol and _defines(chunk, question.symbol):
+                score += rules.qualified * weight
+    return score
+
+
+def _named_words(chunk: FoundChunk) -> frozenset[str]:
+    names = [last_name(symbol) for symbol in chunk.symbol.split()]
+    return frozenset(words_of(" ".join([*names, chunk.heading])))
+
+
+def _defines(chunk: FoundChunk, symbol: str) -> bool:
+    """True if the last two names of a symbol are those of a definition."""
+    asked = [whole_word(name) for name in symbol.split(".")[-2:]]
+    defined = ([whole_word(name) for name in one.split(".")[-2:]] for one in chunk.symbol.split())
+    return any(names == asked for names in defined)
+
+
+def _path(
+    file: FoundFile,
+    weights: Mapping[str, float],
+    names: Mapping[str, float],
+    most: float,
+    rules: RankingRules,
+) -> float:
+    words = frozenset(words_of(file.path))
+    stem = file.path.rpartition("/")[2].partition(".")[0]
+    score = rules.path * FULL * sum(weight for word, weight in weights.items() if word in words)
+    return score + (rules.file_name * most if whole_word(stem) in names else 0.0)
+
+
+def _factor(file: FoundFile, question: Question, rules: RankingRules) -> float:
+    factor = 1.0
+    if not question.aside and is_aside(file.path):
+        factor *= rules.aside
+    if question.explains != (file.language in _DESCRIBING):
+        factor *= rules.document
+    if file.kind is FileKind.DECISION and (file.superseded_by or file.status in ENDED):
+        factor *= rules.ended
+    if (
+        question.languages
+        and file.kind is FileKind.CODE
+        and file.language not in question.languages
+    ):
+        factor *= rules.other_language
+    return factor
+
+
+def is_aside(path: str) -> bool:
+    """True for tests, examples, benchmarks, and for code that others wrote or a program made."""
+    *folders, name = path.split("/")
+    if any(part.lower().strip("_") in _ASIDE_FOLDERS for part in folders):
+        return True
+    lower, stem = name.lower(), name.partition(".")[0]
+    return _ASIDE_NAME.match(lower) is not None or stem.endswith(_ASIDE_ENDINGS)

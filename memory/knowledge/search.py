@@ -1,0 +1,139 @@
+"""Search of repositories by words.
+
+The words of a question choose chunks by the word index, rarest first; the chunks that have the most
+of their weight are read, with the files that have them; `memory.knowledge.ranking` ranks the files.
+Each statement reads only what the access allows, and the statistics count only what is searched.
+"""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from db import Database, Row, Work, fetch
+from db.values import storable, texts_of
+from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
+from memory.knowledge.question import Question, understood
+from memory.knowledge.ranking import FoundFile, RankingRules, Statistics, ranked
+from memory.knowledge.stores.candidates import (
+    DECISIONS,
+    READABLE,
+    FoundFiles,
+    filtered,
+    read_chunks,
+    read_hits,
+    read_paths,
+)
+from memory.knowledge.stores.word_index import Matches, WordSearch, partition_of
+from memory.knowledge.supersession import Supersession
+from memory.knowledge.words import DEFINED
+
+MAX_LIMIT: Final = 50
+"""Results of one search."""
+CLOSE: Final = 400
+"""Chunks that are read closely."""
+PORTIONS: Final = 5
+"""Portions of `CLOSE` chunks that are read at most while a filter leaves too few."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    files: Sequence[FoundFile]
+    statistics: Statistics
+    supersession: Supersession
+
+
+class Searcher:
+    """Finds chunks of repositories that an access may read."""
+
+    def __init__(
+        self, database: Database, words: WordSearch, rules: RankingRules | None = None
+    ) -> None:
+        self._database = database
+        self._words = words
+        self._rules = rules or RankingRules()
+
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+        """Return the best chunk of each file that fits, best file first, at most `query.limit`
+        (1 to 50). Raises `StoreUnavailable`."""
+        question = understood(storable(query.text))
+        if not question.words:
+            return []
+        found = await self._database.run(lambda: self._found(access, query, question))
+        if not found.files:
+            return []
+        best = await asyncio.to_thread(ranked, question, found.files, found.statistics, self._rules)
+        chosen = best[: max(1, min(query.limit, MAX_LIMIT))]
+        hits = await self._database.run(lambda: read_hits(chosen, access))
+        return [_told(hit, found.supersession) for hit in hits]
+
+    def _found(
+        self, access: KnowledgeAccess, query: KnowledgeQuery, question: Question
+    ) -> Work[_Found]:
+        readable = yield from fetch(READABLE, access.parameters())
+        kinds = sorted(query.kinds or FileKind)
+        partitions = [partition_of(row[0], kind) for row in readable for kind in kinds]
+        if not partitions:
+            return _Found((), Statistics(0, 0, {}), Supersession(()))
+        words = [*question.words, *(f"{DEFINED}{name}" for name in question.names)]
+        matches = yield from self._words.matching(partitions, words)
+        files = yield from _read(access, query, question, matches)
+        supersession = yield from _supersession(access, files)
+        for file in files:
+            if file.kind is FileKind.DECISION:
+                file.superseded_by = supersession.replaces(
+                    file.repository, file.path, file.superseded_by
+                )
+        having = dict(zip(words, matches.having, strict=True))
+        return _Found(files, Statistics(matches.chunks, matches.words, having), supersession)
+
+
+def _read(
+    access: KnowledgeAccess, query: KnowledgeQuery, question: Question, matches: Matches
+) -> Work[list[FoundFile]]:
+    """Read the chunks with the greatest weight of words, and the files that the question names."""
+    conditions, values = filtered(query)
+    values |= access.parameters()
+    found = FoundFiles()
+    if question.paths:
+        for row in (yield from read_paths(question.paths, conditions, values)):
+            found.add(row, named=True)
+    numbers = _heaviest(matches)
+    seen = 0
+    for begin in range(0, min(len(numbers), PORTIONS * CLOSE), CLOSE):
+        rows: list[Row] = yield from read_chunks(numbers[begin : begin + CLOSE], conditions, values)
+        for row in rows:
+            found.add(row)
+        seen += len(rows)
+        if seen >= CLOSE // 2:
+            break
+    return list(found.files.values())
+
+
+def _heaviest(matches: Matches) -> list[int]:
+    """Numbers of chunks, those with the greatest weight of words first."""
+    total = max(matches.chunks, 1)
+    weights = [math.log1p((total - n + 0.5) / (n + 0.5)) if n else 0.0 for n in matches.having]
+    weight = {
+        bits: sum(one for place, one in enumerate(weights) if bits >> place & 1)
+        for bits in set(matches.hits.values())
+    }
+    return sorted(matches.hits, key=lambda number: (-weight[matches.hits[number]], number))
+
+
+def _supersession(access: KnowledgeAccess, files: Sequence[FoundFile]) -> Work[Supersession]:
+    repositories = {one.repository for one in files if one.kind is FileKind.DECISION}
+    rows: list[Row] = []
+    if repositories:
+        values = access.parameters() | {"repositories": sorted(repositories)}
+        rows = yield from fetch(DECISIONS, values)
+    return Supersession((repository, path, texts_of(told)) for repository, path, told in rows)
+
+
+def _told(hit: Hit, supersession: Supersession) -> Hit:
+    if hit.kind is not FileKind.DECISION:
+        return hit
+    by = supersession.replaces(hit.repository.id, hit.path, hit.superseded_by)
+    return replace(hit, superseded_by=by)

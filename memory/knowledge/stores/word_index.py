@@ -1,0 +1,240 @@
+"""The word index over chunks, on both databases: FTS5 in SQLite, a GIN index in PostgreSQL.
+
+Every word is filed under a partition, which is one kind of file in one repository. So neither the
+matches of a search nor its statistics depend on repositories that it does not read. Partitions
+narrow a search; the rule of who may read (`memory.knowledge.access`) is applied besides.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, Protocol
+
+from db import Database, Statement, Work, among, change, execute, fetch, together
+from db.sqlite import SqliteDatabase
+from db.transaction import Fetch
+from memory.knowledge.model import FileKind
+from memory.knowledge.ports.stores import IndexedChunk, WordIndex
+from memory.knowledge.words import filed_words
+from memory.stores.word_ranking import chosen
+
+MAX_HITS: Final = 5_000
+"""Chunks of which one search looks up the words."""
+ENOUGH: Final = 2_000
+"""Chunks from which commoner words of a question select no more."""
+PARTITION: Final = 10
+"""Letters of a partition's name."""
+ADD_TOTALS: Final = Statement("""
+    INSERT INTO knowledge_word_totals (partition, chunks, words)
+    VALUES (:partition, :chunks, :words)
+    ON CONFLICT (partition) DO UPDATE SET
+        chunks = knowledge_word_totals.chunks + excluded.chunks,
+        words = knowledge_word_totals.words + excluded.words
+""")
+TOTALS: Final = Statement(f"""
+    SELECT coalesce(sum(chunks), 0), coalesce(sum(words), 0) FROM knowledge_word_totals
+    WHERE {among("partition", "partitions")}
+""")  # noqa: S608 - constants of this module
+ROWS: Final = Statement(
+    f"SELECT number, partition, length, words FROM knowledge_words WHERE {among('number', 'numbers')}"  # noqa: S608, E501 - constants of this module
+)
+DELETE: Final = Statement(f"DELETE FROM knowledge_words WHERE {among('number', 'numbers')}")  # noqa: S608 - constants of this module
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Chunks by number with the words that they have, as bits; how many chunks have each word; and
+    the number of chunks and of words in the searched partitions."""
+
+    hits: dict[int, int]
+    having: tuple[int, ...]
+    chunks: int
+    words: int
+
+
+class WordSearch(WordIndex, Protocol):
+    """The word index, with its search."""
+
+    def matching(self, partitions: Sequence[str], words: Sequence[str]) -> Work[Matches]:
+        """Find the chunks in any of the partitions that have any of the words, at most 62."""
+        ...
+
+
+def word_index_on(database: Database) -> WordSearch:
+    """Return the word index of a database."""
+    return SqliteWordIndex() if isinstance(database, SqliteDatabase) else PostgresWordIndex()
+
+
+@lru_cache(10_000)
+def partition_of(repository: str, kind: FileKind) -> str:
+    """Return the name of the partition of one kind of file in one repository."""
+    name = f"{kind}\x1f{repository}".encode("utf-8", "replace")
+    return blake2b(name, digest_size=PARTITION // 2).hexdigest()
+
+
+class SqliteWordIndex:
+    """Implements `WordSearch` by FTS5, which holds every word with its partition in front."""
+
+    _ADD: Final = Statement("""
+        INSERT INTO knowledge_words (number, partition, length, words)
+        VALUES (:number, :partition, :length, :words)
+    """)
+    _ADD_TEXT: Final = Statement(
+        "INSERT INTO knowledge_text (rowid, terms) VALUES (:number, :terms)"
+    )
+    _DELETE_TEXT: Final = Statement("""
+        INSERT INTO knowledge_text (knowledge_text, rowid, terms)
+        VALUES ('delete', :number, :terms)
+    """)
+    _COUNT: Final = Statement(
+        "SELECT count(*) FROM knowledge_text WHERE knowledge_text MATCH :query"
+    )
+    _HAVING: Final = Statement(
+        f"SELECT rowid FROM knowledge_text WHERE knowledge_text MATCH :query LIMIT {MAX_HITS}"  # noqa: S608 - constants of this module
+    )
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
+        """Index new chunks."""
+        rows = [_row(one) for one in chunks]
+        if not rows:
+            return
+        yield from execute(self._ADD, *({**row, "words": row["words"]} for row in rows))
+        yield from execute(
+            self._ADD_TEXT,
+            *({"number": row["number"], "terms": _terms(row)} for row in rows),
+        )
+        yield from _count(rows, 1)
+
+    def remove(self, numbers: Sequence[int]) -> Work[None]:
+        """Remove chunks."""
+        rows = yield from _rows(numbers)
+        if not rows:
+            return
+        yield from execute(
+            self._DELETE_TEXT,
+            *({"number": row["number"], "terms": _terms(row)} for row in rows),
+        )
+        yield from change(DELETE, {"numbers": list(numbers)})
+        yield from _count(rows, -1)
+
+    def matching(self, partitions: Sequence[str], words: Sequence[str]) -> Work[Matches]:
+        """Find the chunks that have any of the words."""
+        queries = [
+            {"query": " OR ".join(f'"{partition}{word}"' for partition in partitions)}
+            for word in words
+        ]
+        results = yield from together(
+            Fetch(TOTALS, {"partitions": list(partitions)}),
+            *(Fetch(self._COUNT, query) for query in queries),
+        )
+        ((chunks, total),), *counted = results
+        counts = [int(count) for ((count,),) in counted]
+        hits: dict[int, int] = {}
+        for place in chosen(counts, ENOUGH):
+            for (number,) in (yield from fetch(self._HAVING, queries[place])):
+                hits[number] = hits.get(number, 0) | 1 << place
+        return Matches(hits, tuple(counts), int(chunks), int(total))
+
+
+class PostgresWordIndex:
+    """Implements `WordSearch` by text vectors without positions, with partitions as lexemes."""
+
+    _ADD: Final = Statement("""
+        INSERT INTO knowledge_words (number, partition, length, words, lexemes)
+        VALUES (:number, :partition, :length, :words, array_to_tsvector(CAST(:lexemes AS text[])))
+    """)
+    _ASKED: Final = """
+        SELECT CAST(1 AS bigint) << CAST(place - 1 AS integer) AS bit, place,
+            CAST(:partitions AS tsquery) && CAST(term AS tsquery) AS query
+        FROM unnest(CAST(:terms AS text[])) WITH ORDINALITY AS t (term, place)
+    """
+    _COUNTS: Final = Statement(f"""
+        SELECT (SELECT count(*) FROM knowledge_words w WHERE w.lexemes @@ asked.query)
+        FROM ({_ASKED}) asked ORDER BY place
+    """)  # noqa: S608 - constants of this module
+    _HAVING: Final = Statement(f"""
+        WITH asked AS MATERIALIZED ({_ASKED})
+        SELECT w.number, (SELECT CAST(sum(bit) AS bigint) FROM asked WHERE w.lexemes @@ query)
+        FROM knowledge_words w
+        WHERE w.lexemes @@ (CAST(:partitions AS tsquery) && CAST(:first AS tsquery))
+        LIMIT {MAX_HITS}
+    """)  # noqa: S608 - constants of this module
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> Work[None]:
+        """Index new chunks."""
+        rows = [_row(one) for one in chunks]
+        if not rows:
+            return
+        yield from execute(
+            self._ADD,
+            *({**row, "lexemes": [_lexeme(row["partition"]), *_words(row)]} for row in rows),
+        )
+        yield from _count(rows, 1)
+
+    def remove(self, numbers: Sequence[int]) -> Work[None]:
+        """Remove chunks."""
+        rows = yield from _rows(numbers)
+        if not rows:
+            return
+        yield from change(DELETE, {"numbers": list(numbers)})
+        yield from _count(rows, -1)
+
+    def matching(self, partitions: Sequence[str], words: Sequence[str]) -> Work[Matches]:
+        """Find the chunks that have any of the words."""
+        asked = {
+            "partitions": " | ".join(f"'{_lexeme(partition)}'" for partition in partitions),
+            "terms": [f"'{word}'" for word in words],
+        }
+        ((chunks, total),), counted = yield from together(
+            Fetch(TOTALS, {"partitions": list(partitions)}), Fetch(self._COUNTS, asked)
+        )
+        counts = [int(count) for (count,) in counted]
+        first = " | ".join(f"'{words[place]}'" for place in chosen(counts, ENOUGH))
+        rows = (yield from fetch(self._HAVING, asked | {"first": first})) if first else []
+        hits = {int(number): int(bits) for number, bits in rows}
+        return Matches(hits, tuple(counts), int(chunks), int(total))
+
+
+def _row(one: IndexedChunk) -> dict[str, object]:
+    filed = filed_words(one.chunk)
+    return {
+        "number": one.number,
+        "partition": partition_of(one.repository, one.kind),
+        "length": filed.length,
+        "words": filed.text(),
+    }
+
+
+def _rows(numbers: Sequence[int]) -> Work[list[dict[str, object]]]:
+    rows = yield from fetch(ROWS, {"numbers": list(numbers)})
+    return [dict(zip(("number", "partition", "length", "words"), row, strict=True)) for row in rows]
+
+
+def _count(rows: Iterable[dict[str, object]], sign: int) -> Work[None]:
+    chunks: Counter[object] = Counter()
+    words: Counter[object] = Counter()
+    for row in rows:
+        chunks[row["partition"]] += sign
+        words[row["partition"]] += sign * int(str(row["length"]))
+    yield from execute(
+        ADD_TOTALS,
+        *(
+            {"partition": partition, "chunks": count, "words": words[partition]}
+            for partition, count in sorted(chunks.items(), key=str)
+        ),
+    )
+
+
+def _words(row: dict[str, object]) -> list[str]:
+    return [entry.rpartition(":")[0] for entry in str(row["words"]).split()]
+
+
+def _terms(row: dict[str, object]) -> str:
+    return " ".join(f"{row['partition']}{word}" for word in _words(row))
+
+
+def _lexeme(partition: object) -> str:
+    """Return a partition as a lexeme, which no word equals."""
+    return f"~{partition}"

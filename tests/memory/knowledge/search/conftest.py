@@ -1,0 +1,92 @@
+"""Repositories with the real word index on both databases."""
+
+import hashlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db import Database
+from db.postgres import PostgresDatabase
+from db.sqlite import SqliteDatabase
+from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
+from memory.knowledge.ports.stores import Batch, NewFile
+from memory.knowledge.schema import SCHEMA
+from memory.knowledge.search import Searcher
+from memory.knowledge.splitting import split_file
+from memory.knowledge.stores.files import SqlFiles
+from memory.knowledge.stores.repositories import SqlRepositories
+from memory.knowledge.stores.word_index import WordSearch, word_index_on
+from tests.memory.knowledge.values import AT, repository
+from tests.support.databases import PATIENT, new_database
+from tests.support.servers import PostgresServer
+
+COMMIT = "c" * 40
+MEMBER = KnowledgeAccess("default", ("slack:main:T1",), public=False, member=True)
+
+
+@dataclass
+class Library:
+    """Repositories that are indexed and searched."""
+
+    database: Database
+    words: WordSearch
+    repositories: SqlRepositories = field(init=False)
+    files: SqlFiles = field(init=False)
+    searcher: Searcher = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.repositories = SqlRepositories(self.database, self.words)
+        self.files = SqlFiles(self.database, self.words)
+        self.searcher = Searcher(self.database, self.words)
+
+    async def add(
+        self,
+        texts: Mapping[str, str],
+        *,
+        branch: str = "main",
+        followed: bool = True,
+        **changes: Any,
+    ) -> str:
+        """Index a repository, or one more branch of it; return its id."""
+        id_ = str(changes.get("id", "r1"))
+        new = {"name": id_, "git_dir": f"/code/{id_}/.git", **changes}
+        if await self.repositories.get(id_) is None:
+            await self.repositories.add(repository(**new))
+        await self.files.begin(id_, branch, followed=followed, target=COMMIT, rules="")
+        batch = Batch(files=[_new(path, text) for path, text in texts.items()])
+        await self.files.write(id_, branch, COMMIT, batch, AT)
+        await self.files.finish(id_, branch, COMMIT, AT)
+        return id_
+
+    async def find(
+        self, text: str, *kinds: FileKind, access: KnowledgeAccess = MEMBER, **query: Any
+    ) -> list[Hit]:
+        return await self.searcher.search(access, KnowledgeQuery(text, frozenset(kinds), **query))
+
+    async def paths(self, text: str, *kinds: FileKind, **query: Any) -> list[str]:
+        return [hit.path for hit in await self.find(text, *kinds, **query)]
+
+
+def _new(path: str, text: str) -> NewFile:
+    content = text.encode("utf-8", "replace")
+    digest = hashlib.sha256(content).hexdigest()
+    return NewFile(path, digest[:40], digest, len(content), split_file(path, text))
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))]
+)
+async def library(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Library]:
+    database: SqliteDatabase | PostgresDatabase
+    if request.param == "sqlite":
+        database = SqliteDatabase(tmp_path / "knowledge.db", (SCHEMA,))
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        database = PostgresDatabase(new_database(server), (SCHEMA,), PATIENT)
+    await database.start()
+    yield Library(database, word_index_on(database))
+    await database.stop()

@@ -1,0 +1,82 @@
+"""Each ranking rule moves what it is for, and can be switched off."""
+
+from dataclasses import replace
+
+import pytest
+
+from memory.knowledge.model import Chunk, FileKind
+from memory.knowledge.question import understood
+from memory.knowledge.ranking import (
+    FoundChunk,
+    FoundFile,
+    RankingRules,
+    Statistics,
+    is_aside,
+    ranked,
+)
+from memory.knowledge.words import filed_words
+
+OFF = RankingRules(0, 0, 0, 0, 0, 1, 1, 1, 1, 0)
+KNOWN = Statistics(1_000, 20_000, {"queue": 100, "mail": 20, "=queue": 2, "=mailqueu": 1})
+
+
+def file(
+    path: str, *texts: str, symbol: str = "", language: str = "python", **more: str
+) -> FoundFile:
+    kind = FileKind(more.get("kind", "code"))
+    found = FoundFile(1, "r", path, kind, language, more.get("status", ""), "")
+    for number, text in enumerate(texts):
+        filed = filed_words(Chunk(1, 1, symbol, "", text))
+        found.chunks.append(FoundChunk(number, filed.length, filed.text(), symbol, ""))
+    return found
+
+
+def order(asked: str, rules: RankingRules, *files: FoundFile) -> list[str]:
+    return [one.file.path for one in ranked(understood(asked), files, KNOWN, rules)]
+
+
+PAIRS = {
+    "definition": ("queue", file("a", "queue"), file("b", "queue", symbol="A.queue")),
+    "file_name": ("mail queue", file("a", "mail queue"), file("mail_queue.py", "mail queue")),
+    "path": ("queue", file("a", "queue"), file("queue/x.py", "queue")),
+    "symbol": ("queue", file("a", "queue"), file("b", "queue", symbol="fill_queue")),
+    "further": ("queue", file("a", "queue"), file("b", "queue", "queue")),
+    "aside": ("queue", file("a/test/b.py", "queue"), file("a/x/b.py", "queue")),
+    "document": ("queue", file("a", "queue", language="markdown"), file("b", "queue")),
+    "ended": (
+        "queue",
+        file("a", "queue", kind="decision", status="rejected"),
+        file("b", "queue", kind="decision", status="accepted"),
+    ),
+    "other_language": ("ruby queue", file("a", "queue"), file("b", "queue", language="ruby")),
+}
+
+
+@pytest.mark.parametrize("rule", PAIRS)
+def test_a_rule_moves_what_it_is_for(rule: str) -> None:
+    asked, first, second = PAIRS[rule]
+    with_rule = replace(OFF, **{rule: getattr(RankingRules(), rule)})
+    assert order(asked, with_rule, first, second)[0] == second.path
+    if rule != "path":
+        assert order(asked, OFF, first, second)[0] == min(first.path, second.path)
+
+
+def test_rare_words_weigh_more_and_long_chunks_less() -> None:
+    assert order("mail queue", OFF, file("a", "queue"), file("b", "mail"))[0] == "b"
+    assert order("mail", OFF, file("a", "mail " + "x " * 500), file("b", "mail"))[0] == "b"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["tests/a.py", "src/__tests__/a.js", "a_test.go", "test_a.py", "a.spec.ts", "FooTest.java",
+     "_examples/a.go", "vendor/x/a.go", "a.pb.go", "a_pb2.py", "a.min.js", "types.d.ts"],
+)  # fmt: skip
+def test_tests_examples_and_foreign_code_are_aside(path: str) -> None:
+    assert is_aside(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["src/a.py", "contest/a.py", "latest.go", "protest.py", "testing.md"]
+)
+def test_sources_are_not_aside(path: str) -> None:
+    assert not is_aside(path)
