@@ -182,6 +182,27 @@ class HandoffManager:
             return None
         return shown(found, request, self._clock.now())
 
+    async def open_of(self, request: RequestScope) -> tuple[Handoff, ...]:
+        """Return the pending and accepted handoffs to the caller and to the caller's agents, oldest
+        first. An agent has none: it asks for those to itself."""
+        if request.agent:
+            return ()
+        now, tenant = self._clock.now(), request.principal.tenant
+        open_ = await self._store.open_of(tenant, request.persons, now, MAX_LISTED)
+        return tuple(shown(one, request, now) for one in open_)
+
+    async def reject_own(
+        self, request: RequestScope, handoff_id: str, reason: str = ""
+    ) -> HandoffStep:
+        """Reject a pending handoff to the caller or to one of the caller's agents. An agent rejects
+        with `reject_handoff`."""
+        found = None if request.agent else await self.get_handoff(request, handoff_id)
+        if found is None or found.target_owner not in request.persons:
+            return HandoffStep("unknown")
+        tenant, target = request.principal.tenant, found.target
+        receiver = Receiver(tenant, target) if target else Receiver(tenant, "", request.persons)
+        return await self.reject_as(request, receiver, found.id, reason)
+
     async def cleanup_terminal_handoffs(self, older_than: timedelta = timedelta()) -> int:
         """Delete completed, rejected and expired handoffs; return their number. Those whose time is
         over become expired first."""

@@ -125,6 +125,26 @@ class Agent:
 
 
 @dataclass(frozen=True, slots=True)
+class Activity:
+    """The numbers of what an agent gave: memories, memories that wait for review, shares in pools,
+    and handoffs that are open."""
+
+    memories: int = 0
+    waiting: int = 0
+    shares: int = 0
+    handoffs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSummary:
+    """An agent and its activity. `agent` is None if it was unregistered; its memories stay."""
+
+    id: str
+    agent: Agent | None
+    activity: Activity
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSession:
     """A session of an agent. It ends on request, or after `SESSION_IDLE` without use."""
 
@@ -158,6 +178,25 @@ class PoolMember:
     permission: Permission
     joined_at: datetime
     granted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A pool of an agent, with the number of memories that the agent shares in it."""
+
+    pool: str
+    name: str
+    permission: Permission
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """A pool with the numbers of its members and of its shared memories."""
+
+    pool: Pool
+    members: int
+    memories: int
 
 
 @dataclass(frozen=True, slots=True)

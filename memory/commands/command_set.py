@@ -12,6 +12,8 @@ from gateway.ports import CommandSpec
 from gateway.ports.memory import Caller
 from memory.commands import documents, handoffs, link, link_texts, texts
 from memory.commands import memories as browsing
+from memory.commands.agents import SPEC as AGENTS_SPEC
+from memory.commands.agents import AgentCommands
 from memory.commands.documents import DocumentCommands, SyncProblem
 from memory.commands.forget import ForgetCommands
 from memory.commands.handoffs import HandoffCommands
@@ -88,6 +90,7 @@ SPECS: Final = (
         "a code, or: off, cancel, confirm ID",
     ),
     *handoffs.SPECS,
+    AGENTS_SPEC,
 )
 
 Command = Callable[[MemoryHandle, Caller, str], Awaitable[Reply]]
@@ -105,6 +108,7 @@ class MemoryCommands:
         questions: Questions,
         link_commands: LinkCommands,
         handoff_commands: HandoffCommands,
+        agent_commands: AgentCommands,
         sync_problem: SyncProblem,
         *,
         episodic_days: int,
@@ -117,6 +121,7 @@ class MemoryCommands:
         self._questions = questions
         self._linking = link_commands
         self._handing = handoff_commands
+        self._agents = agent_commands
         self._lists = MemoryLists(questions)
         self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem, questions)
@@ -135,6 +140,7 @@ class MemoryCommands:
             "link": self._link,
             "handoff": self._handoff,
             "handoffs": self._handoffs,
+            "agents": self._list_agents,
         }
 
     async def run(self, name: str, arguments: str, caller: Caller) -> Reply:
@@ -181,6 +187,8 @@ class MemoryCommands:
             return await self._forgetting.leave(question_id, question)
         if question.action == "forget":
             return await self._forgetting.settle(handle, caller, question_id, question)
+        if self._agents.owns(question):
+            return await self._agents.settle(handle.request, question)
         return await self._settle(handle, caller, question)
 
     async def _remember(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
@@ -279,6 +287,9 @@ class MemoryCommands:
 
     async def _handoffs(self, handle: MemoryHandle, caller: Caller, _text: str) -> Reply:
         return await self._handing.listed(handle.request, caller)
+
+    async def _list_agents(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
+        return await self._agents.run(handle.request, caller, text)
 
     async def _ask_to_erase(self, handle: MemoryHandle, caller: Caller) -> Reply:
         person, channel = str(caller.principal.person), channel_of(caller.place)

@@ -30,7 +30,7 @@ REPEATED_FOR: Final = timedelta(days=1)
 LISTED_FOR: Final = timedelta(hours=1)
 """The time in which the pages of a list can be turned."""
 
-Action = Literal["forget", "erase", "erase_surely"]
+Action = Literal["forget", "erase", "erase_surely", "unregister_agent", "take_back_agent"]
 _BOUND: Final = TypeAdapter(tuple[ItemRefs, ...])
 
 
@@ -40,8 +40,9 @@ class Question:
     "platform:account:channel", empty for any direct conversation.
 
     `topic` is the hashed topic of a deletion. Its shown matches are stored in `pieces` parts;
-    `beyond` more were not shown. `taken_by` is the id of the turn that answers it; the question is
-    closed for every other turn.
+    `beyond` more were not shown. `target` is the id of an agent, for a take-back followed by a
+    blank and the time from which on it takes back. `taken_by` is the id of the turn that answers
+    it; the question is closed for every other turn.
     """
 
     action: Action
@@ -51,6 +52,7 @@ class Question:
     pieces: int = 0
     beyond: int = 0
     taken_by: str = ""
+    target: str = ""
 
     def is_of(self, person: str, channel: str) -> bool:
         """True for the asked person, in the same place or in private; `channel` is `answered_in` of

@@ -123,6 +123,32 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             ),
         },
     ),
+    "agents": (
+        "Show the agents of people, unregister them, and take back what they gave.",
+        {
+            "list": (
+                "agents:show_all",
+                "List agents with numbers of what each gave, without texts.",
+            ),
+            "show": ("agents:show", "Show one agent; with its person, also what it wrote."),
+            "unregister": (
+                "agents:unregister",
+                "Unregister an agent; what it wrote stays with its person.",
+            ),
+            "take-back": (
+                "agents:take_back",
+                "Delete everything that an agent wrote, shared and handed over.",
+            ),
+        },
+    ),
+    "pools": (
+        "Show the pools in which agents share memories, and delete them.",
+        {
+            "list": ("pools:show_all", "List pools with numbers of members and shared memories."),
+            "show": ("pools:show", "Show one pool and its members."),
+            "delete": ("pools:delete", "Delete a pool; the memories stay with their people."),
+        },
+    ),
     "audit": (
         "Show and verify the audit: changes to memory and access, and refusals.",
         {

@@ -17,6 +17,7 @@ from gateway.people import DEFAULT_TENANT, Audience, KnownIds, PersonId, Princip
 from gateway.ports import MembershipStatus, kept_ids
 from gateway.ports.clock import SystemClock
 from gateway.ports.memory import Caller
+from memory.agents.services import AgentServices
 from memory.ports.personal_data import PersonCount
 from memory.service.handle import Memory, MemoryHandle
 from parley.cli.known_people import resolve_person
@@ -73,14 +74,10 @@ def with_memory(
     extensions = load_extensions(settings)
 
     async def run() -> T:
-        async with _opened_memory(settings, load_models=load_models) as (storage, memory):
-            person = await resolve_person(given, storage.stores.states) or given
-            tenant = extensions.tenant_of_person(person)
-            caller = _caller(
-                Principal(tenant, person, await _role(settings, storage, tenant, person))
-            )
+        async with opened_memory(settings, load_models=load_models) as (storage, memory, _):
+            caller = await caller_for(settings, storage, extensions, given)
             known = await _known(storage, caller.principal.tenant)
-            found = allow_unknown or str(person) in {one.person for one in known}
+            found = allow_unknown or str(caller.principal.person) in {one.person for one in known}
             if not found and settings.memory.places != (BUILTIN,):
                 found = bool(await (await memory.for_principal(caller)).read.count())
             if not found:
@@ -108,7 +105,7 @@ def people_with_memories(config: Path | None, tenant: str = "") -> list[PersonCo
         raise BadInput("No account has a tenant of its own: name one with --tenant.")
 
     async def run() -> list[PersonCount]:
-        async with _opened_memory(settings) as (storage, _):
+        async with opened_memory(settings) as (storage, *_):
             return [one for each in tenants for one in await _known(storage, each)]
 
     return asyncio.run(run())
@@ -127,9 +124,11 @@ def tenants_of_accounts(settings: Settings, extensions: ExtensionRegistry) -> li
 
 
 @asynccontextmanager
-async def _opened_memory(
+async def opened_memory(
     settings: Settings, *, load_models: bool = False
-) -> AsyncIterator[tuple[Storage, Memory]]:
+) -> AsyncIterator[tuple[Storage, Memory, AgentServices]]:
+    """The opened stores, the memory and the agents of a configuration. Raises `BadInput` where
+    memory is off."""
     clock = SystemClock()
     storage, models = Storage(settings, clock), recall_models(settings)
     backends = load_backends(settings, clock)
@@ -146,7 +145,7 @@ async def _opened_memory(
             working=storage.working,
             backends=backends,
         )
-        if wired.memory is None or wired.consolidation is None:
+        if wired.memory is None or wired.consolidation is None or wired.agents is None:
             raise BadInput(OFF)
         async with opened(storage):
             await wired.start()
@@ -154,10 +153,20 @@ async def _opened_memory(
             if load_models:
                 with suppress(ModelError):  # the result of recall names the missing model
                     await models.warm()
-            yield storage, wired.memory
+            yield storage, wired.memory, wired.agents
     finally:
         await models.close()
         await close_backends(backends)
+
+
+async def caller_for(
+    settings: Settings, storage: Storage, extensions: ExtensionRegistry, given: PersonId
+) -> Caller:
+    """The caller of a request that the user of the terminal makes for a person."""
+    person = await resolve_person(given, storage.stores.states) or given
+    tenant = extensions.tenant_of_person(person)
+    role = await _role(settings, storage, tenant, person)
+    return _caller(Principal(tenant, person, role))
 
 
 async def _known(storage: Storage, tenant: str) -> list[PersonCount]:

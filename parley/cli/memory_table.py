@@ -18,7 +18,7 @@ def show_records(records: Sequence[Record], *, as_json: bool, nothing: str) -> N
     """Print memories, or `nothing` where there are none."""
     rows = [_row(record) for record in records]
     values = [line_of(record) for record in records] if as_json else None
-    _show(("id", "since", "kind", "from", "memory"), rows, values, nothing)
+    show_rows(("id", "since", "kind", "from", "memory"), rows, values, nothing)
 
 
 def show_waiting(waiting: Sequence[ReviewItem], *, as_json: bool) -> None:
@@ -28,7 +28,7 @@ def show_waiting(waiting: Sequence[ReviewItem], *, as_json: bool) -> None:
         for one in waiting
     ]
     values = [_pending_values(one) for one in waiting] if as_json else None
-    _show(("id", "since", "why", "memory"), rows, values, "No memory waits for a decision.")
+    show_rows(("id", "since", "why", "memory"), rows, values, "No memory waits for a decision.")
 
 
 def show_decided(decided: Sequence[ReviewItem], *, as_json: bool) -> None:
@@ -44,7 +44,7 @@ def show_decided(decided: Sequence[ReviewItem], *, as_json: bool) -> None:
         for one in decided
     ]
     values = [_decided_values(one) for one in decided] if as_json else None
-    _show(("id", "decided", "how", "what", "why"), rows, values, "No decisions yet.")
+    show_rows(("id", "decided", "how", "what", "why"), rows, values, "No decisions yet.")
 
 
 def show_people(people: Sequence[PersonCount], *, as_json: bool) -> None:
@@ -55,7 +55,7 @@ def show_people(people: Sequence[PersonCount], *, as_json: bool) -> None:
         for one in people
     ]
     values = [{name: getattr(one, name) for name in names} for one in people] if as_json else None
-    _show(names, rows, values, "No person has memories yet.")
+    show_rows(names, rows, values, "No person has memories yet.")
 
 
 def _decided_values(pending: ReviewItem) -> dict[str, object]:
@@ -112,7 +112,7 @@ def _text(record: Record) -> str:
     return f"{plain(record.content)} {tags}".rstrip()
 
 
-def _show(
+def show_rows(
     names: Sequence[str],
     rows: Sequence[Sequence[str]],
     values: Sequence[Mapping[str, object]] | None,

@@ -17,8 +17,10 @@ from memory.agents.events import AgentEvents
 from memory.agents.handoffs import KEEP_ENDED, HandoffManager
 from memory.agents.model import AgentLimits
 from memory.agents.origins import Origins
+from memory.agents.overview import AgentOverview
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
+from memory.agents.services import AgentServices
 from memory.agents.shared_updates import SharedUpdates
 from memory.agents.webhook_signature import key_of
 from memory.agents.webhooks import EventWebhook, WebhookDelivery
@@ -59,15 +61,11 @@ class ServedPeople:
 
 
 @dataclass(frozen=True, slots=True)
-class WiredAgents:
+class WiredAgents(AgentServices):
     """Agents as the rest of the program uses them. `chores` end idle sessions and handoffs, and
     delete old events, places, and shares that nobody can read."""
 
-    registry: AgentRegistry
-    pools: PoolRegistry
-    handoffs: HandoffManager
     events: AgentEvents
-    origins: Origins
     people: ServedPeople
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
 
@@ -116,7 +114,8 @@ def wire_agents(
     if places is not None:
         chores["direct places"] = places.prune
     origins = Origins(registry, stores.origins, audit, clock)
-    return WiredAgents(registry, pools, handoffs, events, origins, served_people, chores)
+    overview = AgentOverview(registry, pools, stores.memories, stores.agent_overview)
+    return WiredAgents(registry, pools, handoffs, origins, overview, events, served_people, chores)
 
 
 def agent_limits(settings: Settings) -> AgentLimits:

@@ -64,15 +64,15 @@ def add_memory_api(
     services: Services,
 ) -> None:
     """Serve the API, where memory is on."""
-    if wired.memory is None or wired.brain is None:
+    if wired.memory is None or wired.brain is None or wired.agents is None:
         return
     authenticator = Authenticator(
         token_key(settings), tokens, services, settings.limits.api_per_minute
     )
+    agents, turns = wired.agents, settings.memory.episodic
     budgets = services.policies.budgets
     spending = SpendingReader(services.stores.usage, services.humans, budgets, services.clock)
-    api = MemoryApi(wired.memory, wired.brain, authenticator, spending, settings.memory.episodic)
+    api = MemoryApi(wired.memory, wired.brain, authenticator, spending, agents, turns)
     listener.mount_app(PREFIX, api.app)
-    if wired.agents is not None:
-        events = EventRoutes(authenticator, wired.memory, wired.agents.events, services.clock)
-        listener.mount_app(EVENTS, events.app)
+    events = EventRoutes(authenticator, wired.memory, agents.events, services.clock)
+    listener.mount_app(EVENTS, events.app)

@@ -28,6 +28,7 @@ from memory.backends.recall import CombinedRecall
 from memory.backends.store import BackendMemories
 from memory.brain.documents import Brain
 from memory.brain.sync import SiteSync
+from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
@@ -179,8 +180,9 @@ def wire_memory(
             people,
             questions,
             LinkCommands(links, clock),
-            HandoffCommands(agents.handoffs, clock),
+            agents,
             sync,
+            clock,
         ),
         humans=links,
         memory=memory,
@@ -224,8 +226,9 @@ def _commands(
     people: People,
     questions: Questions,
     links: LinkCommands,
-    handoffs: HandoffCommands,
+    agents: WiredAgents,
     sync: SiteSync,
+    clock: Clock,
 ) -> MemoryCommands:
     section = settings.memory
     return MemoryCommands(
@@ -233,7 +236,8 @@ def _commands(
         people,
         questions,
         links,
-        handoffs,
+        HandoffCommands(agents.handoffs, clock),
+        AgentCommands(agents.registry, agents.origins, agents.overview, questions),
         sync.problem,
         episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
         notes=section.notes,

@@ -51,6 +51,7 @@ from memory.agents.stores.direct_places import SqlDirectPlaces
 from memory.agents.stores.events import SqlAgentEvents
 from memory.agents.stores.handoffs import SqlHandoffs
 from memory.agents.stores.origins import SqlOrigins
+from memory.agents.stores.overview import SqlAgentOverview
 from memory.agents.stores.pools import SqlPools
 from memory.agents.stores.webhooks import SqlWebhooks
 from memory.ports.audit import AuditTrail
@@ -249,6 +250,7 @@ class MemoryStores:
     event_signal: EventSignal
     webhooks: WebhookStore
     origins: SqlOrigins
+    agent_overview: SqlAgentOverview
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -277,6 +279,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         event_signal=signal,
         webhooks=SqlWebhooks(database),
         origins=SqlOrigins(database, signal),
+        agent_overview=SqlAgentOverview(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

@@ -21,6 +21,7 @@ from memory.agents.model import AgentLimits
 from memory.audit import Audit
 from memory.brain.documents import Brain, BrainParts
 from memory.brain.sync import SiteSync
+from memory.commands.agents import AgentCommands
 from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
@@ -297,6 +298,7 @@ def rig_on(
             questions,
             LinkCommands(links, clock),
             HandoffCommands(agents.handoffs, clock),
+            AgentCommands(agents.registry, agents.origins, agents.overview, questions),
             sync.problem,
             episodic_days=90,
         ),

@@ -51,6 +51,13 @@ class HandoffStore(Protocol):
         """Return pending and accepted handoffs to this receiver, oldest first."""
         ...
 
+    async def open_of(
+        self, tenant: str, persons: Sequence[str], now: datetime, limit: int
+    ) -> list[Handoff]:
+        """Return pending and accepted handoffs to these persons and to their agents, oldest
+        first."""
+        ...
+
     async def of_source(self, tenant: str, agent: str, limit: int) -> list[Handoff]:
         """Return the handoffs that an agent initiated, latest first."""
         ...

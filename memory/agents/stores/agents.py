@@ -141,15 +141,15 @@ class SqlAgents:
     async def get(self, tenant: str, agent_id: str) -> Agent | None:
         params = {"id": storable(agent_id), "tenant": storable(tenant)}
         rows = await self._database.fetch(GET, params)
-        return _agent(rows[0]) if rows else None
+        return agent_of(rows[0]) if rows else None
 
     async def known(self, tenant: str, persons: Sequence[str], agent_id: str) -> Agent | None:
         rows = await self._database.fetch(KNOWN, _theirs(tenant, persons, agent_id))
-        return _agent(rows[0]) if rows else None
+        return agent_of(rows[0]) if rows else None
 
     async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Agent]:
         params = _theirs(tenant, persons) | {"limit": limit}
-        return [_agent(row) for row in await self._database.fetch(LISTED, params)]
+        return [agent_of(row) for row in await self._database.fetch(LISTED, params)]
 
     async def remove(
         self, tenant: str, persons: Sequence[str], agent_id: str, event: AgentEvent
@@ -238,7 +238,7 @@ def _expired(event: AgentEvent, row: Row) -> AgentEvent:
     )
 
 
-def _agent(row: Row) -> Agent:
+def agent_of(row: Row) -> Agent:
     id_, tenant, person, type_, capabilities, registered_at, name = row
     may = frozenset(map(Capability, texts_of(capabilities)))
     return Agent(id_, tenant, AgentType(type_), person, may, time_of(registered_at), name)

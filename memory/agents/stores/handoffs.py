@@ -95,6 +95,10 @@ OPEN_OF_PERSON: Final = Statement(f"""
         AND {STILL_OPEN}
     ORDER BY created_at, id LIMIT :limit
 """)
+OPEN_OF_ANY: Final = Statement(f"""
+    {SELECT} WHERE tenant = :tenant AND {among("target_owner", "persons")} AND {STILL_OPEN}
+    ORDER BY created_at, id LIMIT :limit
+""")
 OF_SOURCE: Final = Statement(f"""
     {SELECT} WHERE source = :agent AND tenant = :tenant ORDER BY created_at DESC, id LIMIT :limit
 """)
@@ -160,6 +164,17 @@ class SqlHandoffs:
         params = {**_of(receiver), "now": micros(now), "limit": limit}
         statement = OPEN_OF_AGENT if receiver.agent else OPEN_OF_PERSON
         return [_handoff(row) for row in await self._database.fetch(statement, params)]
+
+    async def open_of(
+        self, tenant: str, persons: Sequence[str], now: datetime, limit: int
+    ) -> list[Handoff]:
+        params = {
+            "tenant": storable(tenant),
+            "persons": [storable(person) for person in persons if person],
+            "now": micros(now),
+            "limit": limit,
+        }
+        return [_handoff(row) for row in await self._database.fetch(OPEN_OF_ANY, params)]
 
     async def of_source(self, tenant: str, agent: str, limit: int) -> list[Handoff]:
         params = {"tenant": storable(tenant), "agent": storable(agent), "limit": limit}

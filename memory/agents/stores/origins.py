@@ -13,18 +13,24 @@ from memory.agents.stores.events import EventWriter, add_events
 from memory.model.scope import AccessScope
 
 AT_ONCE: Final = 500
-ALLOWED: Final = f"(:for_operates OR {among('{column}', 'for_persons')})"
+
+
+def taken_by(column: str) -> str:
+    """Return the condition that the person in a column is the caller, or the caller an operator."""
+    return f"(:for_operates OR {among(column, 'for_persons')})"
+
+
 SHARES: Final = Statement(f"""
     DELETE FROM pool_memories WHERE seq IN (
         SELECT seq FROM pool_memories WHERE tenant = :for_tenant AND agent = :origin
-            AND shared_at >= :since AND {ALLOWED.replace("{column}", "person")}
+            AND shared_at >= :since AND {taken_by("person")}
         ORDER BY seq LIMIT {AT_ONCE})
 """)  # noqa: S608 - constants of this module
 REVIEWS: Final = Statement(f"""
     DELETE FROM memory_reviews WHERE seq IN (
         SELECT seq FROM memory_reviews WHERE tenant = :for_tenant AND state = 'pending'
             AND submitted_at >= :since AND {json_text("record", "provenance", "agent")} = :origin
-            AND {ALLOWED.replace("{column}", "person")}
+            AND {taken_by("person")}
         ORDER BY seq LIMIT {AT_ONCE})
 """)  # noqa: S608 - constants of this module
 HANDOFFS: Final = Statement(f"""
@@ -33,7 +39,7 @@ HANDOFFS: Final = Statement(f"""
     WHERE id IN (
         SELECT id FROM agent_handoffs WHERE tenant = :for_tenant AND source = :origin
             AND created_at >= :since AND status IN ('pending', 'accepted')
-            AND {ALLOWED.replace("{column}", "source_owner")}
+            AND {taken_by("source_owner")}
         ORDER BY created_at LIMIT {AT_ONCE})
     RETURNING id, source_owner, target_owner
 """)  # noqa: S608 - constants of this module

@@ -184,11 +184,11 @@ class SqlPools:
     async def get(self, tenant: str, pool_id: str) -> Pool | None:
         params = {"id": storable(pool_id), "tenant": storable(tenant)}
         rows = await self._database.fetch(GET, params)
-        return _pool(rows[0]) if rows else None
+        return pool_of(rows[0]) if rows else None
 
     async def of_persons(self, tenant: str, persons: Sequence[str], limit: int) -> list[Pool]:
         params = {"tenant": storable(tenant), "persons": _all(persons), "limit": limit}
-        return [_pool(row) for row in await self._database.fetch(LISTED, params)]
+        return [pool_of(row) for row in await self._database.fetch(LISTED, params)]
 
     async def includes(self, pool: Pool, persons: Sequence[str]) -> bool:
         params = {"pool": pool.id, "tenant": storable(pool.tenant), "persons": _all(persons)}
@@ -390,7 +390,7 @@ def _all(persons: Sequence[str]) -> list[str]:
     return [storable(person) for person in persons if person]
 
 
-def _pool(row: Row) -> Pool:
+def pool_of(row: Row) -> Pool:
     id_, tenant, person, name, scope, project, created_at = row
     return Pool(id_, tenant, name, person, SharedScope(scope), time_of(created_at), project)
 

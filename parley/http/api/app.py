@@ -9,8 +9,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.ports.http_routes import json_response
 from gateway.stores.usage import SpendingReader
+from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
 from memory.service.handle import Memory
+from parley.http.api.agents import agent_operations
 from parley.http.api.authentication import Authenticator
 from parley.http.api.documents import document_operations
 from parley.http.api.memories import memory_operations
@@ -26,6 +28,7 @@ from parley.http.api.operations import (
     read_json,
     read_query,
 )
+from parley.http.api.pools import pool_operations
 from parley.http.api.privacy import choice_operations, transfer_operations
 from parley.http.api.usage import usage_operations
 from parley.http.asgi import exchange_of, headers_of
@@ -37,6 +40,8 @@ OPERATIONS: Final = (
     *choice_operations(),
     *transfer_operations(),
     *usage_operations(),
+    *agent_operations(),
+    *pool_operations(),
 )
 CALLER: Final = "parley.caller"
 """The key of the caller in a scope."""
@@ -50,6 +55,7 @@ class MemoryApi:
     brain: Brain
     authenticator: Authenticator
     spending: SpendingReader
+    agents: AgentServices
     turns: bool = True
 
     def app(self) -> ASGIApp:
@@ -105,7 +111,7 @@ class _Operation:
         handle = await api.memory.for_principal(scope[CALLER])
         if query.project is not None:
             handle = await handle.in_project(query.project)
-        return Call(handle, api.brain, api.spending, item, api.turns)
+        return Call(handle, api.brain, api.spending, api.agents, item, api.turns)
 
 
 def _as_http(answer: Answer) -> Response:

@@ -31,6 +31,10 @@ _LINKS: Final = {
     ("remember", 202): {"approve": "review_id", "reject": "review_id"},
     ("memories", 200): {"memory": "memories/0/id", "forget": "memories/0/id"},
     ("reviews", 200): {"approve": "reviews/0/id", "reject": "reviews/0/id"},
+    ("register", 201): {"agent": "id", "take_back": "id", "unregister": "id"},
+    ("agents", 200): {"agent": "agents/0/id", "take_back": "agents/0/id"},
+    ("pools", 200): {"pool": "pools/0/id", "delete_pool": "pools/0/id"},
+    ("handoffs", 200): {"reject_handoff": "handoffs/0/id"},
 }
 """The place of the id in a response that another operation takes."""
 
@@ -57,7 +61,7 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
         "info": {
             "title": "Parley's memory",
             "version": "1",
-            "description": "The memories and documents of the person who has the token.",
+            "description": "The memories, documents and agents of the person who has the token.",
         },
         "servers": [{"url": "/"}],
         "security": [{"person": []}],

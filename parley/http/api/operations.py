@@ -16,6 +16,7 @@ from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound
 from gateway.ports.http_routes import json_response
 from gateway.stores.usage import SpendingReader
+from memory.agents.services import AgentServices
 from memory.brain.documents import Brain
 from memory.service.handle import MemoryHandle
 from parley.http.api.models import Nothing, Plain, RequestModel
@@ -181,6 +182,7 @@ class Call:
     handle: MemoryHandle
     brain: Brain
     spending: SpendingReader
+    agents: AgentServices
     item: str = ""
     turns: bool = True
 

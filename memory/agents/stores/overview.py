@@ -1,0 +1,115 @@
+"""Reads what people and operators see of agents and pools: numbers, and the ids of origins."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from db import Database, Statement, among
+from db.statements import json_text
+from db.values import storable
+from memory.agents.model import Activity, Agent, Membership, Permission, Pool, PoolSummary
+from memory.agents.stores.agents import COLUMNS, agent_of
+from memory.agents.stores.origins import taken_by
+from memory.agents.stores.pools import COLUMNS as POOL_COLUMNS
+from memory.agents.stores.pools import pool_of
+from memory.model.scope import MAY_CHANGE, OWN, AccessScope
+
+WAITING_AGENT: Final = json_text("w.record", "provenance", "agent")
+ACTIVITY: Final = Statement(f"""
+    SELECT 'memories' AS what, m.agent AS agent, count(*) FROM memories m
+    WHERE {among("m.agent", "agents")} AND m.agent <> '' AND m.tenant = :for_tenant
+        AND {taken_by("m.person")}
+    GROUP BY m.agent
+    UNION ALL SELECT 'waiting', {WAITING_AGENT}, count(*) FROM memory_reviews w
+    WHERE w.tenant = :for_tenant AND w.state = 'pending' AND {taken_by("w.person")}
+        AND {among(WAITING_AGENT, "agents")}
+    GROUP BY 2
+    UNION ALL SELECT 'shares', s.agent, count(*) FROM pool_memories s JOIN pools p ON p.id = s.pool
+    WHERE s.tenant = :for_tenant AND {taken_by("s.person")} AND {among("s.agent", "agents")}
+    GROUP BY s.agent
+    UNION ALL SELECT 'handoffs', h.source, count(*) FROM agent_handoffs h
+    WHERE h.tenant = :for_tenant AND {taken_by("h.source_owner")} AND {among("h.source", "agents")}
+        AND h.status IN ('pending', 'accepted')
+    GROUP BY h.source
+""")  # noqa: S608 - constants of this module
+UNREGISTERED: Final = Statement(f"""
+    SELECT DISTINCT m.agent FROM memories m
+    WHERE m.agent <> '' AND m.tenant = :for_tenant AND {OWN}
+        AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.agent)
+    ORDER BY m.agent LIMIT :limit
+""")  # noqa: S608 - constants of this module
+OF_TENANT: Final = Statement(f"""
+    SELECT {COLUMNS} FROM agents WHERE tenant = :for_tenant ORDER BY registered_at, id LIMIT :limit
+""")  # noqa: S608 - constants of this module
+WRITTEN: Final = Statement(f"""
+    SELECT m.id FROM memories m WHERE m.agent = :agent AND m.agent <> '' AND {MAY_CHANGE}
+    ORDER BY m.at DESC, m.seq DESC LIMIT :limit
+""")  # noqa: S608 - constants of this module
+MEMBERSHIPS: Final = Statement(f"""
+    SELECT p.id, p.name, r.permission, (SELECT count(*) FROM pool_memories s
+        WHERE s.pool = p.id AND s.agent = r.agent)
+    FROM pool_members r JOIN pools p ON p.id = r.pool
+    WHERE r.agent = :agent AND r.tenant = :for_tenant AND {taken_by("r.person")}
+    ORDER BY p.created_at, p.id LIMIT :limit
+""")  # noqa: S608 - constants of this module
+POOLS: Final = ", ".join(f"p.{name}" for name in POOL_COLUMNS.split(", "))
+COUNTED: Final = f"""
+    SELECT {POOLS}, (SELECT count(*) FROM pool_members r WHERE r.pool = p.id),
+        (SELECT count(*) FROM pool_memories s WHERE s.pool = p.id)
+    FROM pools p WHERE p.tenant = :for_tenant
+"""  # noqa: S608 - constants of this module
+POOLS_OF_TENANT: Final = Statement(f"{COUNTED} ORDER BY p.created_at, p.id LIMIT :limit")
+POOLS_NAMED: Final = Statement(
+    f"{COUNTED} AND {among('p.id', 'pools')} ORDER BY p.created_at, p.id LIMIT :limit"
+)
+
+
+class SqlAgentOverview:
+    """Every method raises `StoreUnavailable`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def activity(self, access: AccessScope, agent_ids: Sequence[str]) -> dict[str, Activity]:
+        """Return the activity of agents by id: of the caller's, for an operator of everybody's. An
+        agent without activity is missing."""
+        params = access.parameters() | {"agents": [storable(id_) for id_ in agent_ids]}
+        counts: dict[str, dict[str, int]] = defaultdict(dict)
+        for what, agent, count in await self._database.fetch(ACTIVITY, params):
+            counts[str(agent)][str(what)] = int(count)
+        return {agent: Activity(**each) for agent, each in counts.items()}
+
+    async def unregistered(self, access: AccessScope, limit: int) -> list[str]:
+        """Return the ids of unregistered agents that wrote memories of the caller."""
+        params = access.parameters() | {"limit": limit}
+        return [str(id_) for (id_,) in await self._database.fetch(UNREGISTERED, params)]
+
+    async def of_tenant(self, access: AccessScope, limit: int) -> list[Agent]:
+        """Return all agents of the tenant, first registered first."""
+        params = access.parameters() | {"limit": limit}
+        return [agent_of(row) for row in await self._database.fetch(OF_TENANT, params)]
+
+    async def written(self, access: AccessScope, agent_id: str, limit: int) -> list[str]:
+        """Return the ids of changeable memories that an agent wrote, latest first."""
+        params = access.parameters() | {"agent": storable(agent_id), "limit": limit}
+        return [str(id_) for (id_,) in await self._database.fetch(WRITTEN, params)]
+
+    async def memberships(self, access: AccessScope, agent_id: str, limit: int) -> list[Membership]:
+        """Return the pools in which an agent is a member."""
+        params = access.parameters() | {"agent": storable(agent_id), "limit": limit}
+        rows = await self._database.fetch(MEMBERSHIPS, params)
+        return [Membership(id_, name, Permission(may), int(n)) for id_, name, may, n in rows]
+
+    async def pools_of_tenant(self, access: AccessScope, limit: int) -> list[PoolSummary]:
+        """Return all pools of the tenant with their numbers, first created first."""
+        return await self._pools(POOLS_OF_TENANT, access.parameters() | {"limit": limit})
+
+    async def counted(self, access: AccessScope, pools: Sequence[Pool]) -> list[PoolSummary]:
+        """Return these pools with their numbers."""
+        ids = [storable(pool.id) for pool in pools]
+        params = access.parameters() | {"pools": ids, "limit": len(ids)}
+        return await self._pools(POOLS_NAMED, params)
+
+    async def _pools(self, statement: Statement, params: dict[str, object]) -> list[PoolSummary]:
+        rows = await self._database.fetch(statement, params)
+        return [PoolSummary(pool_of(row[:-2]), int(row[-2]), int(row[-1])) for row in rows]

@@ -1,0 +1,199 @@
+"""`parley agents list | show | unregister | take-back`. Works beside a running program."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import typer
+
+from gateway.errors import BadInput
+from memory.agents.model import AgentSummary
+from memory.agents.origins import TakenBack
+from memory.agents.overview import AgentPage
+from memory.agents.registry import EVER
+from memory.model.scope import RequestScope
+from parley.cli.agent_access import OpenedAgents, with_agents
+from parley.cli.memory_access import HOW_TO_NAME
+from parley.cli.memory_table import plain, print_json, show_records, show_rows
+from parley.cli.options import AsJson, Config, confirmed
+
+NONE: Final = "There are no agents."
+NEEDS_PERSON: Final = (
+    "The agent {id} is not registered. To take back what it gave, name its person with --person, "
+    "and write the whole id."
+)
+TAKE_BACK: Final = (
+    "Delete everything that agent {id} of {person} gave{since}: {memories} memories, {waiting} "
+    "waiting for review, {shares} shares, {handoffs} open handoffs?"
+)
+COUNTS: Final = ("memories", "waiting", "shares", "handoffs")
+
+AgentId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]
+OfPerson = Annotated[
+    str, typer.Option("--person", metavar="PLATFORM:ACCOUNT:ID", help="The agent's person.")
+]
+Tenant = Annotated[str, typer.Option(help="Only this tenant, if the program serves several.")]
+Yes = Annotated[int, typer.Option("--yes", "-y", count=True, help="Do not ask for confirmation.")]
+
+
+def show_all(
+    person: OfPerson = "", tenant: Tenant = "", config: Config = None, as_json: AsJson = False
+) -> int:
+    """Print the agents of everybody, or of one person, with numbers only."""
+
+    async def job(opened: OpenedAgents) -> list[AgentSummary]:
+        if person:
+            return list(await opened.services.overview.agents(await opened.person(_named(person))))
+        return await opened.agents()
+
+    found = with_agents(config, job, tenant)
+    rows = [_row(one) for one in found]
+    names = ("id", "person", "type", "since", *COUNTS)
+    show_rows(names, rows, [_values(one) for one in found] if as_json else None, NONE)
+    return 0
+
+
+def show(
+    agent: AgentId, person: OfPerson = "", config: Config = None, as_json: AsJson = False
+) -> int:
+    """Print an agent and its pools; with --person also the latest memories that it wrote."""
+
+    async def job(opened: OpenedAgents) -> AgentPage:
+        request, found = await _found(opened, agent, person)
+        page = await opened.services.overview.page(request, found)
+        return page if person else AgentPage(page.summary, (), page.memberships)
+
+    page = with_agents(config, job)
+    if as_json:
+        print_json([_values(page.summary)])
+        return 0
+    sys.stdout.write("  ".join(_row(page.summary)) + "\n")
+    for name, count in zip(COUNTS, _counts(page.summary), strict=True):
+        sys.stdout.write(f"{name}: {count}\n")
+    for one in page.memberships:
+        name = f" {plain(one.name)}" if person else ""
+        sys.stdout.write(f"pool {one.pool}{name}: {one.permission.value}, {one.shares} shares\n")
+    if person:
+        show_records(page.written, as_json=False, nothing="It wrote no memories.")
+    else:
+        sys.stdout.write("--person shows what it wrote.\n")
+    return 0
+
+
+def unregister(agent: AgentId, yes: Yes = 0, config: Config = None) -> int:
+    """Unregister an agent after confirmation: it leaves its pools with what it shares there, and
+    its pending handoffs end."""
+
+    async def job(opened: OpenedAgents) -> bool | None:
+        request, found = await _found(opened, agent, "")
+        person = _person_of(found)
+        if not confirmed([f"Unregister agent {found.id} of {person}?"], yes):
+            return None
+        return await opened.services.registry.unregister_agent(request, found.id)
+
+    gone = with_agents(config, job)
+    if gone:
+        sys.stdout.write(
+            "Unregistered. `parley agents take-back` deletes what it wrote; `parley token revoke "
+            "NAME` keeps its program from registering again.\n"
+        )
+    return 0 if gone else 1
+
+
+def take_back(
+    agent: AgentId,
+    since: Annotated[
+        str, typer.Option(metavar="DAY", help="Only what it gave from this day on, in UTC.")
+    ] = "",
+    person: OfPerson = "",
+    yes: Yes = 0,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> int:
+    """Delete everything that an agent wrote, end its shares and reject its open handoffs, after
+    confirmation. An agent that is no longer registered needs its whole id and --person."""
+    from_then = _day(since)
+
+    async def job(opened: OpenedAgents) -> TakenBack | None:
+        request, found = await _found(opened, agent, person)
+        counts = dict(zip(COUNTS, _counts(found), strict=True))
+        named = person or _person_of(found)
+        when = f" since {from_then:%Y-%m-%d}" if since else ""
+        question = TAKE_BACK.format(id=found.id, person=named, since=when, **counts)
+        if not confirmed([question], yes):
+            return None
+        return await opened.services.origins.take_back(request, found.id, from_then)
+
+    taken = with_agents(config, job)
+    if taken is None:
+        return 1
+    numbers = (taken.memories, taken.reviews, taken.shares, taken.handoffs)
+    values = dict(zip(COUNTS, numbers, strict=True))
+    if as_json:
+        print_json([values])
+    else:
+        told = ", ".join(f"{count} {name}" for name, count in values.items())
+        sys.stdout.write(f"Taken back: {told}.\n")
+    return 0
+
+
+async def _found(
+    opened: OpenedAgents, agent: str, person: str
+) -> tuple[RequestScope, AgentSummary]:
+    """The request of the agent's person, and the agent as that person sees it."""
+    overview = opened.services.overview
+    if person:
+        request = await opened.person(_named(person))
+        return request, await overview.named(request, agent)
+    try:
+        found = await opened.agent(agent)
+    except BadInput as error:
+        if len(agent) == 32:
+            raise BadInput(NEEDS_PERSON.format(id=agent)) from error
+        raise
+    request = await opened.person(_person_of(found))
+    return request, await overview.named(request, found.id)
+
+
+def _named(person: str) -> str:
+    if person.count(":") < 2:
+        raise typer.BadParameter(HOW_TO_NAME, param_hint="--person")
+    return person
+
+
+def _person_of(one: AgentSummary) -> str:
+    return one.agent.owner if one.agent is not None else ""
+
+
+def _counts(one: AgentSummary) -> tuple[int, int, int, int]:
+    activity = one.activity
+    return activity.memories, activity.waiting, activity.shares, activity.handoffs
+
+
+def _row(one: AgentSummary) -> tuple[str, ...]:
+    counts = tuple(str(count) for count in _counts(one))
+    if one.agent is None:
+        return one.id, "-", "unregistered", "-", *counts
+    agent = one.agent
+    return one.id, plain(agent.owner), agent.type.value, str(agent.registered_at.date()), *counts
+
+
+def _values(one: AgentSummary) -> dict[str, object]:
+    agent = one.agent
+    return {
+        "id": one.id,
+        "person": agent.owner if agent else None,
+        "type": agent.type.value if agent else None,
+        "registered_at": agent.registered_at.isoformat() if agent else None,
+        "capabilities": sorted(agent.capabilities) if agent else [],
+        **dict(zip(COUNTS, _counts(one), strict=True)),
+    }
+
+
+def _day(text: str) -> datetime:
+    if not text:
+        return EVER
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise BadInput(f"--since: {text[:40]!r} is no day. Write it as in 2026-11-23.") from None

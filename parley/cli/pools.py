@@ -1,0 +1,84 @@
+"""`parley pools list | show | delete`. Works beside a running program."""
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from memory.agents.model import PoolMember, PoolSummary
+from parley.cli.agent_access import OpenedAgents, operator_of, with_agents
+from parley.cli.agents import Tenant, Yes
+from parley.cli.memory_table import plain, print_json, show_rows
+from parley.cli.options import AsJson, Config, confirmed
+
+NONE: Final = "There are no pools."
+PoolId = Annotated[str, typer.Argument(metavar="ID", help="The id, or its first characters.")]
+
+
+def show_all(tenant: Tenant = "", config: Config = None, as_json: AsJson = False) -> int:
+    """Print the pools, with numbers only."""
+    found = with_agents(config, lambda opened: opened.pools(), tenant)
+    names = ("id", "owner", "scope", "since", "members", "memories")
+    values = [_values(one) for one in found] if as_json else None
+    show_rows(names, [_row(one) for one in found], values, NONE)
+    return 0
+
+
+def show(pool: PoolId, config: Config = None, as_json: AsJson = False) -> int:
+    """Print a pool and its members, without names and texts."""
+
+    async def job(opened: OpenedAgents) -> tuple[PoolSummary, tuple[PoolMember, ...]]:
+        found = await opened.pool(pool)
+        owner = await opened.person(found.pool.owner)
+        return found, await opened.services.pools.members_of(owner, found.pool.id)
+
+    found, members = with_agents(config, job)
+    if as_json:
+        listed = [{"agent": one.agent, "permission": one.permission.value} for one in members]
+        print_json([{**_values(found), "agents": listed}])
+        return 0
+    sys.stdout.write("  ".join(_row(found)) + "\n")
+    for one in members:
+        since = one.joined_at.date()
+        sys.stdout.write(f"agent {one.agent}: {one.permission.value}, since {since}\n")
+    return 0
+
+
+def delete(pool: PoolId, yes: Yes = 0, config: Config = None) -> int:
+    """Delete a pool after confirmation; its agents read nothing in it from then on."""
+
+    async def job(opened: OpenedAgents) -> bool | None:
+        found = await opened.pool(pool)
+        owner = plain(found.pool.owner)
+        question = (
+            f"Delete pool {found.pool.id} of {owner}, with {found.members} members and "
+            f"{found.memories} shared memories?"
+        )
+        if not confirmed([question], yes):
+            return None
+        request = operator_of(found.pool.tenant)
+        return await opened.services.pools.delete_pool(request, found.pool.id)
+
+    gone = with_agents(config, job)
+    if gone:
+        sys.stdout.write("Deleted. The memories stay with the people who shared them.\n")
+    return 0 if gone else 1
+
+
+def _row(one: PoolSummary) -> tuple[str, ...]:
+    pool = one.pool
+    since = str(pool.created_at.date())
+    scope = pool.scope.name.lower()
+    return pool.id, plain(pool.owner), scope, since, str(one.members), str(one.memories)
+
+
+def _values(one: PoolSummary) -> dict[str, object]:
+    pool = one.pool
+    return {
+        "id": pool.id,
+        "owner": pool.owner,
+        "scope": pool.scope.name.lower(),
+        "created_at": pool.created_at.isoformat(),
+        "members": one.members,
+        "memories": one.memories,
+    }

@@ -1,0 +1,164 @@
+"""The requests and responses of the HTTP API about agents, pools and handoffs."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field, StringConstraints
+
+from memory.agents.model import MAX_NAME, AgentType, Capability
+from parley.http.api.models import MAX_REASON, Plain, RequestModel, ResponseModel
+
+ScopeName = Literal["agent_private", "user", "project", "team", "global"]
+Of = Annotated[
+    Literal["own", "all"],
+    Field(description="Own ones, or as an operator those of everybody, without their names."),
+]
+
+
+class AgentsQuery(Plain):
+    """The agents or pools to return."""
+
+    of: Of = "own"
+
+
+class AgentBody(RequestModel):
+    """An agent to register. Without `capabilities` it has all of its type, with them fewer."""
+
+    type: AgentType
+    name: Annotated[str, StringConstraints(max_length=MAX_NAME)] = ""
+    capabilities: Annotated[
+        tuple[Capability, ...] | None, Field(max_length=len(Capability), default=None)
+    ]
+
+
+class TakeBackBody(RequestModel):
+    """The time since which everything is taken back; without it, everything."""
+
+    since: AwareDatetime | None = None
+
+
+class RejectHandoffBody(RequestModel):
+    """The reason, which the agent that handed the task over reads."""
+
+    reason: Annotated[str, StringConstraints(max_length=MAX_REASON)] = ""
+
+
+class AgentOut(ResponseModel):
+    """An agent, with the numbers of the memories that it wrote, of those that wait for review, of
+    its shares in pools, and of its open handoffs. An unregistered agent has no type; `name` is null
+    for the agent of another person."""
+
+    id: str
+    registered: bool
+    yours: bool
+    type: AgentType | None
+    name: str | None
+    person: str | None
+    capabilities: list[Capability]
+    registered_at: datetime | None
+    memories: int
+    waiting: int
+    shares: int
+    handoffs: int
+
+
+class AgentsOut(ResponseModel):
+    """Agents, the first registered first."""
+
+    agents: list[AgentOut]
+
+
+class WrittenByAgentOut(ResponseModel):
+    """A memory that an agent wrote."""
+
+    id: str
+    content: str
+    written_at: datetime
+
+
+class MembershipOut(ResponseModel):
+    """A pool of an agent, with the number of memories that it shares there."""
+
+    pool: str
+    name: str
+    permission: Literal["read", "write"]
+    shares: int
+
+
+class AgentPageOut(ResponseModel):
+    """An agent with the latest memories that it wrote, and its pools."""
+
+    agent: AgentOut
+    written: list[WrittenByAgentOut]
+    pools: list[MembershipOut]
+
+
+class TakenBackOut(ResponseModel):
+    """The numbers of memories, waiting memories, shares and handoffs that were taken back."""
+
+    memories: int
+    waiting: int
+    shares: int
+    handoffs: int
+
+
+class PoolOut(ResponseModel):
+    """A pool with the numbers of its members and shared memories; `name` is null for the pool of
+    another person in the list of everybody's."""
+
+    id: str
+    name: str | None
+    scope: ScopeName
+    person: str | None
+    yours: bool
+    project: str | None
+    created_at: datetime
+    members: int
+    memories: int
+
+
+class PoolsOut(ResponseModel):
+    """Pools, the first created first."""
+
+    pools: list[PoolOut]
+
+
+class PoolMemberOut(ResponseModel):
+    """A member of a pool."""
+
+    agent: str
+    permission: Literal["read", "write"]
+    joined_at: datetime
+
+
+class PoolPageOut(ResponseModel):
+    """A pool with its members, the first joined first."""
+
+    pool: PoolOut
+    members: list[PoolMemberOut]
+
+
+class HandoffOut(ResponseModel):
+    """A task that waits for you or for an agent of yours, or that was accepted. An agent wrote its
+    text. `agent` is null for a task to you."""
+
+    id: str
+    status: Literal["pending", "accepted"]
+    task: str
+    agent: str | None
+    source: str
+    created_at: datetime
+    until: datetime
+
+
+class HandoffsOut(ResponseModel):
+    """Handoffs, the oldest first."""
+
+    handoffs: list[HandoffOut]
+
+
+class RejectedOut(ResponseModel):
+    """A rejected handoff."""
+
+    id: str
+    status: Literal["rejected"]

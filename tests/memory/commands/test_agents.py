@@ -1,0 +1,145 @@
+"""`/agents`: a person lists, unregisters and takes back their own agents, after a confirmation."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from gateway.errors import BadInput, NotFound
+from gateway.message import Reply
+from gateway.people import Role
+from memory.agents.model import Agent, AgentLimits, AgentType
+from memory.commands import texts
+from memory.model.record import Draft, Kind
+from parley.wiring.agents import WiredAgents, wire_agents
+from tests.memory.commands.test_command_set import press, say
+from tests.memory.rig import ROOM, Rig, memory_rig
+
+
+@dataclass
+class People:
+    rig: Rig
+    wired: WiredAgents
+
+    async def agent(self, name: str = "ada", called: str = "") -> Agent:
+        request = (await self.rig.handle(name)).request
+        return await self.wired.registry.register_agent(request, AgentType.CLAUDE_CODE, name=called)
+
+    async def wrote(self, name: str, agent: Agent, text: str) -> None:
+        """An agent wrote a memory, and its person approved it."""
+        handle = (await self.rig.handle(name)).for_agent(agent.id)
+        waiting = await handle.write.infer(Draft(text, Kind.FACT))
+        await (await self.rig.handle(name)).review.approve(waiting.review_id)
+
+    async def memories(self, name: str = "ada") -> str:
+        return (await say(self.rig, "/memories", name)).markdown
+
+
+@pytest.fixture
+async def people() -> AsyncIterator[People]:
+    async with memory_rig() as rig:
+        wired = wire_agents(rig.stores, rig.people, rig.path, rig.clock, AgentLimits())
+        yield People(rig, wired)
+
+
+async def test_the_list_shows_own_agents_with_numbers_and_the_next_steps(people: People) -> None:
+    assert "You have no agents" in (await say(people.rig, "/agents")).markdown
+    agent = await people.agent(called="*Builder*")
+    await people.agent("bob", called="Eve's")
+    await people.wrote("ada", agent, "The form has two fields")
+    shown = (await say(people.rig, "/agents")).markdown
+    assert f"“\\*Builder\\*” `{agent.id[:8]}`: claude_code, since 2026" in shown
+    assert "1 memory, 0 waiting for review, 0 shares, 0 open handoffs" in shown
+    assert "Eve's" not in shown
+    assert "/agents take-back ID" in shown
+
+
+async def test_the_page_of_an_agent_shows_what_it_wrote(people: People) -> None:
+    agent = await people.agent()
+    await people.wrote("ada", agent, "The form has two fields")
+    shown = (await say(people.rig, f"/agents {agent.id[:4]}")).markdown
+    assert "The form has two fields" in shown
+    assert "Capabilities: handoff_initiate" in shown
+    with pytest.raises(NotFound, match="no agent with this id"):
+        await say(people.rig, f"/agents {agent.id}", "bob")
+
+
+async def test_take_back_deletes_after_a_confirmation_and_at_once(people: People) -> None:
+    agent = await people.agent()
+    await people.wrote("ada", agent, "The form has two fields")
+    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    assert "1 memory" in asked.markdown
+    assert "two fields" in await people.memories()
+    assert (await press(people.rig, asked, "Cancel")).markdown == texts.LEFT
+    assert "two fields" in await people.memories()
+    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    assert "Taken back: 1 memory" in (await press(people.rig, asked, "Take back")).markdown
+    assert "two fields" not in await people.memories()
+    assert (await press(people.rig, asked, "Take back")).markdown == texts.CLOSED
+
+
+async def test_take_back_since_a_day_leaves_what_is_older(people: People) -> None:
+    agent = await people.agent()
+    await people.wrote("ada", agent, "The form has two fields")
+    people.rig.clock.skip(2 * 86_400)
+    await people.wrote("ada", agent, "The port of the planted server is 6666")
+    day = people.rig.clock.now().date()
+    asked = await say(people.rig, f"/agents take-back {agent.id[:8]} {day}")
+    assert f"since {day}" in asked.markdown
+    await press(people.rig, asked, "Take back")
+    assert "two fields" in await people.memories()
+    assert "planted" not in await people.memories()
+    with pytest.raises(BadInput, match="is no day"):
+        await say(people.rig, f"/agents take-back {agent.id[:8]} yesterday")
+
+
+async def test_unregistering_keeps_the_memories_which_can_still_be_taken_back(
+    people: People,
+) -> None:
+    agent = await people.agent()
+    await people.wrote("ada", agent, "The form has two fields")
+    asked = await say(people.rig, f"/agents unregister {agent.id[:8]}")
+    assert "leaves all pools" in asked.markdown
+    done = await press(people.rig, asked, "Unregister")
+    assert "is unregistered" in done.markdown
+    assert "An unregistered agent" in (await say(people.rig, "/agents")).markdown
+    with pytest.raises(BadInput, match="not registered any more"):
+        await say(people.rig, f"/agents unregister {agent.id[:8]}")
+    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    await press(people.rig, asked, "Take back")
+    assert "two fields" not in await people.memories()
+
+
+async def test_another_person_cannot_press_the_buttons(people: People) -> None:
+    agent = await people.agent()
+    await people.wrote("ada", agent, "The form has two fields")
+    asked = await say(people.rig, f"/agents take-back {agent.id[:8]}")
+    pressed = await press(people.rig, asked, "Take back", "bob")
+    assert pressed.markdown == texts.NOT_ASKED
+    assert "two fields" in await people.memories()
+    with pytest.raises(NotFound):
+        await say(people.rig, f"/agents take-back {agent.id}", "bob")
+
+
+async def test_an_operator_lists_everybody_without_names(people: People) -> None:
+    agent = await people.agent(called="A private name")
+
+    async def all_(name: str, role: Role) -> Reply:
+        return await say(people.rig, "/agents all", name, role=role)
+
+    shown = (await all_("root", Role.OPERATOR)).markdown
+    assert agent.id in shown
+    assert "A private name" not in shown
+    with pytest.raises(NotFound, match="Only operators"):
+        await all_("bob", Role.MEMBER)
+
+
+async def test_agents_are_shown_in_direct_messages_only(people: People) -> None:
+    with pytest.raises(BadInput, match="direct message"):
+        await say(people.rig, "/agents", at=ROOM)
+
+
+@pytest.mark.parametrize("line", ["/agents unregister", "/agents take-back", "/agents abcd efgh"])
+async def test_an_incomplete_command_shows_the_usage(people: People, line: str) -> None:
+    with pytest.raises(BadInput, match="/agents ID"):
+        await say(people.rig, line)

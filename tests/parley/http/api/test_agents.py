@@ -1,0 +1,161 @@
+"""Agents, pools and handoffs over HTTP: only one's own, and numbers for operators."""
+
+from typing import Any
+
+from memory.agents.model import Permission, SharedScope
+from memory.agents.services import AgentServices
+from memory.model.record import Draft, Kind
+from tests.parley.http.api.kit import ApiClient, ApiResponse, Program
+
+UNKNOWN = "0" * 32
+
+
+def services(program: Program) -> AgentServices:
+    assert program.app.memory.agents is not None
+    return program.app.memory.agents
+
+
+async def registered(client: ApiClient, **body: Any) -> str:
+    """Register an agent; its id."""
+    response = await client("POST", "/brain/agents", {"type": "claude_code", **body})
+    assert response.status == 201, response
+    return str(response.json["id"])
+
+
+async def wrote(client: ApiClient, agent: str, text: str) -> str:
+    """An agent wrote a memory, and its person approved it; the id of the memory."""
+    handle = await client.in_private()
+    waiting = await handle.for_agent(agent).write.infer(Draft(text, Kind.FACT))
+    approved = await handle.review.approve(waiting.review_id)
+    assert approved.memory_id
+    return approved.memory_id
+
+
+async def listed(client: ApiClient, path: str = "/brain/agents", **query: str) -> list[Any]:
+    response = await client("GET", path, params=query)
+    assert response.status == 200, response
+    (found,) = response.json.values()
+    return list(found)
+
+
+async def test_an_agent_is_registered_listed_and_unregistered(
+    ada: ApiClient, eve: ApiClient
+) -> None:
+    agent = await registered(ada, name="Builder", capabilities=["memory_read"])
+    (shown,) = await listed(ada)
+    assert (shown["id"], shown["name"], shown["capabilities"]) == (
+        agent,
+        "Builder",
+        ["memory_read"],
+    )
+    assert await listed(eve) == []
+    for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/take-back")):
+        body = {} if method == "POST" else None
+        refused = await eve(method, f"/brain/agents/{agent}{path}", body)
+        assert (refused.status, refused.code) == (404, "not_found")
+    assert (await ada("DELETE", f"/brain/agents/{agent}")).status == 204
+    assert (await ada("DELETE", f"/brain/agents/{agent}")).status == 404
+    assert await listed(ada) == []
+
+
+async def test_capabilities_beyond_the_type_are_refused(ada: ApiClient) -> None:
+    body = {"type": "custom_pipeline", "capabilities": ["memory_write"]}
+    refused = await ada("POST", "/brain/agents", body)
+    assert (refused.status, refused.code) == (422, "refused")
+    refused = await ada("POST", "/brain/agents", {"type": "claude_code", "person": "web:main:eve"})
+    assert (refused.status, refused.where) == (400, "body.person")
+
+
+async def test_take_back_takes_effect_at_the_next_query(ada: ApiClient) -> None:
+    agent = await registered(ada)
+    memory = await wrote(ada, agent, "The form has two fields")
+    page = await ada("GET", f"/brain/agents/{agent}")
+    assert [one["content"] for one in page.json["written"]] == ["The form has two fields"]
+    assert (await ada("DELETE", f"/brain/agents/{agent}")).status == 204
+    (left,) = await listed(ada)
+    assert (left["registered"], left["memories"]) == (False, 1)
+    done = await ada("POST", f"/brain/agents/{agent}/take-back", {})
+    assert done.json == {"memories": 1, "waiting": 0, "shares": 0, "handoffs": 0}
+    assert (await ada("GET", f"/brain/memories/{memory}")).status == 404
+    assert await listed(ada) == []
+
+
+async def test_take_back_since_a_time_leaves_what_is_older(ada: ApiClient) -> None:
+    agent = await registered(ada)
+    await wrote(ada, agent, "The form has two fields")
+    path = f"/brain/agents/{agent}/take-back"
+    later = await ada("POST", path, {"since": "2999-01-01T00:00:00Z"})
+    assert later.json["memories"] == 0
+    assert (await ada("POST", path, {"since": "2020-01-01T00:00:00Z"})).json["memories"] == 1
+    assert (await ada("POST", path, {"since": "2020-01-01T00:00:00"})).status == 400
+
+
+async def test_a_person_rejects_a_handoff_to_an_own_agent(
+    program: Program, ada: ApiClient, eve: ApiClient
+) -> None:
+    first, second = await registered(ada), await registered(ada)
+    request = (await ada.in_private()).request
+    made = await services(program).handoffs.initiate_handoff(
+        request, first, second, {"task_description": "Write the form"}
+    )
+    assert made is not None
+    (open_,) = await listed(ada, "/brain/handoffs")
+    assert (open_["id"], open_["task"], open_["agent"]) == (made.id, "Write the form", second)
+    assert await listed(eve, "/brain/handoffs") == []
+    path = f"/brain/handoffs/{made.id}/reject"
+    assert (await eve("POST", path, {})).status == 404
+    assert (await ada("POST", path, {"reason": "Not now"})).json["status"] == "rejected"
+    again = await ada("POST", path, {})
+    assert (again.status, again.code) == (409, "not_pending")
+    found = await services(program).handoffs.get_handoff(request, made.id)
+    assert found is not None
+    assert found.reason == "Not now"
+
+
+async def test_a_pool_is_listed_shown_and_deleted_by_its_owner(
+    program: Program, ada: ApiClient, eve: ApiClient, olga: ApiClient
+) -> None:
+    own, others = await registered(ada), await registered(eve)
+    pools, request = services(program).pools, (await ada.in_private()).request
+    pool = await pools.create_pool(request, "auth refactor", SharedScope.TEAM)
+    for agent in (own, others):
+        assert await pools.join_pool(request, pool.id, agent, Permission.WRITE)
+    memory = await wrote(ada, own, "The form has two fields")
+    await pools.share_memory(request, pool.id, memory, own, SharedScope.TEAM)
+    (shown,) = await listed(ada, "/brain/pools")
+    assert (shown["name"], shown["members"], shown["memories"]) == ("auth refactor", 2, 1)
+    page = await eve("GET", f"/brain/pools/{pool.id}")
+    assert [one["agent"] for one in page.json["members"]] == [own, others]
+    assert (page.json["pool"]["person"], page.json["pool"]["yours"]) == (None, False)
+    assert (await eve("DELETE", f"/brain/pools/{pool.id}")).status == 404
+    assert (await olga("GET", f"/brain/pools/{pool.id}")).status == 404
+    assert (await ada("DELETE", f"/brain/pools/{pool.id}")).status == 204
+    assert (await eve("GET", f"/brain/pools/{pool.id}")).status == 404
+
+
+async def test_operators_see_numbers_of_everybody_without_names_and_texts(
+    ada: ApiClient, eve: ApiClient, olga: ApiClient
+) -> None:
+    agent = await registered(ada, name="A private name")
+    await wrote(ada, agent, "The form has two fields")
+    (shown,) = await listed(olga, of="all")
+    assert (shown["id"], shown["name"], shown["memories"]) == (agent, None, 1)
+    assert (await olga("GET", f"/brain/agents/{agent}")).status == 404
+    refused = await eve("GET", "/brain/agents", params={"of": "all"})
+    assert refused.status == 404
+
+
+async def test_an_unknown_id_is_answered_like_that_of_another_person(
+    ada: ApiClient, eve: ApiClient
+) -> None:
+    agent = await registered(ada)
+
+    async def asked(id_: str) -> list[ApiResponse]:
+        paths = (f"/brain/agents/{id_}", f"/brain/pools/{id_}")
+        return [await eve(method, path) for method in ("GET", "DELETE") for path in paths]
+
+    answers = [
+        [(one.status, one.code, one.json["error"]["message"]) for one in await asked(id_)]
+        for id_ in (agent, UNKNOWN, agent[:8])
+    ]
+    assert answers[0] == answers[1] == answers[2]
