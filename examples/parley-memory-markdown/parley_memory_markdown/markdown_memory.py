@@ -1,8 +1,10 @@
 """The memory backend: statements as Markdown files, one folder for each tenant and person."""
 
 import asyncio
-import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -14,6 +16,9 @@ from parley_memory_markdown.notes import Note, Owner, read_note, statement_of, w
 from parley_memory_markdown.search import links_of, name_of, scored, with_links
 
 BEHAVIORAL: Final = ("preference", "instruction", "correction")
+LISTED_SECONDS: Final = 5.0
+"""The time in which further pages continue the list of the first page."""
+MAX_LISTS: Final = 8
 T = TypeVar("T")
 
 
@@ -37,32 +42,54 @@ class Stored:
 
 class MarkdownMemory:
     """Implements `gateway.ports.memory_backend.MemoryBackend`, with a search of its own. The files
-    are read for every call, so an edit is seen at the next one."""
+    are read for every call, so an edit is seen at the next one; only the further pages of a list
+    continue what its first page read.
+
+    One thread does all work: several at once would hold up the event loop for longer.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder.expanduser().absolute())
-        self._writing = threading.Lock()
+        self._worker = ThreadPoolExecutor(1, "parley-markdown")
+        self._lists: OrderedDict[BackendAccess, tuple[float, list[Statement]]] = OrderedDict()
 
     async def start(self) -> None:
-        await asyncio.to_thread(self._files.prepare)
+        await self._in_thread(self._files.prepare)
 
     async def health(self) -> str:
-        await asyncio.to_thread(self._files.prepare)
+        await self._in_thread(self._files.prepare)
         return f"Markdown files in {self._files.root}"
+
+    async def close(self) -> None:
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     # --- reading --------------------------------------------------------------------------------
 
     async def list_statements(
         self, access: BackendAccess, after: Statement | None, limit: int
     ) -> Sequence[Statement]:
-        seen = [one.statement for one in await asyncio.to_thread(self._visible, access)]
-        seen.sort(key=lambda one: one.order, reverse=True)
-        return [one for one in seen if after is None or one.order < after.order][:limit]
+        return await self._in_thread(lambda: self._listed(access, after, limit))
+
+    def _listed(
+        self, access: BackendAccess, after: Statement | None, limit: int
+    ) -> list[Statement]:
+        began, seen = self._lists.get(access, (0.0, []))
+        if after is None or time.monotonic() - began > LISTED_SECONDS:
+            began, seen = time.monotonic(), [one.statement for one in self._visible(access)]
+            seen.sort(key=lambda one: one.order, reverse=True)
+            self._lists[access] = began, seen
+            self._lists.move_to_end(access)
+            while len(self._lists) > MAX_LISTS:
+                self._lists.popitem(last=False)
+        page = [one for one in seen if after is None or one.order < after.order][:limit]
+        if len(page) < limit:
+            self._lists.pop(access, None)
+        return page
 
     async def recall(
         self, access: BackendAccess, question: str, limit: int
     ) -> Sequence[FoundStatement]:
-        return await asyncio.to_thread(self._recalled, access, question, limit)
+        return await self._in_thread(lambda: self._recalled(access, question, limit))
 
     def _recalled(self, access: BackendAccess, question: str, limit: int) -> list[FoundStatement]:
         current = {
@@ -153,7 +180,7 @@ class MarkdownMemory:
     # --- everything of a person -----------------------------------------------------------------
 
     async def export(self, tenant: str, persons: Sequence[str]) -> Sequence[Mapping[str, object]]:
-        return await asyncio.to_thread(self._exported, tenant, persons)
+        return await self._in_thread(lambda: self._exported(tenant, persons))
 
     def _exported(self, tenant: str, persons: Sequence[str]) -> list[Mapping[str, object]]:
         return [
@@ -185,13 +212,16 @@ class MarkdownMemory:
         return [one for one in stored if one.statement.person in persons]
 
     async def _changed(self, work: Callable[[], T]) -> T:
-        """Do the work in a thread, one at a time. It ends even if the call is given up."""
+        """Do work that changes files. It ends even if the call is given up while it runs."""
 
-        def alone() -> T:
-            with self._writing:
-                return work()
+        def change() -> T:
+            self._lists.clear()
+            return work()
 
-        return await asyncio.to_thread(alone)
+        return await self._in_thread(change)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
 
 
 class BriefingMarkdownMemory(MarkdownMemory):
@@ -199,7 +229,7 @@ class BriefingMarkdownMemory(MarkdownMemory):
     one, or else their preferences and newest facts."""
 
     async def brief(self, access: BackendAccess, characters: int) -> str:
-        stored = await asyncio.to_thread(self._visible, access)
+        stored = await self._in_thread(lambda: self._visible(access))
         own = [one for one in stored if one.file.name == "brief.md"]
         if own:
             return own[0].note.body[:characters]
