@@ -50,7 +50,7 @@ async def test_an_agent_is_registered_listed_and_unregistered(
     )
     assert await listed(eve) == []
     for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/take-back")):
-        body = {} if method == "POST" else None
+        body: object = {} if method == "POST" else None
         refused = await eve(method, f"/brain/agents/{agent}{path}", body)
         assert (refused.status, refused.code) == (404, "not_found")
     assert (await ada("DELETE", f"/brain/agents/{agent}")).status == 204
