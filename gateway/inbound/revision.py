@@ -52,12 +52,16 @@ async def revise_stored(
     entry: InboxEntry, event: MessageEdited | MessageDeleted, services: Services
 ) -> None:
     """Apply an edit or a deletion to the stored conversation and to the memories that derive from
-    it."""
+    it. While a memory is unavailable, the work waits without a slot: a memory backend that does not
+    answer holds up this conversation only."""
     place, tenant = place_of(event), ConversationKey.of(entry.conversation).tenant
     conversations = services.stores.conversations
     if isinstance(event, MessageDeleted):
         await conversations.delete(tenant, place, event.message_ids)
-        await services.memory.deleted(tenant, place, event.message_ids)
+        retry = services.retry.retry_while_unavailable
+        await services.slots.without(
+            retry(services.memory.deleted, tenant, place, event.message_ids)
+        )
     else:
         message = event.message
         text = await asyncio.to_thread(redact_for_history, message.content)
@@ -65,6 +69,9 @@ async def revise_stored(
         signed = text_in_place(
             place, redact_name(message.author.name), message.content[:MAX_CONTENT]
         )
-        await services.memory.edited(tenant, place, message.id, signed)
+        retry = services.retry.retry_while_unavailable
+        await services.slots.without(
+            retry(services.memory.edited, tenant, place, message.id, signed)
+        )
     services.count("revised", event.kind)
     await services.stores.inbox.finish((entry.id,), ())

@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 
 from db.errors import StoreUnavailable
-from gateway.errors import MemoryUnavailable
+from gateway.errors import BadInput, MemoryUnavailable
 from gateway.ports import Clock
 from gateway.ports.memory_backend import MAX_PAGE, MAX_STATEMENTS, Statement
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
@@ -28,7 +28,10 @@ LOCKS: Final = 64
 """Locks of writers; the people of two tenants may share one."""
 AT_ONCE: Final = 10_000
 """Characters that are searched or checked on the event loop, beyond in a thread."""
-FULL: Final = "The memory backend {name} is full: it holds {number} memories of yours."
+FULL: Final = (
+    "The memory backend {name} is full: it holds {number:,} memories of yours. Delete some first: "
+    "`/forget …`."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +144,7 @@ class BackendMemories:
         threshold: float,
         quota: int | None,
     ) -> Insertion | None:
-        """Return the failed check, None for none. Raises `MemoryUnavailable` for a full backend."""
+        """Return the failed check, None for none. Raises `BadInput` for a full backend."""
         if record.supersedes and (old is None or not old.current or not may_change(access, old)):
             return Insertion(False, missing=record.supersedes)
         same = await _duplicate(access, record, records, threshold)
@@ -151,7 +154,7 @@ class BackendMemories:
         if quota is not None and record.scope is Scope.USER and used >= quota:
             return Insertion(False, quota=(used, quota))
         if len(records) >= MAX_STATEMENTS:
-            raise MemoryUnavailable(FULL.format(name=self.backend.name, number=len(records)))
+            raise BadInput(FULL.format(name=self.backend.name, number=len(records)))
         return None
 
     async def delete(self, access: AccessScope, memory_ids: Sequence[str]) -> list[str]:

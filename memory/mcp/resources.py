@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gateway.errors import BadInput, NotFound
+from gateway.errors import BadInput, MemoryUnavailable, NotFound
 from memory.agents.model import AgentEvent
 from memory.mcp.handoff_tools import handoff_out
 from memory.mcp.memory_tools import DEFENSE, known_memory, remembering
@@ -106,6 +106,8 @@ async def read_resource(call: ToolCall, uri: str) -> Content:
 async def _document(call: ToolCall, document: Document) -> Content:
     try:
         version = await remembering(call).handle.documents.read(document)
+    except MemoryUnavailable:
+        raise
     except BadInput as error:
         raise NotFound(str(error)) from None
     if version is None:

@@ -170,6 +170,31 @@ async def test_an_edit_and_a_deletion_change_the_stored_messages() -> None:
         assert await g.rows("turns") == 2
 
 
+@pytest.mark.parametrize("step", ["deleted", "edited"])
+async def test_a_revision_that_waits_for_memory_holds_up_its_own_conversation_only(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with gateway(concurrency=1) as g:
+        await g.take(received("apple", message_id="m1"))
+        back = asyncio.Event()
+
+        async def waits(*_: object) -> None:
+            if not back.is_set():
+                raise StoreUnavailable("the memory backend does not answer")
+
+        monkeypatch.setattr(g.services.memory, step, waits)
+        event: InboundEvent = MessageDeleted("e3", direct(), ("m1",))
+        if step == "edited":
+            event = MessageEdited("e3", message("pear", message_id="m1"))
+        await g.take(event)
+        await g.take(received("and I?", message_id="m2", author="eve", at=direct("eve")))
+        assert g.model.last_words() == "and I?"
+        back.set()
+        await g.clock.advance(10)
+        await g.rest()
+        assert await g.services.stores.inbox.unfinished(10) == []
+
+
 async def test_edits_of_messages_to_others_are_discarded() -> None:
     async with gateway() as g:
         await g.take(MessageEdited("e1", message("never said to it", at=place())))

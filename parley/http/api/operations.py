@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.errors import StoreUnavailable
-from gateway.errors import BadInput, NotFound
+from gateway.errors import BadInput, MemoryUnavailable, NotFound
 from gateway.ports.http_routes import json_response
 from gateway.stores.usage import SpendingReader
 from memory.agents.services import AgentServices
@@ -33,6 +33,8 @@ from parley.http.starlette_routes import as_http
 
 RETRY_SECONDS: Final = 5
 """`Retry-After` while the database is unavailable."""
+BACKEND_SECONDS: Final = 30
+"""`Retry-After` while a memory backend is unavailable: it rests that long after failures."""
 
 log = structlog.get_logger(__name__)
 
@@ -79,6 +81,10 @@ def _as_refused(error: Exception) -> Refused:
             return error
         case NotFound():
             return Refused(404, "not_found", str(error))
+        case MemoryUnavailable():
+            log.warning("api_without_memory_backend", error=str(error))
+            headers = {"Retry-After": str(BACKEND_SECONDS)}
+            return Refused(503, "memory_unavailable", str(error), headers=headers)
         case BadInput():
             return Refused(422, "refused", str(error))
         case StoreUnavailable():
