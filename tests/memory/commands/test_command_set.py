@@ -195,7 +195,7 @@ async def test_a_project_is_chosen_among_those_of_the_person() -> None:
 
 def test_commands_with_optional_arguments_do_not_ask_for_one() -> None:
     optional = {spec.name for spec in SPECS if spec.argument_optional}
-    own = {"memories", "privacy", "undo", "project", "soul", "bible", "link", "handoff"}
+    own = {"memories", "privacy", "undo", "project", "soul", "bible", "link", "handoff", "agents"}
     assert optional == own
 
 
