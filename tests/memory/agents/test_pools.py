@@ -100,7 +100,7 @@ async def test_a_query_has_100_results_unless_it_says_how_many(agents: Agents) -
     ]
     assert len(await pools.query_shared(request, pool.id, ada.id, TEAM, 3) or ()) == 3
     for wrong in (0, 1_001):
-        with pytest.raises(BadInput, match="max_results"):
+        with pytest.raises(BadInput, match=f"^max_results: 1 to 1,000, not {wrong}$"):
             await pools.query_shared(request, pool.id, ada.id, TEAM, wrong)
 
 

@@ -1,6 +1,8 @@
 """Each limit is reached and left again at its real size. Bulk inserts fill the tables."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from dataclasses import asdict
+from datetime import timedelta
 
 import pytest
 
@@ -13,10 +15,27 @@ from memory.agents.model import (
     SharedMemory,
     SharedScope,
 )
+from memory.agents.stores.handoffs import ADD, _params
+from parley.config.agents import Agents as AgentsSection
 from tests.memory.agents.conftest import Agents
+from tests.memory.agents.making import handoff
 
-pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
+full = pytest.mark.nightly
 LIMITS = AgentLimits()
+SPECIFIED = {
+    "agents": 10_000,
+    "sessions": 50_000,
+    "pools": 10_000,
+    "pool_members": 1_000,
+    "pool_memories": 100_000,
+    "query_results": 100,
+    "handoffs": 50_000,
+    "pending_per_target": 100,
+    "handoff_seconds": 3_600,
+}
+"""The capacities of Memory as a Service."""
+TASK = {"task_description": "Write the form"}
 TEAM = SharedScope.TEAM
 AT_ONCE = 5_000
 AGENT = Statement("""
@@ -45,11 +64,16 @@ SHARE = Statement("""
 
 async def put(agents: Agents, statement: Statement, count: int, **values: object) -> None:
     """Insert so many rows, with ids of their own."""
-    for begin in range(0, count, AT_ONCE):
-        rows: list[Mapping[str, object]] = [
-            {**values, "id": f"row-{number}"}
-            for number in range(begin, min(count, begin + AT_ONCE))
-        ]
+    await put_rows(
+        agents, statement, [{**values, "id": f"row-{number}"} for number in range(count)]
+    )
+
+
+async def put_rows(
+    agents: Agents, statement: Statement, all_rows: list[Mapping[str, object]]
+) -> None:
+    for begin in range(0, len(all_rows), AT_ONCE):
+        rows = all_rows[begin : begin + AT_ONCE]
 
         def work(rows: list[Mapping[str, object]] = rows) -> Work[None]:
             yield from execute(statement, *rows)
@@ -57,53 +81,151 @@ async def put(agents: Agents, statement: Statement, count: int, **values: object
         await agents.engine.run(work)
 
 
+async def refused(attempt: Awaitable[object], sentence: str) -> None:
+    """The attempt exceeds a limit, and the caller reads this."""
+    with pytest.raises(RegistryCapacityError) as raised:
+        await attempt
+    assert type(raised.value) is RegistryCapacityError
+    assert str(raised.value) == sentence
+
+
+def test_every_limit_is_a_default_of_the_configuration() -> None:
+    defaults = AgentsSection().model_dump()
+    limits = asdict(LIMITS)
+    assert {name: defaults[name] for name in SPECIFIED} == SPECIFIED
+    assert {name: limits[name] for name in SPECIFIED} == SPECIFIED
+
+
+@full
 async def test_the_limit_of_agents(agents: Agents) -> None:
     registry, ada = agents.wired.registry, await agents.request()
     await put(agents, AGENT, LIMITS.agents - 1)
     last = await registry.register_agent(ada, AgentType.HUMAN)
-    with pytest.raises(RegistryCapacityError, match="10,000 agents"):
-        await registry.register_agent(ada, AgentType.HUMAN)
+    await refused(
+        registry.register_agent(ada, AgentType.HUMAN),
+        "There are 10,000 agents already, the maximum of this installation. Unregister one first."
+        " An operator can raise `agents.agents`.",
+    )
     assert await registry.unregister_agent(ada, last.id)
     await registry.register_agent(ada, AgentType.HUMAN)
 
 
+@full
 async def test_the_limit_of_sessions(agents: Agents) -> None:
     registry, ada = agents.wired.registry, await agents.request()
     agent = await registry.register_agent(ada, AgentType.HUMAN)
     at = int(agents.clock.now().timestamp() * 1_000_000)
     await put(agents, SESSION, LIMITS.sessions - 1, at=at)
     last = await registry.start_session(ada, agent.id)
-    with pytest.raises(RegistryCapacityError, match="50,000 open sessions"):
-        await registry.start_session(ada, agent.id)
+    await refused(
+        registry.start_session(ada, agent.id),
+        "There are 50,000 open sessions already, the maximum of this installation. End one first."
+        " An operator can raise `agents.sessions`.",
+    )
     assert await registry.end_session(ada, last.id)
     await registry.start_session(ada, agent.id)
 
 
+@full
 async def test_the_limit_of_pools(agents: Agents) -> None:
     pools, ada = agents.wired.pools, await agents.request()
     await put(agents, POOL, LIMITS.pools - 1)
     last = await pools.create_pool(ada, "last", TEAM)
-    with pytest.raises(RegistryCapacityError, match="10,000 pools"):
-        await pools.create_pool(ada, "more", TEAM)
+    await refused(
+        pools.create_pool(ada, "more", TEAM),
+        "There are 10,000 pools already, the maximum of this installation. Delete one first."
+        " An operator can raise `agents.pools`.",
+    )
     assert await pools.delete_pool(ada, last.id)
     await pools.create_pool(ada, "again", TEAM)
 
 
+@full
 async def test_the_limits_of_members_and_of_shared_memories(agents: Agents) -> None:
     pools, ada = agents.wired.pools, await agents.request()
     sharer, other = await agents.agent("ada"), await agents.agent("ada")
     pool = await agents.pool("ada", sharer)
     await put(agents, MEMBER, LIMITS.pool_members - 1, pool=pool.id)
-    with pytest.raises(RegistryCapacityError, match="1,000 members"):
-        await pools.join_pool(ada, pool.id, other.id, Permission.WRITE)
+    await refused(
+        pools.join_pool(ada, pool.id, other.id, Permission.WRITE),
+        "There are 1,000 members in this pool already, the maximum of this installation. Remove one"
+        " first. An operator can raise `agents.pool_members`.",
+    )
     await put(agents, SHARE, LIMITS.pool_memories - 1, pool=pool.id, agent=sharer.id)
     first, second = [
         await agents.remember("ada", f"The {word} is green") for word in ("mug", "jar")
     ]
     assert isinstance(await pools.share_memory(ada, pool.id, first, sharer.id, TEAM), SharedMemory)
-    with pytest.raises(RegistryCapacityError, match="100,000 shared"):
-        await pools.share_memory(ada, pool.id, second, sharer.id, TEAM)
+    await refused(
+        pools.share_memory(ada, pool.id, second, sharer.id, TEAM),
+        "There are 100,000 shared memories in this pool already, the maximum of this installation."
+        " Stop sharing one first. An operator can raise `agents.pool_memories`.",
+    )
     assert await pools.unshare(ada, pool.id, first)
     shared = await pools.share_memory(ada, pool.id, second, sharer.id, TEAM)
     assert isinstance(shared, SharedMemory)
     assert shared.members == LIMITS.pool_members
+
+
+async def test_a_handoff_expires_after_an_hour(agents: Agents) -> None:
+    ada, source, target = (
+        await agents.request(),
+        await agents.agent("ada"),
+        await agents.agent("ada"),
+    )
+    manager = agents.wired.handoffs
+    made = await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    assert made is not None
+    assert (made.ttl_seconds, made.until - made.created_at) == (3_600, timedelta(hours=1))
+    agents.clock.skip(3_599)
+    assert len(await manager.get_pending_handoffs(ada, target.id) or ()) == 1
+    agents.clock.skip(1)
+    assert await manager.get_pending_handoffs(ada, target.id) == ()
+    late = await manager.accept_handoff(ada, made.id, target.id)
+    assert late is not None
+    assert late.outcome == "expired"
+
+
+async def test_a_hundred_handoffs_wait_for_one_target(agents: Agents) -> None:
+    ada, source, target = (
+        await agents.request(),
+        await agents.agent("ada"),
+        await agents.agent("ada"),
+    )
+    manager = agents.wired.handoffs
+    for _ in range(100):
+        assert await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    await refused(
+        manager.initiate_handoff(ada, source.id, target.id, TASK),
+        "target: 100 handoffs wait for this receiver, the maximum. Try again when some are"
+        " accepted, rejected or expired.",
+    )
+    waiting = await manager.get_pending_handoffs(ada, target.id) or ()
+    assert len(waiting) == 100
+    assert await manager.accept_handoff(ada, waiting[0].id, target.id)
+    assert await manager.initiate_handoff(ada, source.id, target.id, TASK)
+
+
+@full
+async def test_the_limit_of_handoffs(agents: Agents) -> None:
+    ada, source, target = (
+        await agents.request(),
+        await agents.agent("ada"),
+        await agents.agent("ada"),
+    )
+    manager, now = agents.wired.handoffs, agents.clock.now()
+    some = handoff(source, "telegram:main:bob", created_at=now)
+    row = _params(some)
+    rows: list[Mapping[str, object]] = [
+        {**row, "id": f"row-{number}"} for number in range(LIMITS.handoffs - 1)
+    ]
+    await put_rows(agents, ADD, rows)
+    last = await manager.initiate_handoff(ada, source.id, target.id, TASK)
+    assert last is not None
+    await refused(
+        manager.initiate_handoff(ada, source.id, target.id, TASK),
+        "There are 50,000 handoffs, the maximum. Ended ones are deleted after 7 days.",
+    )
+    assert await manager.reject_handoff(ada, last.id, target.id)
+    assert await manager.cleanup_terminal_handoffs() == 1
+    assert await manager.initiate_handoff(ada, source.id, target.id, TASK)
