@@ -9,8 +9,8 @@ they were learned in that room from the person who asks, or that person allows t
 rule; `SEES` is the same in SQL, and a test compares both.
 
 An agent acts for its person and never reaches more than they do, but for the memories that are
-shared with it in pools (`shows_shared`, `SHARED`). What an agent keeps for itself (`agent_private`)
-is read by that agent, and listed by its person.
+shared with it in pools (`shows_shared`, `SHOWS_SHARED`). What an agent keeps for itself
+(`agent_private`) is read by that agent, and listed by its person.
 """
 
 from collections.abc import Iterable
@@ -133,7 +133,7 @@ def sees(access: AccessScope, record: Record, shares: Iterable[Share] = ()) -> b
     """True if the record may be shown; `shares` are all its shares, with the readers of each."""
     if record.tenant != access.tenant:
         return False
-    if access.agent and any(shows_shared(access, record, share) for share in shares):
+    if any(shows_shared(access, record, share) for share in shares):
         return True
     if record.agent_private and access.agent not in {"", record.provenance.agent}:
         return False
