@@ -1,90 +1,20 @@
 """The rule of who sees what, one condition at a time."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from memory.model.record import Record, Scope
+from memory.model.record import Record
 from memory.model.scope import AccessScope, Share, may_change, sees, shows_shared
-from tests.memory.stores.records import record
-
-ADA, BEN = "test:main:ada", "test:main:ben"
-HERE, THERE = "test:main:W1:C1", "test:main:W1:C2"
-ALONE = AccessScope("t", ADA, (ADA,), "", "p", private=True, operates=False)
-IN_ROOM = replace(ALONE, room=HERE, private=False)
-AGENT = replace(ALONE, agent="own")
+from tests.memory.model.scope_cases import BEN, MAY, SEEN, SHOWN, of
 
 
-def of(person: str = ADA, agent: str = "", **rest: Any) -> Record:
-    made = record("tea", person, **{"tenant": "t", **rest})
-    return replace(made, provenance=replace(made.provenance, agent=agent))
-
-
-def kept(agent: str) -> Record:
-    """What an agent of ada keeps for itself."""
-    return replace(of(agent=agent), agent_private=True)
-
-
-@pytest.mark.parametrize(
-    ("access", "of_whom", "seen"),
-    [
-        (ALONE, of(), True),
-        (ALONE, of(BEN), False),
-        (replace(ALONE, persons=(ADA, BEN)), of(BEN), True),
-        (ALONE, of(room=HERE), True),
-        (ALONE, of(BEN, role="user"), False),
-        (replace(ALONE, tenant="u"), of(), False),
-        (IN_ROOM, of(), False),
-        (replace(IN_ROOM, private=True), of(), True),
-        (IN_ROOM, of(room=HERE), True),
-        (IN_ROOM, of(room=THERE), False),
-        (IN_ROOM, of(BEN, room=HERE), False),
-        (IN_ROOM, of(BEN, room=HERE, role="user"), True),
-        (IN_ROOM, of(BEN, room=THERE, role="user"), False),
-        (ALONE, of(BEN, scope=Scope.GLOBAL), True),
-        (replace(ALONE, tenant="u"), of(BEN, scope=Scope.GLOBAL), False),
-        (ALONE, of(BEN, scope=Scope.PROJECT, project="p"), True),
-        (ALONE, of(BEN, scope=Scope.PROJECT, project="q"), False),
-        (replace(ALONE, project=""), of(BEN, scope=Scope.PROJECT, project=""), False),
-        (ALONE, kept("own"), True),
-        (AGENT, kept("own"), True),
-        (AGENT, kept("other"), False),
-    ],
-)
+@pytest.mark.parametrize(("access", "of_whom", "seen"), SEEN)
 def test_a_memory_is_seen(access: AccessScope, of_whom: Record, seen: bool) -> None:
     assert sees(access, of_whom) is seen
 
 
-MEMBER = frozenset({("own", False)})
-ADDED = frozenset({("own", True)})
-SHARE = Share("t", "theirs", BEN, 4, "", MEMBER)
-
-
-@pytest.mark.parametrize(
-    ("access", "share", "shown"),
-    [
-        (AGENT, SHARE, True),
-        (AGENT, replace(SHARE, readers=frozenset({("another", True)})), False),
-        (ALONE, SHARE, False),
-        (AGENT, replace(SHARE, tenant="u"), False),
-        (replace(AGENT, tenant="u"), replace(SHARE, tenant="u"), False),
-        (AGENT, replace(SHARE, scope=0), False),
-        (AGENT, replace(SHARE, scope=0, agent="own"), True),
-        (AGENT, replace(SHARE, scope=1, readers=ADDED), False),
-        (AGENT, replace(SHARE, scope=1, person=ADA), True),
-        (AGENT, replace(SHARE, scope=2, project="p"), True),
-        (AGENT, replace(SHARE, scope=2, project="q"), False),
-        (AGENT, replace(SHARE, scope=2, project="q", readers=ADDED), True),
-        (replace(AGENT, project=""), replace(SHARE, scope=2), False),
-        (AGENT, replace(SHARE, scope=3), True),
-        (replace(AGENT, outside=True), replace(SHARE, scope=3), False),
-        (replace(AGENT, outside=True), replace(SHARE, scope=3, readers=ADDED), True),
-        (replace(AGENT, outside=True), SHARE, True),
-        (replace(AGENT, widest=3), SHARE, False),
-        (replace(AGENT, widest=3), replace(SHARE, scope=3), True),
-    ],
-)
+@pytest.mark.parametrize(("access", "share", "shown"), SHOWN)
 def test_a_share_is_shown(access: AccessScope, share: Share, shown: bool) -> None:
     assert shows_shared(access, of(BEN), share) is shown
     assert sees(access, of(BEN), [share]) is shown
@@ -92,22 +22,6 @@ def test_a_share_is_shown(access: AccessScope, share: Share, shown: bool) -> Non
     assert not shows_shared(access, private, share), "an agent keeps it for itself"
 
 
-@pytest.mark.parametrize(
-    ("access", "of_whom", "may"),
-    [
-        (ALONE, of(), True),
-        (IN_ROOM, of(), True),
-        (ALONE, of(BEN), False),
-        (replace(ALONE, tenant="u"), of(), False),
-        (AGENT, kept("other"), False),
-        (AGENT, kept("own"), True),
-        (ALONE, of(scope=Scope.GLOBAL), False),
-        (replace(ALONE, operates=True), of(BEN, scope=Scope.GLOBAL), True),
-        (replace(ALONE, operates=True), of(BEN, scope=Scope.PROJECT, project="p"), True),
-        (replace(ALONE, operates=True), of(BEN, scope=Scope.PROJECT, project="q"), False),
-        (replace(ALONE, operates=True), of(BEN), False),
-        (replace(IN_ROOM, operates=True), of(BEN, room=HERE, role="user"), False),
-    ],
-)
+@pytest.mark.parametrize(("access", "of_whom", "may"), MAY)
 def test_a_memory_may_be_changed(access: AccessScope, of_whom: Record, may: bool) -> None:
     assert may_change(access, of_whom) is may
