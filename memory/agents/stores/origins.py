@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from db import Database, Statement, Work, among, change, fetch
+from db import Database, Row, Statement, Work, among, change, fetch
 from db.statements import json_text
 from db.values import micros, storable
 from memory.agents.event_signal import EventSignal
@@ -25,6 +25,7 @@ SHARES: Final = Statement(f"""
         SELECT seq FROM pool_memories WHERE tenant = :for_tenant AND agent = :origin
             AND shared_at >= :since AND {taken_by("person")}
         ORDER BY seq LIMIT {AT_ONCE})
+    RETURNING pool, memory
 """)  # noqa: S608 - constants of this module
 REVIEWS: Final = Statement(f"""
     DELETE FROM memory_reviews WHERE seq IN (
@@ -79,21 +80,24 @@ class SqlOrigins:
         }
 
         def work() -> Work[Gone]:
-            shares = yield from change(SHARES, params)
+            shares = yield from fetch(SHARES, params)
             reviews = yield from change(REVIEWS, params)
             ended = yield from fetch(HANDOFFS, params)
-            yield from add_events(
-                AgentEvent(
-                    EventKind.HANDOFF_REJECTED,
-                    access.tenant,
-                    now,
-                    agent=agent_id,
-                    handoff=id_,
-                    person=source_owner,
-                    other=target_owner,
-                )
-                for id_, source_owner, target_owner in ended
-            )
-            return Gone(shares, len(ended), reviews)
+            events = [_unshared(access, agent_id, now, row) for row in shares]
+            events += [_rejected(access, agent_id, now, row) for row in ended]
+            yield from add_events(events)
+            return Gone(len(shares), len(ended), reviews)
 
         return await self._writer.run(work)
+
+
+def _unshared(access: AccessScope, agent: str, now: datetime, row: Row) -> AgentEvent:
+    pool, memory = row
+    kind, person = EventKind.POOL_UNSHARED, access.person
+    return AgentEvent(kind, access.tenant, now, agent, pool, memory=memory, person=person)
+
+
+def _rejected(access: AccessScope, agent: str, now: datetime, row: Row) -> AgentEvent:
+    handoff, person, other = row
+    kind = EventKind.HANDOFF_REJECTED
+    return AgentEvent(kind, access.tenant, now, agent, "", handoff, person=person, other=other)

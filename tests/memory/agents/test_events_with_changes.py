@@ -115,6 +115,10 @@ CHANGES: dict[str, tuple[Change, list[str]]] = {
         ["pool.unshared"],
     ),
     "update": (_update, ["pool.updated"]),
+    "take back": (
+        lambda s: s.agents.wired.origins.take_back(s.request, s.writer.id),
+        ["pool.unshared"],
+    ),
     "accept a handoff": (
         lambda s: s.agents.wired.handoffs.accept_handoff(s.request, s.handoff.id, s.writer.id),
         ["handoff.accepted"],
