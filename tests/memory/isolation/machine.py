@@ -69,7 +69,7 @@ class Isolation(Writing, Handing):
             if held.writer in world.same(scene.who) and world.may_read(scene, held)
         }
         assert self.said(self.run(scene, "memories").markdown) <= mine
-        waiting = world.words(scene, "waiting", "proposed")
+        waiting = world.words(scene, "waiting", "proposed") | mine  # the old text is named
         assert self.said(self.run(scene, "memories", "review").markdown) <= waiting
         if scene.alone:
             self.look_at_tasks(scene)
