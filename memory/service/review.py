@@ -1,7 +1,7 @@
 """The review queue for one request: memories and documents that wait for a decision."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gateway.errors import NotFound
@@ -9,6 +9,7 @@ from memory.model.outcome import Outcome, WriteResult
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
 from memory.stores.reviews import ReviewItem
+from memory.write.write_path import naming
 from safety.secret_detection.detect import redact_secrets
 
 MAX_REASON: Final = 500
@@ -31,8 +32,10 @@ class MemoryReview(RequestMemory):
     """Lists and decides what waits for this person."""
 
     async def waiting(self, limit: int = 10) -> list[ReviewItem]:
-        """Return the open entries, oldest first."""
-        return await self.dependencies.reviews.waiting(self.access, limit)
+        """Return the open entries, oldest first. The reason names the memory that an entry would
+        replace, while that memory exists."""
+        waiting = await self.dependencies.reviews.waiting(self.access, limit)
+        return [await self._naming(item) for item in waiting]
 
     async def decided(self, limit: int = 10) -> list[ReviewItem]:
         """Return the decided entries without their text, latest first."""
@@ -95,6 +98,14 @@ class MemoryReview(RequestMemory):
         item = await self._take(review_id, "rejected", redact_secrets(reason[:MAX_REASON]).text)
         await self.dependencies.memories.delete(self.access, [item.record.id])
         await self.audit("memory_review", decision="rejected", review=review_id)
+
+    async def _naming(self, item: ReviewItem) -> ReviewItem:
+        if not item.record.supersedes:
+            return item
+        old = await self.dependencies.memories.get(self.access, item.record.supersedes)
+        if old is None or not old.current:
+            return item
+        return replace(item, reason=naming(item.reason, old.content))
 
     async def _approve_document(self, review_id: str) -> WriteResult:
         item = await self._take(review_id, "approved", "")

@@ -54,7 +54,8 @@ NOT_OPERATOR: Final = "Only operators can store memories for everybody. I propos
 NO_PROJECT: Final = "Which project? Choose one with `/project` first."
 
 REPLACES: Final = "I now remember “{new}”. It replaces “{text}”."
-MAY_REPLACE: Final = "It may replace “{text}”."
+MAY_REPLACE: Final = "It may replace a memory."
+MAY_REPLACE_THIS: Final = "It may replace “{text}”."
 WOULD_REPLACE: Final = "It would replace “{text}”."
 CANDIDATES: Final = 10
 """Memories that are compared with a statement that announces a change."""
@@ -140,7 +141,11 @@ class WritePath:
         shared = draft.scope is not Scope.USER and not access.operates
         review = _review(result, prepared, replaced, shared=shared)
         if review is not None:
-            return await self._queue(request, access, record, *review, prepared)
+            queued = await self._queue(request, access, record, *review, prepared)
+            old = "" if replaced is None else replaced.record.content
+            return (
+                replace(queued, reason=naming(queued.reason, old)) if queued.review_id else queued
+            )
         notices, replacement = prepared.notices, ""
         if replaced is not None:
             old, new = replaced.record.content, record.content
@@ -353,17 +358,27 @@ def _review(
     result: ValidationResult, prepared: Prepared, replaced: Replaced | None, *, shared: bool
 ) -> tuple[ValidationResult, str] | None:
     """Return the result and the reason of a review; None if the record may be stored. `shared`: it
-    would be read by others, and the person is no operator."""
-    old = "" if replaced is None else shown_in_notice(replaced.record.content)
+    would be read by others, and the person is no operator. The reason is stored, so it does not
+    contain the text of another memory, which may be deleted before the decision."""
     if result.tier is IngestionTier.FLAG_REVIEW or prepared.doubtful or shared:
         reason = NOT_OPERATOR if shared else result.reason
         if prepared.doubtful and result.approved:
             reason = DOUBTFUL
-        return result, reason if replaced is None else f"{reason} {WOULD_REPLACE.format(text=old)}"
+        return result, reason
     if replaced is not None and not replaced.certain:
         result = replace(result, tier=IngestionTier.FLAG_REVIEW, code=Code.REPLACES)
-        return result, MAY_REPLACE.format(text=old)
+        return result, MAY_REPLACE
     return None
+
+
+def naming(reason: str, old: str) -> str:
+    """Return the reason of a review with the text that the memory would replace; empty for none."""
+    if not old:
+        return reason
+    text = shown_in_notice(old)
+    if reason == MAY_REPLACE:
+        return MAY_REPLACE_THIS.format(text=text)
+    return f"{reason} {WOULD_REPLACE.format(text=text)}"
 
 
 def _blocked(record: Record, result: ValidationResult, prepared: Prepared) -> WriteResult:

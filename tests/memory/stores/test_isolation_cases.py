@@ -10,9 +10,9 @@ from memory.ports.memories import Filter, MemoryStore
 from memory.stores.rows import INSERT, values_of
 from memory.stores.share_audiences import audiences_of
 from tests.memory.model.scope_cases import ADA, BEN, MAY, SEEN, SHOWN, of
-from tests.memory.stores.conftest import Engine
 from tests.memory.stores.test_isolation_pools import JOIN, SHARE
 from tests.support.clock import FakeClock
+from tests.support.databases import Engine
 
 CHANGEABLE = Statement(f"SELECT m.id FROM memories m WHERE m.id = :id AND {MAY_CHANGE}")
 

@@ -83,6 +83,20 @@ async def test_a_pending_memory_replaces_nothing_and_names_what_it_would_replace
         assert "It would replace" in note.note
 
 
+async def test_a_pending_memory_does_not_keep_the_text_that_it_would_replace() -> None:
+    async with memory_rig(grounding=Grounding(FakeVerifier(), WritePolicy.CONFIRM)) as rig:
+        ada = await rig.handle("ada")
+        old = await ada.write.remember(Draft("I prefer tabs over spaces", Kind.PREFERENCE))
+        said = "I prefer spaces now, not tabs"
+        handle = await rig.handle("ada", says=said)
+        await handle.write.infer(Draft("Prefers spaces", Kind.PREFERENCE, quote=said))
+        (item,) = await handle.review.waiting()
+        assert item.reason.endswith("It would replace “I prefer tabs over spaces”.")
+        assert await ada.privacy.delete([old.memory_id])
+        (item,) = await handle.review.waiting()
+        assert "tabs over spaces" not in f"{item.reason} {item.record.content}"
+
+
 def test_a_note_with_underscores_stays_one_italic_line() -> None:
     result = WriteResult(Outcome.STORED, "stored", "Stored.", notices=("It replaces “a_b *c*”.",))
     assert footer_of((result,)).note == "_It replaces “a\\_b \\*c\\*”._"
