@@ -167,6 +167,10 @@ PEOPLE: Final = (
         UNIQUE (tenant, person, conversation)
     ) {BY_KEY}""",
     "CREATE INDEX memory_sessions_at ON memory_sessions (at)",
+    f"""CREATE TABLE room_bindings (
+        tenant text NOT NULL, channel text NOT NULL, project text NOT NULL, at bigint NOT NULL,
+        PRIMARY KEY (tenant, channel)
+    ) {BY_KEY}""",
 )
 DOCUMENTS: Final = (
     f"""CREATE TABLE memory_reviews (

@@ -28,13 +28,15 @@ from memory.commands.open_questions import (
     answered_in,
 )
 from memory.commands.privacy import chosen, imported
+from memory.commands.project import ProjectCommands
+from memory.knowledge.bindings import RoomBindings
+from memory.knowledge.reader import KnowledgeReader
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Kind
 from memory.model.scope import channel_of
 from memory.service.handle import Memory, MemoryHandle
 from memory.service.links import side_of
 from memory.service.people import People
-from memory.text.display import one_line
 from memory.transfer.exporter import personal_file
 from memory.turns.notices import UNDO, deliver_notices, entries_at, keep_buttons, request_notice
 
@@ -78,7 +80,7 @@ SPECS: Final = (
         True,
         "project",
         True,
-        "a number or name, or: none",
+        "a number or name, or: none; in a channel: bind PROJECT, unbind",
     ),
     *documents.SPECS,
     CommandSpec(
@@ -110,6 +112,8 @@ class MemoryCommands:
         handoff_commands: HandoffCommands,
         agent_commands: AgentCommands,
         sync_problem: SyncProblem,
+        bindings: RoomBindings,
+        repositories: KnowledgeReader | None = None,
         *,
         episodic_days: int,
         notes: bool = True,
@@ -125,6 +129,7 @@ class MemoryCommands:
         self._lists = MemoryLists(questions)
         self._forgetting = ForgetCommands(questions)
         self._documents = DocumentCommands(sync_problem, questions)
+        self._projects = ProjectCommands(people, bindings, repositories, self._documents.figures)
         self._days = episodic_days
         self._notes = notes
         self._episodic = episodic
@@ -134,7 +139,7 @@ class MemoryCommands:
             "forget": self._forget,
             "privacy": self._privacy,
             "undo": self._undo,
-            "project": self._project,
+            "project": self._projects.run,
             "soul": self._documents.soul,
             "bible": self._documents.bible,
             "link": self._link,
@@ -259,25 +264,6 @@ class MemoryCommands:
                 notes=notes,
             )
         )
-
-    async def _project(self, handle: MemoryHandle, caller: Caller, text: str) -> Reply:
-        if caller.place.audience is not Audience.DIRECT:
-            raise BadInput(texts.PROJECT_OF_ROOM)
-        if text:
-            title = await self._people.choose_project(handle.request, text)
-            chosen = (
-                f"The project is now **{one_line(title)}**." if title else "No project is chosen."
-            )
-            return Reply(chosen)
-        known = await self._people.projects(handle.request)
-        if not known:
-            return Reply(texts.NO_PROJECT)
-        lines = [
-            f"{number}. {one_line(title)}{' ← now' * (project == handle.access.project)}"
-            for number, (project, title) in enumerate(known, 1)
-        ]
-        choices = "\n".join(("Which one? `/project NUMBER`, or `/project none`", "", *lines))
-        return Reply("\n\n".join(filter(None, (choices, await self._documents.figures(handle)))))
 
     async def _link(self, _handle: MemoryHandle, caller: Caller, text: str) -> Reply:
         return await self._linking.run(caller, text)

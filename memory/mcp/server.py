@@ -23,6 +23,7 @@ from memory.mcp.agent_tools import AGENT_TOOLS
 from memory.mcp.conversation_tools import CONVERSATION_TOOLS
 from memory.mcp.event_stream import EventStreams
 from memory.mcp.handoff_tools import HANDOFF_TOOLS
+from memory.mcp.knowledge_tools import KNOWLEDGE_TOOLS
 from memory.mcp.memory_tools import MEMORY_TOOLS
 from memory.mcp.names import SESSION, ServerName
 from memory.mcp.pool_tools import POOL_TOOLS
@@ -55,6 +56,7 @@ log = structlog.get_logger(__name__)
 ALL_TOOLS: Final[tuple[AnyTool, ...]] = (
     *CONVERSATION_TOOLS,
     *MEMORY_TOOLS,
+    *KNOWLEDGE_TOOLS,
     *AGENT_TOOLS,
     *HANDOFF_TOOLS,
     *POOL_TOOLS,

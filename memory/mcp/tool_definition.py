@@ -13,6 +13,7 @@ from memory.agents.model import Capability
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.brain.documents import Brain
+from memory.knowledge.reader import KnowledgeReader
 from memory.mcp.names import ServerName
 from memory.ports.agent_tasks import AgentTasks
 from memory.service.handle import Memory, MemoryHandle
@@ -75,6 +76,8 @@ class McpServices:
     poll_seconds: float = 2.0
     """Seconds between two looks for events of an open stream."""
     brief: BriefLimits = field(default_factory=BriefLimits)
+    repositories: KnowledgeReader | None = None
+    """Searches repositories, where that is enabled."""
 
 
 @dataclass(frozen=True, slots=True)

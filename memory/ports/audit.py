@@ -20,6 +20,7 @@ AuditAction = Literal[
     "memory_erase",
     "security_event",
     "access_change",
+    "room_binding",
     "agent_auth",
     "pool_operation",
     "handoff",

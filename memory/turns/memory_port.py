@@ -9,6 +9,7 @@ from gateway.message import Place
 from gateway.people import PersonId, Principal
 from gateway.ports.memory import Caller, TurnMemory
 from memory.brain.documents import Brain
+from memory.knowledge.reader import KnowledgeReader
 from memory.model.record import Tier
 from memory.model.trust import InputKind
 from memory.ports.memories import Filter, MemoryStore
@@ -44,12 +45,14 @@ class GatewayMemory:
         rules: TurnRules | None = None,
         retriever: Recall | None = None,
         briefs: BackendBriefs | None = None,
+        repositories: KnowledgeReader | None = None,
     ) -> None:
         """Without a `retriever` only the model's search finds memories. `briefs` replaces the brief
-        that is made of the stored memories."""
+        that is made of the stored memories; `repositories` searches repositories in chats."""
         self.retriever = retriever
         self.brain = brain
         self._memory = memory
+        self._repositories = repositories
         self._rules = rules or TurnRules()
         self.briefs = briefs or Briefs(store, self._rules.brief, edited=self._rules.has_backends)
 
@@ -64,6 +67,7 @@ class GatewayMemory:
             shows_notes=self._rules.notes if notes is None else notes,
             stores_turn=self._rules.episodic,
             has_backends=self._rules.has_backends,
+            repositories=self._repositories,
         )
 
     async def knows(self, tenant: str, place: Place, message_ids: Sequence[str]) -> bool:

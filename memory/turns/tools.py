@@ -211,13 +211,13 @@ class MemoryTools:
             case UPDATE.name:
                 return await self._documents.call(name, arguments)
             case "memory_store":
-                return await self._store(_read(StoreArguments, arguments))
+                return await self._store(read_arguments(StoreArguments, arguments))
             case "memory_search":
-                return await self._search(_read(SearchArguments, arguments))
+                return await self._search(read_arguments(SearchArguments, arguments))
             case "memory_brief":
-                return await self._brief(_read(BriefArguments, arguments))
+                return await self._brief(read_arguments(BriefArguments, arguments))
             case "memory_delete":
-                return await self._delete(_read(DeleteArguments, arguments))
+                return await self._delete(read_arguments(DeleteArguments, arguments))
         raise ToolError(f"there is no tool {name!r}")
 
     async def close(self) -> None:
@@ -307,7 +307,8 @@ def found_answer(record: Record, score: float) -> dict[str, object]:
     }
 
 
-def _read(model: type[_A], arguments: Mapping[str, object]) -> _A:
+def read_arguments(model: type[_A], arguments: Mapping[str, object]) -> _A:
+    """Return the arguments of a tool. Raises `ToolError` for those that cannot be used."""
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:

@@ -10,6 +10,7 @@ from gateway.ports import ToolProvider
 from gateway.ports.memory import NO_FOOTER, AnswerFooter, Caller, NoTools
 from gateway.ports.prompt_blocks import KnowledgeItem, PromptParts
 from memory.brain.documents import Brain
+from memory.knowledge.reader import KnowledgeReader
 from memory.model.recollection import Recalled
 from memory.model.record import short_id
 from memory.ports.recall import MAX_RESULTS, Query, Recall
@@ -19,6 +20,8 @@ from memory.service.handle import MemoryHandle
 from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brain_tool import UPDATE, BrainTool
 from memory.turns.brief import Briefs
+from memory.turns.knowledge_tools import SKILL as REPOSITORIES
+from memory.turns.knowledge_tools import CombinedTools, KnowledgeTools
 from memory.turns.notices import (
     deliver_notices,
     entries_at,
@@ -68,8 +71,10 @@ class MemoryTurn:
         shows_notes: bool,
         stores_turn: bool,
         has_backends: bool = False,
+        repositories: KnowledgeReader | None = None,
     ) -> None:
-        """`has_backends`: memories may also be outside the database."""
+        """`has_backends`: memories may also be outside the database. `repositories` searches what
+        this request may read."""
         self._caller = caller
         self._handle = handle
         self._briefs = briefs
@@ -86,11 +91,16 @@ class MemoryTurn:
         self._tools = MemoryTools(
             handle, lambda: briefs.fresh(handle), external, shown, self._brain_tool
         )
+        self._knowledge_tools = (
+            None if repositories is None else KnowledgeTools(repositories, handle.request, external)
+        )
 
     @property
     def tools(self) -> ToolProvider:
-        """The memory tools and the tool for documents."""
-        return self._tools
+        """The memory tools, the tool for documents, and those that search repositories."""
+        if self._knowledge_tools is None:
+            return self._tools
+        return CombinedTools(self._tools, self._knowledge_tools)
 
     def reads(self, material: Sequence[Material]) -> None:
         """Note text that the model reads and the person did not write."""
@@ -108,7 +118,10 @@ class MemoryTurn:
         self._shown.add(brief.ids)
         self.reads(brief.external)
         personal, shared = brief.by_block
-        return PromptParts(SKILL, parts.soul, personal, parts.bible, parts.heartbeat, shared)
+        skill = SKILL
+        if self._knowledge_tools is not None and await self._knowledge_tools.offered():
+            skill = f"{SKILL}\n\n{REPOSITORIES}"
+        return PromptParts(skill, parts.soul, personal, parts.bible, parts.heartbeat, shared)
 
     @property
     def recalls(self) -> bool:

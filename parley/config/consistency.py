@@ -78,9 +78,10 @@ def unknown_tools(settings: Settings) -> list[Problem]:
     if not settings.tools:
         return []
     # Imported here: most configurations have no rules, and memory's modules are large.
+    from memory.turns.knowledge_tools import BY_NAME as SEARCHES  # noqa: PLC0415 - as said above
     from memory.turns.turn import OWN_TOOLS as MEMORY_TOOLS  # noqa: PLC0415 - as said above
 
-    own_tools = {SET_TASK.name, *MEMORY_TOOLS}
+    own_tools = {SET_TASK.name, *MEMORY_TOOLS, *SEARCHES}
     servers, problems = settings.mcp.servers, []
     for name in settings.tools:
         server, separator, tool = name.partition("__")

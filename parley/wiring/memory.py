@@ -36,6 +36,8 @@ from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding, WritePolicy
 from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
 from memory.grounding.web_sources import Tracker
+from memory.knowledge.bindings import RoomBindings
+from memory.knowledge.reader import KnowledgeReader
 from memory.model.plans import BUILT_IN, Plan, Plans
 from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
@@ -125,6 +127,7 @@ def wire_memory(
     judge: RelevanceJudge | None = None,
     written: Callable[[str, str], None] | None = None,
     backends: Sequence[GuardedBackend] = (),
+    repositories: KnowledgeReader | None = None,
 ) -> WiredMemory:
     """The memory of a configuration; without it where it is off.
 
@@ -132,7 +135,7 @@ def wire_memory(
     projects; `watch` receives a measurement of every recall; `check` knows the members of a
     project, and without it nobody can use a project in private; `judge` reads citations, where
     that is configured; `written` receives the outcome and the code of every write. `backends` are
-    those of `load_backends`.
+    those of `load_backends`; `repositories` searches repositories in chats.
     """
     section = settings.memory
     if not section.enabled:
@@ -168,11 +171,13 @@ def wire_memory(
         )
     )
     questions = Questions(states.of("parley", "memory-questions"))
+    bindings = RoomBindings(stores.room_bindings, audit, clock)
     agents = wire_agents(stores, people, path, clock, agent_limits(settings), places)
     return WiredMemory(
         remembering=GatewayMemory(
             *(memory, stores.memories, brain, _turn_rules(settings, backends), recall),
             briefs=_backend_briefs(settings, backends),
+            repositories=repositories,
         ),
         commands=_commands(
             settings,
@@ -183,6 +188,8 @@ def wire_memory(
             agents,
             sync,
             clock,
+            bindings,
+            repositories,
         ),
         humans=links,
         memory=memory,
@@ -229,6 +236,8 @@ def _commands(
     agents: WiredAgents,
     sync: SiteSync,
     clock: Clock,
+    bindings: RoomBindings,
+    repositories: KnowledgeReader | None,
 ) -> MemoryCommands:
     section = settings.memory
     return MemoryCommands(
@@ -239,6 +248,8 @@ def _commands(
         HandoffCommands(agents.handoffs, clock),
         AgentCommands(agents.registry, agents.origins, agents.overview, questions),
         sync.problem,
+        bindings,
+        repositories,
         episodic_days=min(section.episodic_ttl_days, section.episodic_max_ttl_days),
         notes=section.notes,
         episodic=section.episodic,

@@ -65,6 +65,7 @@ from memory.stores.memories import SqlMemories
 from memory.stores.people import PeopleStore
 from memory.stores.personal_data import MemoryCounts, SqlMemoryPersonalData
 from memory.stores.reviews import ReviewStore
+from memory.stores.room_bindings import RoomBindingStore
 from memory.stores.search import RecallStore, searches_on
 from memory.stores.waiting_turns import WaitingTurns
 from parley.config import Settings
@@ -251,6 +252,7 @@ class MemoryStores:
     webhooks: WebhookStore
     origins: SqlOrigins
     agent_overview: SqlAgentOverview
+    room_bindings: RoomBindingStore
     upkeep: Mapping[str, Callable[[], Awaitable[int]]]
 
 
@@ -280,6 +282,7 @@ def memory_stores(database: Database, clock: Clock) -> MemoryStores:
         webhooks=SqlWebhooks(database),
         origins=SqlOrigins(database, signal),
         agent_overview=SqlAgentOverview(database),
+        room_bindings=RoomBindingStore(database),
         upkeep={
             "people": lambda: people.prune(clock.now()),
             "tokens": lambda: tokens.prune(clock.now()),

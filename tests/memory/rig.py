@@ -27,6 +27,8 @@ from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
 from memory.grounding.decision import Grounding
+from memory.knowledge.bindings import RoomBindings
+from memory.knowledge.reader import KnowledgeReader
 from memory.model.plans import Plans
 from memory.model.record import Record
 from memory.model.scope import AccessScope
@@ -246,6 +248,7 @@ def rig_on(
     projects: ProjectRules | None = None,
     history: History | None = None,
     key: bytes = b"key",
+    repositories: KnowledgeReader | None = None,
 ) -> Rig:
     """A memory over these stores; open questions are kept in `database`, and so is what
     conversations keep, unless `history` has it, and turns that wait, unless `keep` has them."""
@@ -287,7 +290,7 @@ def rig_on(
     states = SqliteAdapterStates(database, clock)
     questions = Questions(states.of("parley", "memory-questions"))
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
-    remembrance = KeptRemembrance(memory, stores.memories, brain)
+    remembrance = KeptRemembrance(memory, stores.memories, brain, repositories=repositories)
     remembrance.keep = keep or kept_here
     return Rig(
         memory,
@@ -300,6 +303,8 @@ def rig_on(
             HandoffCommands(agents.handoffs, clock),
             AgentCommands(agents.registry, agents.origins, agents.overview, questions),
             sync.problem,
+            RoomBindings(stores.room_bindings, audit, clock),
+            repositories,
             episodic_days=90,
         ),
         remembrance,

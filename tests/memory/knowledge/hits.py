@@ -1,0 +1,65 @@
+"""Repositories and results for tests, and a search over results that are given to it."""
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from memory.knowledge.access import KnowledgeAccess, reads
+from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
+
+AT: Final = datetime(2026, 11, 2, tzinfo=UTC)
+COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
+REPOSITORY: Final = Repository(
+    id="r1",
+    tenant="default",
+    project="",
+    name="shop",
+    folder="/srv/shop",
+    git_dir="/srv/shop/.git",
+    remote="https://github.com/example/shop.git",
+    private=False,
+    rooms=(),
+    branches=(),
+    created_at=AT,
+)
+HIT: Final = Hit(
+    repository=REPOSITORY,
+    path="docs/adrs/ADR-007-queue.md",
+    branch="main",
+    commit=COMMIT,
+    first_line=3,
+    last_line=9,
+    symbol="",
+    heading="Decision",
+    kind=FileKind.DECISION,
+    title="ADR-007: Use a queue",
+    status="accepted",
+    superseded_by="",
+    text="We use a queue because orders come in bursts.",
+    score=2.5,
+    ingested_at=AT,
+)
+
+
+@dataclass
+class GivenHits:
+    """Implements `Search` and `Readable`: everything that the rule allows, whatever is asked."""
+
+    hits: list[Hit] = field(default_factory=list)
+    asked: list[KnowledgeQuery] = field(default_factory=list)
+    accesses: list[KnowledgeAccess] = field(default_factory=list)
+
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+        self.asked.append(query)
+        self.accesses.append(access)
+        found = [hit for hit in self.hits if reads(access, hit.repository)]
+        return [hit for hit in found if not query.kinds or hit.kind in query.kinds][: query.limit]
+
+    async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
+        found = {hit.repository.name: hit.repository for hit in self.hits}
+        return [one for _, one in sorted(found.items()) if reads(access, one)][:limit]
+
+
+def hit_of(repository: Repository, text: str, **changes: object) -> Hit:
+    """A result from a repository."""
+    return replace(HIT, repository=repository, text=text, **changes)  # type: ignore[arg-type] # named as the fields
