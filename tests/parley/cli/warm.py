@@ -14,10 +14,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from fcntl import ioctl
 from pathlib import Path
 from typing import IO, Final, NoReturn
 
@@ -103,6 +105,22 @@ class Warm:
             os.close(terminal)
             tells.close()
             return await _status(told, LAUNCH)
+
+    def at_terminal(
+        self, terminal: int, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]
+    ) -> tuple[int, socket.socket]:
+        """Start a command that this terminal, closed here, controls; its pid, and the socket that
+        its exit status comes over. Raises `TimeoutError` where it does not start."""
+        told, tells = socket.socketpair()
+        descriptors = [terminal, terminal, terminal, tells.fileno()]
+        socket.send_fds(self._asks, [_request(arguments, cwd, env)], descriptors)
+        os.close(terminal)
+        tells.close()
+        told.settimeout(LAUNCH)
+        pid = b""
+        while not pid.endswith(b"\n"):
+            pid += told.recv(1)
+        return int(pid), told
 
     @asynccontextmanager
     async def running(
@@ -197,6 +215,9 @@ def _become(request: Mapping[str, object], standard: Sequence[int]) -> NoReturn:
     for number, descriptor in enumerate(standard):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if os.isatty(0):
+        ioctl(0, termios.TIOCSCTTY, 0)  # Ctrl-C there is a signal here
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

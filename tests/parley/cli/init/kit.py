@@ -4,6 +4,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import struct
 import termios
 import time
@@ -13,12 +14,15 @@ from fcntl import ioctl
 from pathlib import Path
 
 from simulators.base import PlatformSimulator
-from tests.parley.cli.kit import PROGRAM, environment
+from tests.parley.cli.kit import ROOT, environment
+from tests.parley.cli.warm import warm
 from tests.support.patience import LAUNCH
 
 SECRET = {"token", "bot_token", "app_token", "signing_secret", "access_token", "app_secret",
           "verify_token"}  # fmt: skip
 CREDENTIALS = SECRET | {"application_id", "phone_number_id"}
+STATUS = 20
+"""Bytes of an exit status."""
 AGAIN = 3.0
 """Seconds after which a person presses Ctrl-C again."""
 
@@ -37,9 +41,10 @@ def pointed_at(simulator: PlatformSimulator) -> tuple[dict[str, str], list[str]]
 class Typing:
     """A person at a terminal of some width: reads what is printed, and types."""
 
-    def __init__(self, descriptor: int, pid: int) -> None:
+    def __init__(self, descriptor: int, pid: int, status: socket.socket) -> None:
         self._descriptor = descriptor
         self.pid = pid
+        self._status = status
         self.said = ""
         self._read = 0
         self._pressed = b""
@@ -84,10 +89,9 @@ class Typing:
                 except OSError:  # the other side is closed
                     piece = b""
                 self.said += piece.decode(errors="replace").replace("\r\n", "\n")
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
+            if select.select([self._status], [], [], 0)[0]:
                 self.pid = 0
-                return os.waitstatus_to_exitcode(status)
+                return int(self._status.recv(STATUS))
         raise AssertionError(f"it did not end: {self.said}")
 
 
@@ -95,18 +99,19 @@ class Typing:
 def at_terminal(
     *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, columns: int = 100
 ) -> Iterator[Typing]:
-    """A running `parley` with a terminal of its own; killed at the end if it still runs."""
-    pid, descriptor = pty.fork()
-    if pid == 0:
-        os.chdir(cwd)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell in the background ignores it
-        os.execve(PROGRAM[0], [*PROGRAM, *arguments], {**environment(env), "TERM": "dumb"})
+    """A running `parley` with a terminal of its own, in a process that has imported it already;
+    killed at the end if it still runs."""
+    imported = warm(os.environ["PATH"], str(ROOT))
+    descriptor, terminal = pty.openpty()
     ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    person = Typing(descriptor, pid)
-    try:
-        yield person
-    finally:
-        if person.pid:
-            os.kill(person.pid, signal.SIGKILL)
-            os.waitpid(person.pid, 0)
-        os.close(descriptor)
+    variables = {**environment(env), "TERM": "dumb"}
+    pid, status = imported.at_terminal(terminal, arguments, cwd=cwd, env=variables)
+    person = Typing(descriptor, pid, status)
+    with status:
+        try:
+            yield person
+        finally:
+            if person.pid:
+                os.kill(person.pid, signal.SIGKILL)
+                status.recv(STATUS)
+            os.close(descriptor)
