@@ -3,15 +3,17 @@
 import functools
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from gateway.markdown import tree
 from gateway.markdown.parse import parse
-from gateway.markdown.tree import Table
+from gateway.markdown.tree import Document, Table
 from gateway.message import Part
+from gateway.platforms import discover, renderer_of
 from gateway.render import render
 from tests.gateway.render.readers import holds, visible
 from tests.gateway.render.test_properties import LIMITS, PLATFORMS, check
@@ -66,9 +68,11 @@ def ordinary(size: int) -> str:
     return (ORDINARY * (size // len(ORDINARY) + 1))[:size]
 
 
-def counted(markdown: str, platform: str) -> tuple[int, list[Part]]:
-    """The lines of Python that rendering runs through: no load on the machine changes them."""
-    render("**a**", platform)
+Result = TypeVar("Result")
+
+
+def counted(job: Callable[[], Result]) -> tuple[int, Result]:
+    """The lines of Python that a job runs through: no load on the machine changes them."""
     steps = 0
 
     def trace(_frame: FrameType, _event: str, _arg: Any) -> Any:
@@ -79,15 +83,31 @@ def counted(markdown: str, platform: str) -> tuple[int, list[Part]]:
     outer = sys.gettrace()
     sys.settrace(trace)
     try:
-        parts = render(markdown, platform)
+        result = job()
     finally:
         sys.settrace(outer)
-    return steps, parts
+    return steps, result
+
+
+@functools.cache
+def parsing_steps(markdown: str) -> tuple[int, Document]:
+    """The lines that parsing runs through, and the tree."""
+    parse("**a**")
+    return counted(lambda: parse(markdown))
+
+
+def rendering_steps(markdown: str, platform: str) -> tuple[int, list[Part]]:
+    """The lines that parsing and rendering run through, and the messages."""
+    renderer = renderer_of(discover().manifests[platform])
+    renderer(parse("**a**"))
+    parsing, blocks = parsing_steps(markdown)
+    rendering, parts = counted(lambda: renderer(blocks))
+    return parsing + rendering, parts
 
 
 @functools.cache
 def ordinary_steps(size: int, platform: str) -> int:
-    return counted(ordinary(size), platform)[0]
+    return rendering_steps(ordinary(size), platform)[0]
 
 
 def timed(markdown: str, platform: str) -> tuple[float, list[Part]]:
@@ -114,7 +134,7 @@ def check_shown(parts: list[Part], markdown: str, platform: str) -> None:
 @pytest.mark.parametrize("name", SEEDS)
 def test_no_text_needs_much_more_work_than_an_ordinary_one(name: str, platform: str) -> None:
     markdown = huge(name, COUNTED)
-    steps, parts = counted(markdown, platform)
+    steps, parts = rendering_steps(markdown, platform)
     assert steps <= ordinary_steps(len(markdown), platform) * COUNTED_TIMES
     check_shown(parts, markdown, platform)
 
@@ -132,11 +152,13 @@ def test_texts_of_full_length_need_no_more_work(name: str, platform: str) -> Non
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("markdown", [NESTED, "> " * 500 + "a", "- " * 500 + "a", "[" * 5_000])
+@pytest.mark.usefixtures("parsed_once")
 def test_deep_nesting_is_limited(markdown: str, platform: str) -> None:
     check(markdown, platform)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.usefixtures("parsed_once")
 def test_two_hundred_thousand_ordinary_characters_are_rendered(platform: str) -> None:
     markdown = ordinary(tree.MAX_SOURCE)
     check_shown(render(markdown, platform), markdown, platform)
