@@ -5,11 +5,9 @@ import json
 import sqlite3
 from pathlib import Path
 
-import pytest
-
 from simulators.anthropic import Answer, UseTool
 from simulators.base import CanForward
-from tests.e2e.conftest import VARIANTS, only, open_lab_with_model
+from tests.e2e.conftest import only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import a_day_passes, direct, kept
 
@@ -29,7 +27,6 @@ async def rows(lab: Lab, query: str) -> list[str]:
     return await lab.app.storage.long_lived.run_job(read)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
 async def test_a_forwarded_instruction_is_asked_about_and_a_forwarded_command_is_ignored(
     variant: str, tmp_path: Path
 ) -> None:
@@ -56,7 +53,7 @@ async def test_a_forwarded_instruction_is_asked_about_and_a_forwarded_command_is
         assert '<material kind=\\"forwarded\\"' in told, "the history still says so"
 
 
-@only("discord", "slack-socket", "slack-http")
+@only("discord", "slack-socket")
 async def test_a_mentioned_name_is_not_a_statement_of_the_author(
     variant: str, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from tests.e2e.conftest import ROOMS, only
 from tests.e2e.harness import Lab, by_bot
 from tests.e2e.test_memory import HEDGED, Talk, direct
 
-EDITABLE = only("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+EDITABLE = only("discord", "slack-socket", "telegram-polling")
 """A bot of WhatsApp can change no message."""
 
 

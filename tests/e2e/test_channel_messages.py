@@ -12,7 +12,7 @@ from tests.e2e.conftest import only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk
 
-CHANNELS = only("telegram-polling", "telegram-webhook")
+CHANNELS = only("telegram-polling")
 WORD = "HALIBUT"
 
 

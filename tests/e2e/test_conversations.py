@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from simulators.base import PlatformSimulator, SimFile
-from tests.e2e.conftest import DELETIONS, EDITS, ROOMS, open_lab
+from tests.e2e.conftest import (
+    DELETIONS,
+    EDITS,
+    EVERY_CONNECTION,
+    ROOMS_OF_EVERY_CONNECTION,
+    open_lab,
+)
 from tests.e2e.harness import Lab, by_bot
 
 PNG = bytes.fromhex(
@@ -12,6 +18,7 @@ PNG = bytes.fromhex(
 )
 
 
+@EVERY_CONNECTION
 async def test_a_direct_message_is_answered(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -22,6 +29,7 @@ async def test_a_direct_message_is_answered(lab: Lab) -> None:
     assert (await lab.reasons(message_id))[0] == "direct_message"
 
 
+@EVERY_CONNECTION
 async def test_earlier_messages_of_the_conversation_reach_the_model(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -32,6 +40,7 @@ async def test_earlier_messages_of_the_conversation_reach_the_model(lab: Lab) ->
     assert "turquoise" in (await lab.answer(room, after=1)).text
 
 
+@EVERY_CONNECTION
 async def test_two_people_have_two_conversations(lab: Lab) -> None:
     ada, ben = lab.platform.person("Ada"), lab.platform.person("Ben")
     await lab.platform.say(ada, lab.platform.direct(ada), "The password is swordfish")
@@ -41,7 +50,7 @@ async def test_two_people_have_two_conversations(lab: Lab) -> None:
     assert "swordfish" not in answer.text
 
 
-@ROOMS
+@ROOMS_OF_EVERY_CONNECTION
 async def test_a_mention_in_a_channel_is_answered_and_other_messages_are_not(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     ignored = await lab.platform.say(ada, room, "nobody asked you")
@@ -51,7 +60,7 @@ async def test_a_mention_in_a_channel_is_answered_and_other_messages_are_not(lab
     assert stored == []
 
 
-@ROOMS
+@ROOMS_OF_EVERY_CONNECTION
 async def test_the_mention_is_removed_from_the_text_for_the_model(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     asked = await lab.platform.say(ada, room, "remember the number 4711", mention=True)
@@ -59,7 +68,7 @@ async def test_the_mention_is_removed_from_the_text_for_the_model(lab: Lab) -> N
     assert await lab.stored() == ["remember the number 4711"]
 
 
-@ROOMS
+@ROOMS_OF_EVERY_CONNECTION
 async def test_a_thread_is_a_separate_conversation(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     thread = await lab.platform.open_thread(ada, room, "the plan")
@@ -75,6 +84,7 @@ async def test_a_thread_is_a_separate_conversation(lab: Lab) -> None:
     assert "whales" in (await lab.answer(thread, after=1)).text
 
 
+@EVERY_CONNECTION
 async def test_commands_are_answered(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -85,6 +95,7 @@ async def test_commands_are_answered(lab: Lab) -> None:
     assert "2" in (await lab.answer(room, after=1)).text
 
 
+@EVERY_CONNECTION
 async def test_a_button_has_its_effect(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -104,6 +115,7 @@ async def test_a_button_has_its_effect(lab: Lab) -> None:
     assert any("deleted" in message.text for message in by_bot(lab.platform.shown(room)))
 
 
+@EVERY_CONNECTION
 async def test_attachments_reach_the_model(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -116,6 +128,7 @@ async def test_attachments_reach_the_model(lab: Lab) -> None:
     assert (read.reason, read.detail) == ("read", "1 of 1")
 
 
+@EVERY_CONNECTION
 async def test_a_picture_reaches_the_model(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -150,6 +163,7 @@ async def test_a_deletion_removes_the_stored_message(lab: Lab) -> None:
     await lab.until_stored([])
 
 
+@EVERY_CONNECTION
 async def test_an_event_that_arrives_twice_is_answered_once(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)
@@ -161,6 +175,7 @@ async def test_an_event_that_arrives_twice_is_answered_once(lab: Lab) -> None:
     assert len(await lab.quiet(room)) == 2
 
 
+@EVERY_CONNECTION
 async def test_the_rate_limit_is_announced_once(variant: str, tmp_path: Path) -> None:
     overrides = {"limits": {"user_per_minute": 2}, "conversation": {"overlap": "queue"}}
     async with open_lab(variant, tmp_path, overrides) as lab:
@@ -174,6 +189,7 @@ async def test_the_rate_limit_is_announced_once(variant: str, tmp_path: Path) ->
         assert len(said) == 3
 
 
+@EVERY_CONNECTION
 async def test_a_blocked_person_gets_no_answer(variant: str, tmp_path: Path) -> None:
     def block(platform: PlatformSimulator) -> dict[str, object]:
         return {"access": {"blocked_users": [platform.person("Mallory").id]}}

@@ -8,7 +8,7 @@ from simulators.anthropic.answers import last_user_text
 from simulators.base import Fault, FaultKind, PlatformSimulator
 from simulators.whatsapp.errors import GraphError
 from simulators.whatsapp.simulator import WhatsAppSimulator
-from tests.e2e.conftest import only, open_lab_with_model
+from tests.e2e.conftest import EVERY_CONNECTION, only, open_lab_with_model
 from tests.e2e.harness import FAST, Lab, by_bot
 from tests.support.patience import PATIENCE
 
@@ -149,6 +149,7 @@ async def test_a_chat_that_waits_does_not_delay_others(lab: Lab) -> None:
     await lab.answer(waits)
 
 
+@EVERY_CONNECTION
 async def test_messages_written_while_sockets_were_cut_are_answered(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = lab.platform.direct(ada)

@@ -10,7 +10,7 @@ from tests.e2e.conftest import ROOMS, only, open_lab
 from tests.e2e.harness import Lab, by_bot
 from tests.support.waiting import eventually
 
-ALL_ROOMS: Final = ("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+ALL_ROOMS: Final = ("discord", "slack-socket", "telegram-polling")
 
 
 def mention_of(platform: PlatformSimulator, person: SimPerson) -> str:
@@ -42,7 +42,7 @@ async def test_a_mention_of_everybody_is_not_answered(lab: Lab) -> None:
     assert len(await lab.quiet(room)) == 1
 
 
-@only("discord", "telegram-polling", "telegram-webhook")
+@only("discord", "telegram-polling")
 async def test_a_reply_to_the_assistant_needs_no_mention(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     await lab.platform.say(ada, room, "tell me about whales", mention=True)
@@ -52,7 +52,7 @@ async def test_a_reply_to_the_assistant_needs_no_mention(lab: Lab) -> None:
     await lab.answer(room, after=1)
 
 
-@only("discord", "slack-socket", "slack-http")
+@only("discord", "slack-socket")
 async def test_in_its_own_thread_the_assistant_answers_without_a_mention_if_configured(
     variant: str, tmp_path: Path
 ) -> None:
@@ -140,7 +140,7 @@ async def test_two_bots_do_not_answer_each_other_repeatedly(variant: str, tmp_pa
         assert len(await lab.quiet(room)) == answered + 1, "people are not held up"
 
 
-@only("telegram-polling", "telegram-webhook")
+@only("telegram-polling")
 async def test_an_inline_query_offers_possible_questions(lab: Lab) -> None:
     assert isinstance(lab.platform, TelegramSimulator)
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
@@ -153,7 +153,7 @@ async def test_an_inline_query_offers_possible_questions(lab: Lab) -> None:
     assert len(await lab.quiet(room)) == 1
 
 
-@only("telegram-polling", "telegram-webhook")
+@only("telegram-polling")
 async def test_an_inline_query_is_completed_from_the_persons_memories(lab: Lab) -> None:
     sim = lab.platform
     assert isinstance(sim, TelegramSimulator)

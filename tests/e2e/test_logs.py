@@ -17,7 +17,7 @@ from gateway.policy.decision import Decision
 from gateway.ports.usage import UsageRow
 from parley.config.secrets import secret_values
 from simulators.base import Fault, FaultKind, SimFile
-from tests.e2e.conftest import open_lab, open_lab_with_model
+from tests.e2e.conftest import EVERY_CONNECTION, open_lab, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_faults import SEND
 from tests.support.waiting import eventually
@@ -100,11 +100,13 @@ async def talking(variant: str, tmp_path: Path, log: Log) -> AsyncIterator[Lab]:
         yield lab
 
 
+@EVERY_CONNECTION
 async def test_no_text_and_no_secret_is_logged(talking: Lab, log: Log) -> None:
     await converse(talking)
     log.is_clean(secret_values(talking.app.settings))
 
 
+@EVERY_CONNECTION
 async def test_no_text_is_logged_when_the_platform_refuses_fails_and_disconnects(
     talking: Lab, log: Log
 ) -> None:
@@ -131,6 +133,7 @@ class Gossip:
         raise RuntimeError(f"{NAME} did {CANARY}")
 
 
+@EVERY_CONNECTION
 async def test_no_text_is_logged_in_errors(
     variant: str, tmp_path: Path, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from tests.support.waiting import eventually
 
 WORD = "HALIBUT"
 BIBLE = f"The word of the house is {WORD}."
-PLATFORMS = only("discord", "slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+PLATFORMS = only("discord", "slack-socket", "telegram-polling")
 ASKED = {
     "discord": "GET /guilds/{id}/members/{id}",
     "slack": "users.info",
@@ -100,7 +100,7 @@ def told_the_word(model: AnthropicSimulator) -> bool:
     return WORD in str(model.bodies[-1])
 
 
-@only("slack-socket", "slack-http", "telegram-polling", "telegram-webhook")
+@only("slack-socket", "telegram-polling")
 async def test_a_departure_takes_effect_immediately(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +213,7 @@ async def test_removing_the_bot_from_a_room_removes_all_memberships(
         )
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_leaving_a_channel_of_slack_is_not_leaving_the_workspace(
     variant: str, tmp_path: Path
 ) -> None:
@@ -227,7 +227,7 @@ async def test_leaving_a_channel_of_slack_is_not_leaving_the_workspace(
         assert told_the_word(model)
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_a_member_who_becomes_a_guest_of_slack_loses_access(
     variant: str, tmp_path: Path
 ) -> None:
@@ -244,7 +244,7 @@ async def test_a_member_who_becomes_a_guest_of_slack_loses_access(
         assert not told_the_word(model)
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_people_of_another_company_have_no_access_to_the_project_and_are_answered(
     variant: str, tmp_path: Path
 ) -> None:
@@ -268,7 +268,7 @@ async def test_people_of_another_company_have_no_access_to_the_project_and_are_a
         assert WORD not in (await alone.command("bible")).text
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_answers_in_a_shared_channel_use_no_project_memory(
     variant: str, tmp_path: Path
 ) -> None:

@@ -200,7 +200,7 @@ async def test_an_edit_changes_the_stored_message(lab: Lab) -> None:
     assert said == [(f"{new}[SECRET_REDACTED]",)]
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_a_mention_with_the_command_works_in_a_thread_of_slack(lab: Lab) -> None:
     ada, room = lab.platform.person("Ada"), lab.platform.room("general")
     talk = Talk(lab, ada, await lab.platform.open_thread(ada, room, "editors"))

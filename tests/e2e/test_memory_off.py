@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 
 from simulators.anthropic import Answer, AnthropicSimulator, UseTool
 from simulators.base import SimPerson
-from tests.e2e.conftest import ROOMS, VARIANTS, only, open_lab_with_model
+from tests.e2e.conftest import ROOMS, only, open_lab_with_model
 from tests.e2e.harness import Lab
 from tests.e2e.test_memory import Talk, direct
 from tests.e2e.test_notes import room_of, say
@@ -115,7 +115,6 @@ async def settled(lab: Lab) -> None:
         await consolidation.everything()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
 async def test_with_memory_off_nothing_is_recalled_or_stored(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada = direct(lab)
@@ -146,7 +145,6 @@ async def test_with_memory_off_nothing_is_recalled_or_stored(variant: str, tmp_p
         assert WORD not in json.dumps(model.bodies[-1])
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
 async def test_memory_can_be_off_in_one_conversation(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, model):
         ada, ben = direct(lab), direct(lab, "Ben")
@@ -182,7 +180,7 @@ async def test_in_a_room_memory_is_off_for_the_person_who_chose_it(
         assert (await in_sqlite(lab)).holding(WORD) <= {"outbox"}
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_memory_off_in_a_channel_applies_to_its_threads(variant: str, tmp_path: Path) -> None:
     async with open_lab_with_model(variant, tmp_path) as (lab, _model):
         ada = lab.platform.person("Ada")

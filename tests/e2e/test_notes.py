@@ -130,7 +130,7 @@ async def test_in_a_room_a_question_about_a_memory_is_private(lab: Lab) -> None:
         assert await kept(lab) == ["the server may time out under load"]
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_on_slack_undo_works_on_the_private_note(lab: Lab) -> None:
     ada = lab.platform.person("Ada")
     room = await room_of(lab, ada)
@@ -141,7 +141,7 @@ async def test_on_slack_undo_works_on_the_private_note(lab: Lab) -> None:
     assert await kept(lab) == []
 
 
-@only("slack-socket", "slack-http")
+@only("slack-socket")
 async def test_on_slack_the_note_is_in_the_thread_of_the_answer(lab: Lab) -> None:
     ada, channel = lab.platform.person("Ada"), lab.platform.room("general")
     message = await lab.platform.say(ada, channel, TABS, mention=True)
@@ -175,7 +175,7 @@ async def test_on_discord_a_note_after_a_command_is_private(lab: Lab) -> None:
     assert ("Noted: “I prefer tabs" in note.text, note.only_for) == (True, ada.id)
 
 
-@only("telegram-polling", "telegram-webhook")
+@only("telegram-polling")
 async def test_on_telegram_a_note_is_sent_with_the_next_direct_message_once(lab: Lab) -> None:
     ada, ben = direct(lab), direct(lab, "Ben")
     room = lab.platform.room("general")

@@ -147,7 +147,7 @@ async def test_in_a_room_a_stranger_is_not_answered_in_public(variant: str, tmp_
         assert await lab.stored() == ["good morning"]
 
 
-@only("telegram-polling", "telegram-webhook")
+@only("telegram-polling")
 async def test_a_link_to_the_bot_carries_the_owner_code(variant: str, tmp_path: Path) -> None:
     async with open_lab(variant, tmp_path) as lab:
         ada = lab.platform.person("Ada")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from simulators.anthropic import AnthropicSimulator
 from simulators.base import Fault, PlatformSimulator
-from tests.e2e.conftest import VARIANTS
+from tests.e2e.conftest import EVERY_CONNECTION, VARIANTS
 from tests.e2e.harness import Lab, app_on, by_bot, simulated
 from tests.e2e.test_faults import SEND
 
@@ -19,6 +19,7 @@ async def one_platform(variant: str) -> AsyncIterator[tuple[PlatformSimulator, i
         yield platform, port
 
 
+@EVERY_CONNECTION
 async def test_a_conversation_continues_after_a_restart(variant: str, tmp_path: Path) -> None:
     async with one_platform(variant) as (platform, port):
         ada = platform.person("Ada")
@@ -37,6 +38,7 @@ async def test_a_conversation_continues_after_a_restart(variant: str, tmp_path: 
             assert trace.outcome == "answered"
 
 
+@EVERY_CONNECTION
 async def test_accepted_messages_are_answered_by_the_next_process(
     variant: str, tmp_path: Path
 ) -> None:
@@ -62,6 +64,7 @@ async def test_accepted_messages_are_answered_by_the_next_process(
         await model.stop()
 
 
+@EVERY_CONNECTION
 async def test_unsent_answers_are_sent_by_the_next_process(variant: str, tmp_path: Path) -> None:
     async with one_platform(variant) as (platform, port):
         ada = platform.person("Ada")

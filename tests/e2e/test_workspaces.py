@@ -9,7 +9,7 @@ from simulators.slack import SlackSimulator
 from tests.e2e.conftest import only, open_lab
 from tests.e2e.harness import Lab
 
-WORKSPACES = only("discord", "slack-socket", "slack-http")
+WORKSPACES = only("discord", "slack-socket")
 
 
 def workspace(platform: PlatformSimulator) -> str:
