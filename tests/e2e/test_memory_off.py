@@ -74,10 +74,14 @@ def of_tables(tables: Mapping[str, Sequence[tuple[object, ...]]]) -> Stored:
     )
 
 
+WORD_INDEXES = ("memories_text", "shares_text")
+"""Tables that SQLite cannot list, and those that they consist of."""
+
+
 async def in_sqlite(lab: Lab) -> Stored:
     def read(db: sqlite3.Connection) -> Stored:
         listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%'"
-        names = [name for (name,) in db.execute(listed) if "memories_text" not in name]
+        names = [name for (name,) in db.execute(listed) if not name.startswith(WORD_INDEXES)]
         return of_tables({name: db.execute(f'SELECT * FROM "{name}"').fetchall() for name in names})
 
     return await lab.app.storage.long_lived.run_job(read)
