@@ -24,7 +24,7 @@ MAX_DETAILS: Final = 4_000
 MAX_PAGE: Final = 200
 """Statements that one call asks for."""
 MAX_STATEMENTS: Final = 2_000
-"""Statements of one owner in a backend: further ones are refused."""
+"""Statements of a backend that one person can read: further ones are neither stored nor read."""
 
 StatementScope = Literal["user", "project", "global"]
 

@@ -29,7 +29,7 @@ LOCKS: Final = 64
 AT_ONCE: Final = 10_000
 """Characters that are searched or checked on the event loop, beyond in a thread."""
 FULL: Final = (
-    "The memory backend {name} is full: it holds {number:,} memories of yours. Delete some first: "
+    "The memory backend {name} is full: you can read {number:,} memories in it. Delete some first: "
     "`/forget …`."
 )
 

@@ -80,4 +80,4 @@ class Lifespans:
 
 def _report(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("mounted_app_ended", exc_info=error)
+        log.error("mounted_app_failed", exc_info=error)

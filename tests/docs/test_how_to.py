@@ -166,7 +166,8 @@ async def test_a_colleague_gets_a_task_in_the_chat_and_the_agent_reads_the_resul
         offer = (await ben.shown())[-1]
         assert "Review the login form" in offer.text
         assert "You have accepted" in (await ben.press(offer, "Accept")).text
-        name, _, arguments = command_of("hand-over-a-task.md").partition(" ")
+        (command,) = commands_of("hand-over-a-task.md")
+        name, _, arguments = command.partition(" ")
         await ben.command(name, arguments)
         result = await agents.make(read)
         assert (result["status"], result["result"]) == (
@@ -175,11 +176,36 @@ async def test_a_colleague_gets_a_task_in_the_chat_and_the_agent_reads_the_resul
         )
 
 
-def command_of(page: str) -> str:
-    """The chat command of a page, without its slash."""
+async def test_what_an_agent_wrote_is_shown_and_taken_back(tmp_path: Path) -> None:
+    async with open_lab("telegram-polling", tmp_path) as lab:
+        ada = direct(lab)
+        await ada.say("hello")
+        agents = Agents(lab.app, {"Ada's agent": person_of(ada)})
+        await agents.make(calls_of("share-memories.md")[0])
+        number = agents.known["id of Ada's agent"]
+        text = "The billing service listens on port 8443."
+        given = {"type": "fact", "content": text, "agent_id": number}
+        await agents.make({"by": "Ada's agent", "tool": "memory_store", "arguments": given})
+        asked = await ada.command("memories", "review")
+        await ada.press(asked, asked.buttons[0].label)
+        show, take_back, unregister = (
+            command.replace("3f9a", number[:4]) for command in commands_of("control-agents.md")
+        )
+        assert number[:4] in (await ada.command("agents")).text
+        assert "8443" in (await ada.command(*show.split(" ", 1))).text
+        asked = await ada.command(*take_back.split(" ", 1))
+        assert "1 memory" in (await ada.press(asked, "Take back")).text
+        assert "8443" not in (await ada.command("memories")).text
+        asked = await ada.command(*unregister.split(" ", 1))
+        assert "unregistered" in (await ada.press(asked, "Unregister")).text
+        listed = {"by": "Ada's agent", "tool": "get_agents_for_user", "arguments": {}}
+        assert (await agents.make(listed))["agents"] == []
+
+
+def commands_of(page: str) -> list[str]:
+    """The chat commands of a page, without their slashes."""
     texts = [one.code for one in BLOCKS if one.page == HOW_TO / page and one.language == "text"]
-    (command,) = [text for text in texts if text.startswith("/")]
-    return command.strip().removeprefix("/")
+    return [text.strip().removeprefix("/") for text in texts if text.startswith("/")]
 
 
 async def test_a_memory_is_a_markdown_file_and_its_edit_reaches_the_answer(

@@ -103,7 +103,7 @@ async def test_a_life_that_does_not_begin_is_a_clear_error(lifespan: Lifespan) -
     with capture_logs() as logged, pytest.raises(StartError, match="did not start"):
         await listener.start()
     assert not listener.listening
-    assert [entry["event"] for entry in logged] == ["mounted_app_ended"]
+    assert [entry["event"] for entry in logged] == ["mounted_app_failed"]
 
 
 async def test_a_life_ends_where_the_port_is_taken(lifespan: Lifespan) -> None:
