@@ -26,7 +26,7 @@ from gateway.ports.memory_backend import (
     MemoryBackend,
     Statement,
 )
-from memory.backends.sound import is_sound
+from memory.backends.statement_validation import is_valid
 from safety.bounds import Bounds, Frozen, OutOfBounds, snapshot
 
 READ_SECONDS: Final = 2.0
@@ -145,7 +145,7 @@ class GuardedBackend:
     async def recall(
         self, access: BackendAccess, question: str, limit: int
     ) -> list[FoundStatement]:
-        """Return sound and visible results, best first; scores are 0 to 1."""
+        """Return valid and visible results, best first; scores are 0 to 1."""
         backend = self.backend
         if not isinstance(backend, CanRecall):
             return []
@@ -159,7 +159,7 @@ class GuardedBackend:
         return sorted(scored, key=lambda one: -one.score)
 
     async def list_statements(self, access: BackendAccess, after: Statement | None) -> Page:
-        """Return a page of sound and visible statements, newest first."""
+        """Return a page of valid and visible statements, newest first."""
         items = _items(
             await self._call(
                 "list",
@@ -217,7 +217,7 @@ class GuardedBackend:
             done="deleted",
             always=True,
         )
-        return [one for one in _items(gone, MAX_PAGE) if is_sound(one) and one.tenant == tenant]
+        return [one for one in _items(gone, MAX_PAGE) if is_valid(one) and one.tenant == tenant]
 
     async def export(self, tenant: str, persons: Sequence[str]) -> list[dict[str, object]]:
         """Return everything about these people, as copies within bounds."""
@@ -314,11 +314,11 @@ class GuardedBackend:
 
     def _visible(self, access: BackendAccess, items: Sequence[object]) -> list[Statement]:
         """Return the items that are statements within bounds and visible."""
-        sound = [one for one in items if is_sound(one)]
-        visible = [one for one in sound if access.sees(one)]
+        valid = [one for one in items if is_valid(one)]
+        visible = [one for one in valid if access.sees(one)]
         for number, reason in (
-            (len(items) - len(sound), "invalid"),
-            (len(sound) - len(visible), "not_visible"),
+            (len(items) - len(valid), "invalid"),
+            (len(valid) - len(visible), "not_visible"),
         ):
             if number:
                 self._count("memory_backend", f"dropped_{reason}")

@@ -7,7 +7,7 @@ from itertools import product
 from gateway.people import Audience
 from gateway.ports.memory_backend import MAX_DETAILS, Statement
 from memory.backends.conversion import backend_access_of, checked, record_of, statement_of
-from memory.backends.sound import is_sound
+from memory.backends.statement_validation import is_valid
 from memory.model.record import Evidence, Kind, Provenance, Record, Scope, SourceType, Tier, Trust
 from memory.model.scope import AccessScope, may_change, sees
 from memory.recall.selection import SUSPICIOUS, label_of
@@ -48,9 +48,9 @@ def test_everything_but_the_trust_survives_the_round_trip() -> None:
 
 
 def test_a_statement_for_a_backend_passes_the_checks_of_a_returned_one() -> None:
-    assert is_sound(statement_of(FULL))
+    assert is_valid(statement_of(FULL))
     longest = replace(FULL, content="x" * 1_000, derived_from=tuple(f"m-{n}" for n in range(20)))
-    assert is_sound(statement_of(longest))
+    assert is_valid(statement_of(longest))
     assert sum(map(len, statement_of(FULL).details.values())) < MAX_DETAILS
 
 

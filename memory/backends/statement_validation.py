@@ -25,7 +25,7 @@ _KINDS: Final = frozenset(kind.value for kind in Kind)
 _SCOPES: Final = frozenset(get_args(StatementScope))
 
 
-def is_sound(value: object) -> TypeGuard[Statement]:
+def is_valid(value: object) -> TypeGuard[Statement]:
     """True for a statement whose every field has the documented type and size."""
     if type(value) is not Statement:
         return False
