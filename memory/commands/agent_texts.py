@@ -27,7 +27,9 @@ NONE_AT_ALL: Final = "Nobody has an agent."
 GONE: Final = (
     "This agent is not registered any more. `/agents take-back ID` still takes back what it gave."
 )
-NO_DAY: Final = "{text!r} is no day. Write it as in 2026-11-23, or leave it out to take back all."
+NO_DAY: Final = (
+    "{text!r} is not a date. Write it as in 2026-11-23, or leave it out to take back everything."
+)
 FOOT: Final = (
     "_`/agents ID` shows what an agent wrote and shared. `/agents unregister ID` ends its access to"
     " pools. `/agents take-back ID` deletes what it gave. The first four characters of an id are "

@@ -20,9 +20,9 @@ SATURATION: Final = 1.2
 LENGTH: Final = 0.75
 """BM25's usual k1 and b."""
 FULL: Final = SATURATION + 1
-"""What a word of weight 1 counts in a short text that repeats it without end."""
+"""The score of a word of weight 1 in a short text that repeats it without end."""
 ABOVE: Final = 1.001
-"""What a decision that is lifted scores, times the score of the one that it replaces."""
+"""The score of a decision that is lifted, as a multiple of that of the one that it replaces."""
 MAX_SUMMED: Final = 20
 """Chunks of a file that count."""
 _DESCRIBING: Final = DOCUMENTS | frozenset(

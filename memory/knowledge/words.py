@@ -55,7 +55,7 @@ def filed_words(chunk: Chunk) -> FiledWords:
 
 
 def count_in(text: str, word: str) -> int:
-    """How often a word is among filed words."""
+    """The number of times that a word is among filed words."""
     place = text.find(f" {word}:")
     if place < 0:
         return 0

@@ -132,8 +132,8 @@ def take_back(
     if as_json:
         print_json([values])
     else:
-        told = ", ".join(f"{count} {name}" for name, count in values.items())
-        sys.stdout.write(f"Taken back: {told}.\n")
+        counts = ", ".join(f"{count} {name}" for name, count in values.items())
+        sys.stdout.write(f"Taken back: {counts}.\n")
     return 0
 
 
@@ -196,4 +196,6 @@ def _day(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
-        raise BadInput(f"--since: {text[:40]!r} is no day. Write it as in 2026-11-23.") from None
+        raise BadInput(
+            f"--since: {text[:40]!r} is not a date. Write it as in 2026-11-23."
+        ) from None

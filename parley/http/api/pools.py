@@ -38,7 +38,7 @@ def pool_operations() -> tuple[AnyOperation, ...]:
             AgentsQuery,
             Nothing,
             {200: (PoolsOut, "The pools.")},
-            {404: "You do not belong to this project, or `of` is `all` and you are no operator."},
+            {404: "You do not belong to this project, or only operators may list `all`."},
         ),
         Operation(
             "GET",

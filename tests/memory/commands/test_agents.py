@@ -89,7 +89,7 @@ async def test_take_back_since_a_day_leaves_what_is_older(people: People) -> Non
     await press(people.rig, asked, "Take back")
     assert "two fields" in await people.memories()
     assert "planted" not in await people.memories()
-    with pytest.raises(BadInput, match="is no day"):
+    with pytest.raises(BadInput, match="is not a date"):
         await say(people.rig, f"/agents take-back {agent.id[:8]} yesterday")
 
 

@@ -93,7 +93,7 @@ async def test_take_back_since_a_day_and_without_confirmation(folder: Path) -> N
     agent = await inside(folder, lambda opened: agent_of(opened, ADA, "The form has two fields"))
     later = ("agents", "take-back", agent[:8], "--since")
     refused = await parley(*later, "yesterday", "--yes", cwd=folder)
-    assert (refused.status, "is no day" in refused.err) == (1, True)
+    assert (refused.status, "is not a date" in refused.err) == (1, True)
     asked = await parley(*later, "2020-01-01", cwd=folder)
     assert (asked.status, "--yes confirms" in asked.err) == (1, True)
     none = await parley(*later, "2999-01-01", "--yes", "--json", cwd=folder)
