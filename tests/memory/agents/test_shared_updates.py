@@ -186,6 +186,19 @@ async def test_the_text_of_an_agent_that_left_is_no_longer_shown(scene: Scene) -
     assert shared.version == 1
 
 
+async def test_a_share_ends_with_the_agent_that_shared_it_whoever_wrote_its_text(
+    scene: Scene,
+) -> None:
+    await scene.update("ben", NEW)
+    pools, owner = scene.agents.wired.pools, await scene.agents.request()
+    assert await pools.leave_pool(owner, scene.pool.id, scene.ada.id)
+    assert await scene.agents.entries("ben", scene.pool, scene.ben) == []
+    eve = await scene.agents.agent("eve")
+    assert await pools.join_pool(owner, scene.pool.id, eve.id, Permission.READ)
+    reader = await scene.agents.handle("eve", agent=eve.id)
+    assert await reader.read.search(Filter()) == []
+
+
 async def test_what_one_agent_wrote_can_be_taken_back(scene: Scene) -> None:
     await scene.update("ada", NEW)
     registry, owner = scene.agents.wired.registry, await scene.agents.request()
