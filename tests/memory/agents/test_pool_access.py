@@ -1,0 +1,186 @@
+"""The people who may know of a pool, bring agents into it and take them out, by its scope."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from gateway.errors import BadInput, NotFound
+from memory.agents.model import Agent, Permission, Pool, SharedMemory, SharedScope
+from memory.agents.pools import NO_PROJECT, PoolRegistry
+from memory.model.scope import RequestScope
+from tests.memory.agents.conftest import Agents
+
+GLOBAL, TEAM, PROJECT, USER = (SharedScope[name] for name in ("GLOBAL", "TEAM", "PROJECT", "USER"))
+READ, WRITE = Permission.READ, Permission.WRITE
+
+
+@dataclass
+class Projects:
+    """The people in each project."""
+
+    people: set[tuple[str, str]] = field(default_factory=set)
+
+    async def reaches(self, request: RequestScope, project: str) -> bool:
+        return (request.principal.person.id, project) in self.people
+
+
+@dataclass
+class Stage:
+    """Pools that ask `projects` who belongs where."""
+
+    agents: Agents
+    pools: PoolRegistry
+    projects: Projects
+
+    async def in_project(self, name: str, project: str = "p") -> RequestScope:
+        return replace(await self.agents.request(name), project=project)
+
+    async def texts(self, request: RequestScope, pool: Pool, agent: Agent) -> list[str]:
+        found = await self.pools.query_shared(request, pool.id, agent.id, GLOBAL)
+        assert isinstance(found, tuple)
+        return [entry.record.content for entry in found]
+
+    async def share(
+        self, request: RequestScope, pool: Pool, agent: Agent, scope: SharedScope
+    ) -> None:
+        memory = await self.agents.remember(request.principal.person.id, "The mug is green")
+        shared = await self.pools.share_memory(request, pool.id, memory, agent.id, scope)
+        assert isinstance(shared, SharedMemory)
+
+
+@pytest.fixture
+def stage(agents: Agents) -> Stage:
+    projects = Projects()
+    return Stage(agents, replace(agents.wired.pools, reaches=projects.reaches), projects)
+
+
+async def test_people_of_other_companies_create_no_pool_for_the_team(stage: Stage) -> None:
+    mal = await stage.agents.request("mal", outside=True)
+    with pytest.raises(BadInput, match="people of other companies cannot create pools"):
+        await stage.pools.create_pool(mal, "ours", TEAM)
+    assert (await stage.pools.create_pool(mal, "mine", USER)).scope is USER
+
+
+async def test_a_pool_and_a_share_of_a_project_need_a_project(stage: Stage) -> None:
+    ada, agent = await stage.agents.request("ada"), await stage.agents.agent("ada")
+    with pytest.raises(BadInput) as raised:
+        await stage.pools.create_pool(ada, "auth", PROJECT)
+    assert str(raised.value) == NO_PROJECT
+    pool = await stage.agents.pool("ada", agent)
+    memory = await stage.agents.remember("ada", "The jar is green")
+    with pytest.raises(BadInput) as raised:
+        await stage.pools.share_memory(ada, pool.id, memory, agent.id, PROJECT)
+    assert str(raised.value) == NO_PROJECT
+
+
+async def test_a_share_of_a_project_is_read_where_the_reader_chose_that_project(
+    stage: Stage,
+) -> None:
+    ada, ben = await stage.agents.agent("ada"), await stage.agents.agent("ben")
+    pool = await stage.agents.pool("ada", ada)
+    assert await stage.pools.join_pool(await stage.agents.request("ben"), pool.id, ben.id, READ)
+    await stage.share(await stage.in_project("ada"), pool, ada, PROJECT)
+    assert await stage.texts(await stage.in_project("ben"), pool, ben) == ["The mug is green"]
+    assert await stage.texts(await stage.in_project("ben", "q"), pool, ben) == []
+    assert await stage.texts(await stage.agents.request("ben"), pool, ben) == []
+
+
+async def test_the_members_of_a_project_join_its_pool_and_read_while_they_are_members(
+    stage: Stage,
+) -> None:
+    ada, ben, eve = [await stage.agents.agent(name) for name in ("ada", "ben", "eve")]
+    owner = await stage.in_project("ada")
+    pool = await stage.pools.create_pool(owner, "auth", PROJECT)
+    assert pool.project == "p"
+    assert await stage.pools.join_pool(owner, pool.id, ada.id, WRITE)
+    await stage.share(owner, pool, ada, PROJECT)
+    stage.projects.people.add(("ben", "p"))
+    by_ben, by_eve = await stage.agents.request("ben"), await stage.agents.request("eve")
+    assert await stage.pools.join_pool(by_ben, pool.id, ben.id, READ)
+    assert await stage.texts(by_ben, pool, ben) == ["The mug is green"]
+    with pytest.raises(NotFound):
+        await stage.pools.join_pool(by_eve, pool.id, eve.id, READ)
+    with pytest.raises(NotFound):
+        await stage.pools.query_shared(by_eve, pool.id, eve.id, GLOBAL)
+    stage.projects.people.clear()
+    assert await stage.texts(by_ben, pool, ben) == []
+    assert await stage.pools.join_pool(owner, pool.id, eve.id, READ)
+    assert await stage.texts(by_eve, pool, eve) == ["The mug is green"], "the owner added it"
+
+
+async def test_only_the_owner_brings_agents_of_others_and_gives_write_permission(
+    stage: Stage,
+) -> None:
+    ada, ben, eve = [await stage.agents.agent(name) for name in ("ada", "ben", "eve")]
+    pool = await stage.agents.pool("ada", ada)
+    by_ben = await stage.agents.request("ben")
+    with pytest.raises(NotFound):
+        await stage.pools.join_pool(by_ben, pool.id, eve.id, READ)
+    assert await stage.pools.join_pool(by_ben, pool.id, ben.id, WRITE) is False
+    assert await stage.pools.join_pool(by_ben, pool.id, ben.id, READ)
+    own = await stage.agents.pool("ada", ada, scope=USER)
+    owner = await stage.agents.request("ada")
+    with pytest.raises(NotFound):
+        await stage.pools.join_pool(owner, own.id, eve.id, READ)
+    with pytest.raises(NotFound):
+        await stage.pools.join_pool(owner, pool.id, "0" * 32, READ)
+    elsewhere = await stage.agents.request("ben", tenant="other")
+    spy = await stage.agents.wired.registry.register_agent(elsewhere, ben.type)
+    with pytest.raises(NotFound):
+        await stage.pools.join_pool(owner, pool.id, spy.id, READ)
+
+
+async def test_an_agent_of_another_company_reads_where_the_owner_added_it(stage: Stage) -> None:
+    ada, mal = await stage.agents.agent("ada"), await stage.agents.agent("mal")
+    by_mal = await stage.agents.request("mal", outside=True)
+    pool = await stage.agents.pool("ada", ada)
+    await stage.share(await stage.agents.request("ada"), pool, ada, TEAM)
+    with pytest.raises(NotFound):
+        await stage.pools.query_shared(by_mal, pool.id, mal.id, GLOBAL)
+    owner = await stage.agents.request("ada")
+    assert await stage.pools.join_pool(owner, pool.id, mal.id, READ)
+    assert await stage.texts(by_mal, pool, mal) == ["The mug is green"]
+
+
+async def test_agents_are_taken_out_by_their_person_or_the_owner(stage: Stage) -> None:
+    first, second, ben = [await stage.agents.agent(name) for name in ("ada", "ada", "ben")]
+    pool = await stage.agents.pool("ada", first, second, ben)
+    owner, by_ben = await stage.agents.request("ada"), await stage.agents.request("ben")
+    assert not await stage.pools.leave_pool(by_ben, pool.id, first.id)
+    acting = replace(owner, agent=first.id)
+    assert not await stage.pools.leave_pool(acting, pool.id, second.id), "another agent"
+    assert not await stage.pools.leave_pool(acting, pool.id, ben.id), "another person's agent"
+    elsewhere = await stage.agents.request("ada", tenant="other")
+    assert not await stage.pools.leave_pool(elsewhere, pool.id, first.id)
+    assert await stage.pools.leave_pool(acting, pool.id, first.id)
+    assert await stage.pools.leave_pool(owner, pool.id, ben.id)
+    assert [one.agent for one in await stage.pools.members_of(owner, pool.id)] == [second.id]
+
+
+async def test_a_pool_is_deleted_by_its_owner_or_an_operator(stage: Stage) -> None:
+    ada, ben = await stage.agents.agent("ada"), await stage.agents.agent("ben")
+    first, second = [await stage.agents.pool("ada", ada, ben) for _ in range(2)]
+    assert not await stage.pools.delete_pool(await stage.agents.request("ben"), first.id)
+    elsewhere = await stage.agents.request("ada", tenant="other")
+    assert not await stage.pools.delete_pool(elsewhere, first.id)
+    assert await stage.pools.delete_pool(await stage.agents.request("ada"), first.id)
+    assert await stage.pools.delete_pool(await stage.agents.operator(), second.id)
+    owner = await stage.agents.request("ada")
+    for pool in (first, second):
+        assert await stage.pools.store.members(pool.id, 10) == []
+        with pytest.raises(NotFound):
+            await stage.pools.members_of(owner, pool.id)
+
+
+async def test_the_owner_needs_no_member_to_manage_a_pool(stage: Stage) -> None:
+    owner = await stage.agents.request("ada")
+    pool = await stage.agents.pool("ada", scope=USER)
+    agent = await stage.agents.agent("ada")
+    assert await stage.pools.members_of(owner, pool.id) == ()
+    assert await stage.pools.join_pool(owner, pool.id, agent.id, READ)
+    assert await stage.pools.query_shared(owner, pool.id, agent.id, GLOBAL) == ()
+    with pytest.raises(NotFound):
+        await stage.pools.members_of(await stage.agents.request("ben"), pool.id)
+    elsewhere = await stage.agents.request("ada", tenant="other")
+    with pytest.raises(NotFound):
+        await stage.pools.members_of(elsewhere, pool.id)
