@@ -33,6 +33,7 @@ from gateway.outbound.retry import (
     note,
     pause_after,
     reason_of,
+    recognised,
     repeats_safely,
     simpler,
 )
@@ -318,7 +319,7 @@ class Deliverer:
         """Record that an attempt starts whose repetition people would see. Raises `_NotHeld`."""
         stored = send.outbound.key in self._begun
         self._begun.discard(send.outbound.key)
-        if stored or line.adapter.capabilities.idempotent_sends:
+        if stored or recognised(line.adapter.capabilities, send.outbound):
             return
         begin = partial(self._outbox.begin, send.outbound, again=send.begun)
         if not await self._write(begin):
@@ -381,7 +382,7 @@ class Deliverer:
         """Return True if a send with an unknown result is repeated: below a note, unless the
         platform recognises the repetition. `asked`: an operator wants it to be sent."""
         send.unsure += 1
-        safe = line.adapter.capabilities.idempotent_sends
+        safe = recognised(line.adapter.capabilities, send.outbound)
         if send.unsure > REPEATS or not (safe or asked or self._rules.repeat_ambiguous):
             return False
         self._pause(line, send, error)

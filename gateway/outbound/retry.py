@@ -6,6 +6,7 @@ from typing import Final
 
 from gateway.errors import DeliveryError
 from gateway.message import Outbound, Part
+from gateway.people import Audience
 from gateway.ports import Capabilities
 
 FIRST_PAUSE: Final = 0.5
@@ -51,10 +52,18 @@ def reason_of(error: Exception) -> str:
     return f"{name}: {error}" if isinstance(error, DeliveryError) else f"bug in the adapter: {name}"
 
 
+def recognised(capabilities: Capabilities, outbound: Outbound) -> bool:
+    """Return True if the platform recognises a repetition. It does not where it shows a message to
+    one person alone, in a room or as the answer to a command."""
+    room = outbound.place.audience is not Audience.DIRECT
+    alone = outbound.private_to and (room or outbound.reply_handle)
+    return capabilities.idempotent_sends and not alone
+
+
 def repeats_safely(capabilities: Capabilities, outbound: Outbound) -> bool:
     """Return True if a repetition is never visible: the platform recognises it, it edits an
     existing message, or it has no content."""
-    return capabilities.idempotent_sends or bool(outbound.replaces) or outbound.is_empty
+    return recognised(capabilities, outbound) or bool(outbound.replaces) or outbound.is_empty
 
 
 def simpler(outbound: Outbound) -> Outbound | None:

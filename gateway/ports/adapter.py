@@ -63,7 +63,8 @@ class Capabilities:
     `ephemeral`: a message can be shown to one person of a room alone.
     `commands_wait`: people see that a command waits until it is answered, or until an `Outbound`
     with nothing in it takes that sign away (Discord's "thinking").
-    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once.
+    `idempotent_sends`: a repeated `Outbound.key` is recognised by the platform and shown once;
+    nothing is said of messages that one person alone sees in a room, or as answer to a command.
     `max_buttons` is the largest number under one message, 0 for none.
     """
 

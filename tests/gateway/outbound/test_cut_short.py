@@ -15,7 +15,7 @@ from gateway.ports.work_guard import WorkItem
 from gateway.stores.sqlite.hot_state import SqliteInbox
 from tests.gateway.outbound.conftest import Bench
 from tests.support.adapter import RecordingAdapter
-from tests.support.messages import direct, outbound
+from tests.support.messages import direct, outbound, place
 from tests.support.work import deadly
 
 
@@ -124,6 +124,31 @@ async def test_a_repetition_that_the_platform_recognises_needs_no_note(
     await bench.deliverer.start()
     await bench.clock.advance(10)
     assert bench.adapter.texts == ["a"]
+
+
+@pytest.mark.parametrize(
+    "bench", [{"capabilities": Capabilities(ephemeral=True, idempotent_sends=True)}], indirect=True
+)
+@pytest.mark.parametrize(
+    ("at", "handle", "notes"),
+    [
+        (place(), "", [REPEAT_NOTE.text]),
+        (direct(), "command", [REPEAT_NOTE.text]),
+        (direct(), "", []),
+    ],
+)
+async def test_a_repeated_message_for_one_person_alone_is_below_a_note(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, at: Place, handle: str, notes: list[str]
+) -> None:
+    last = Last(bench)
+    last.hangs(monkeypatch)
+    item = outbound("r:0", "a", at)
+    await last.sends(replace(item, private_to="ada", reply_handle=handle))
+    await last.dies()
+    await bench.deliverer.start()
+    await bench.clock.advance(10)
+    assert bench.adapter.texts == [*notes, "a"]
+    assert all(item.private_to == "ada" for item in bench.adapter.sent)
 
 
 @pytest.mark.parametrize("bench", [{"rules": DeliveryRules(repeat_ambiguous=False)}], indirect=True)
