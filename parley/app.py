@@ -21,10 +21,11 @@ from gateway.inbound.intake import Intake
 from gateway.inbound.work_record import Crash, WorkRecord
 from gateway.llm.calibration import PersistentCalibrations
 from gateway.message import place_of
-from gateway.outbound.deliverer import AccountSender, Deliverer
+from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.membership import PlatformMembership
 from gateway.outbound.outbox_sweeper import OutboxSweeper
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.repetition import AccountSender
 from gateway.policy.bot_loops import BotLoopGuard
 from gateway.policy.history_redaction import RecentSecrets
 from gateway.ports import AlarmClock

@@ -4,7 +4,6 @@ confirms it."""
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -16,28 +15,23 @@ from gateway.background_tasks import BackgroundTasks
 from gateway.errors import (
     Ambiguous,
     DeliveryError,
-    FormatRejected,
-    PlatformFailed,
-    Transient,
     WindowClosed,
 )
 from gateway.message import Outbound, Part, Place
 from gateway.observe.correlation import correlated
 from gateway.outbound.expiring_buttons import ExpiringButtons
 from gateway.outbound.live import final
-from gateway.outbound.pacing import Pacer
+from gateway.outbound.repetition import AccountSender, DeliveryRules, Repetitions
 from gateway.outbound.retry import (
     LOST_NOTE,
-    REPEAT_NOTE,
     Send,
     note,
     pause_after,
     reason_of,
     recognised,
     repeats_safely,
-    simpler,
 )
-from gateway.ports import Clock, PlatformAdapter
+from gateway.ports import Clock
 from gateway.ports.observer import CombinedObserver, Observer, SendAttempt
 from gateway.ports.outbox import Outbox, OutboxEntry
 from gateway.ports.work_guard import UNGUARDED, WorkGuard, WorkItem
@@ -46,13 +40,6 @@ from gateway.stores.feedback import message_key
 T = TypeVar("T")
 WRITE_PAUSE = 5.0
 """The longest pause between two attempts to write to an unavailable outbox, in seconds."""
-REPEATS = 5
-"""Repetitions of a send whose result is unknown. Where the platform recognises repetitions, their
-pauses stay within the minutes for which it remembers a key; elsewhere each may be shown once more.
-"""
-NOTES = 20
-"""Attempts without a response to send the note of one repetition, in about a quarter of an hour.
-Errors of the platform do not count: the note is then repeated for the lifetime of the answer."""
 AT_START = 10_000
 """Sends that are loaded from the outbox at the start."""
 SEND_SECONDS = 5.0
@@ -61,24 +48,6 @@ QUARANTINED = "Quarantined: the program crashed each time it sent this"
 CUT_SHORT = "Ambiguous: the program stopped while it sent this"
 UNANNOUNCED = "Ambiguous: this may have arrived, and the note above a repetition was not sent"
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryRules:
-    """`lifetime`: how long an answer may be sent. `repeat_ambiguous`: repeat a send with an unknown
-    result, below a note."""
-
-    lifetime: timedelta = timedelta(hours=24)
-    repeat_ambiguous: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class AccountSender:
-    """An account with its adapter and send budget. Sends wait while it is not `connected`."""
-
-    adapter: PlatformAdapter
-    pacer: Pacer
-    connected: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class _NotHeld(Exception):
@@ -108,6 +77,7 @@ class Deliverer:
         self._clock = clock
         self.expiring = ExpiringButtons(outbox, self.submit, clock)
         self._rules = rules
+        self._repetitions = Repetitions(rules)
         self._count = count
         self._observer = observer or CombinedObserver()
         self._chats: dict[tuple[str, str, str], deque[OutboxEntry]] = {}
@@ -253,7 +223,9 @@ class Deliverer:
         if entry.not_before is not None:
             left = (entry.not_before - self._clock.now()).total_seconds()
             line.pacer.penalise(entry.outbound.place, left)
-        if entry.begun and not self._prepare_repetition(line, send, asked=entry.requeued):
+        if entry.begun and not self._repetitions.prepare_repetition(
+            line, send, asked=entry.requeued
+        ):
             await self._give_up(send.outbound, waiting, CUT_SHORT)
             return
         problem = "never tried"
@@ -263,7 +235,7 @@ class Deliverer:
             if self._clock.now() - entry.created_at >= self._rules.lifetime:
                 await self._give_up(send.outbound, waiting, f"too old; {problem}")
                 return
-            if not await self._announce(line, send):
+            if not await self._repetitions.announce(line, send):
                 if send.unannounced:
                     await self._give_up(send.outbound, waiting, UNANNOUNCED)
                     return
@@ -272,9 +244,10 @@ class Deliverer:
             if error is None or self._closed:
                 return
             problem = reason_of(error)
-            if not self._prepare_next(error, line, send):
+            if not self._repetitions.prepare_next(error, line, send):
                 await self._give_up(send.outbound, waiting, problem)
-                if not (isinstance(error, Ambiguous | WindowClosed) or send.outbound.is_empty):
+                unclear = send.unsure or isinstance(error, Ambiguous | WindowClosed)
+                if not (unclear or send.outbound.is_empty):
                     await self._send_note(line, send.outbound, LOST_NOTE)
                 return
 
@@ -337,77 +310,12 @@ class Deliverer:
         )
 
     def _time_in(self, seconds: float) -> datetime:
-        return self._clock.now() + timedelta(seconds=self._bounded(seconds))
-
-    def _bounded(self, seconds: float) -> float:
-        return min(seconds, self._rules.lifetime.total_seconds())
+        return self._clock.now() + timedelta(seconds=self._repetitions.bounded(seconds))
 
     def _observe_attempt(self, send: Send, began: float, error: Exception | None = None) -> None:
         failed = "" if error is None else type(error).__name__
         seconds = self._clock.monotonic() - began
         self._observer.attempted(SendAttempt(send.outbound, began, seconds, failed))
-
-    def _prepare_next(self, error: Exception, line: AccountSender, send: Send) -> bool:
-        """Prepare another attempt after a failed one; False if there is none."""
-        match error:
-            case Transient():
-                self._pause(line, send, error)
-                return True
-            case FormatRejected():
-                form = simpler(send.outbound)
-                send.outbound = form or send.outbound
-                return form is not None
-            case Ambiguous():
-                return self._prepare_repetition(line, send, error)
-            case _:
-                return False
-
-    def _pause(self, line: AccountSender, send: Send, error: DeliveryError | None) -> None:
-        """Delay the chat, for as long as the platform asks for."""
-        retry_after = None if error is None else error.retry_after
-        line.pacer.penalise(
-            send.outbound.place,
-            self._bounded(send.pause if retry_after is None else retry_after),
-            whole_account=isinstance(error, Transient) and error.whole_account,
-        )
-
-    def _prepare_repetition(
-        self,
-        line: AccountSender,
-        send: Send,
-        error: Ambiguous | None = None,
-        *,
-        asked: bool = False,
-    ) -> bool:
-        """Return True if a send with an unknown result is repeated: below a note, unless the
-        platform recognises the repetition. `asked`: an operator wants it to be sent."""
-        send.unsure += 1
-        safe = recognised(line.adapter.capabilities, send.outbound)
-        if send.unsure > REPEATS or not (safe or asked or self._rules.repeat_ambiguous):
-            return False
-        self._pause(line, send, error)
-        send.announced = safe
-        return True
-
-    async def _announce(self, line: AccountSender, send: Send) -> bool:
-        """Send the note that the next message may appear twice, if it is due. False if it has to be
-        sent again after a pause, or cannot be sent: without the note a reader could take a
-        repetition for a new answer."""
-        if send.announced:
-            return True
-        try:
-            await line.adapter.send(note(send.outbound, REPEAT_NOTE))
-        except (Transient, Ambiguous) as error:
-            send.tries += 1
-            send.notes += isinstance(error, Ambiguous) and not isinstance(error, PlatformFailed)
-            self._pause(line, send, error)
-            send.unannounced = send.notes > NOTES
-        except Exception as error:  # noqa: BLE001 - its type is logged, the send is given up
-            log.warning("note_not_sent", platform=send.outbound.place.platform, error=error)
-            send.unannounced = True
-        else:
-            send.announced = True
-        return send.announced
 
     async def _send_note(self, line: AccountSender, of: Outbound, part: Part) -> None:
         """Send a note about a send to the chat; one attempt."""

@@ -7,7 +7,7 @@ from gateway.conversation import ContextLimits
 from gateway.llm.anthropic import DEFAULT_MODEL
 from gateway.llm.factory import ModelChoice
 from gateway.llm.prices import Price, prices_from
-from gateway.outbound.deliverer import DeliveryRules
+from gateway.outbound.repetition import DeliveryRules
 from gateway.people import Role
 from gateway.policy.access import AccessPolicy
 from gateway.policy.budgets import Budgets

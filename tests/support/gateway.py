@@ -16,8 +16,9 @@ from gateway.inbound.dispatcher import LocalDispatcher
 from gateway.inbound.intake import Intake
 from gateway.llm.prices import DEFAULT_PRICES, Price
 from gateway.message import InboundEvent
-from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.repetition import AccountSender, DeliveryRules
 from gateway.pairing.admissions import Admissions
 from gateway.pairing.owner_codes import OwnerClaims
 from gateway.pairing.requests import Pairing

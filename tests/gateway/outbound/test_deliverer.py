@@ -19,7 +19,8 @@ from gateway.errors import (
     WindowClosed,
 )
 from gateway.message import Button, Outbound, OutboundFile, Part, Receipt
-from gateway.outbound.deliverer import NOTES, REPEATS, UNANNOUNCED, DeliveryRules
+from gateway.outbound.deliverer import UNANNOUNCED
+from gateway.outbound.repetition import NOTES, REPEATS, DeliveryRules
 from gateway.outbound.retry import LOST_NOTE, REPEAT_NOTE
 from gateway.ports import Capabilities
 from tests.gateway.outbound.conftest import Bench
@@ -262,6 +263,12 @@ async def test_a_repetition_whose_note_is_refused_becomes_a_dead_letter(
     bench.adapter.failures.extend([Ambiguous("?"), refusal])
     assert await bench.send(outbound("r:0", "a"), outbound("s:0", "b")) == ["b"]
     assert await bench.states() == {"r:0": "dead", "s:0": "sent"}
+
+
+async def test_an_answer_that_may_have_arrived_is_not_reported_as_lost(bench: Bench) -> None:
+    bench.adapter.failures.extend([Ambiguous("?"), None, Permanent("no")])
+    assert await bench.send(outbound("r:0", "a")) == [REPEAT_NOTE.text]
+    assert await bench.states() == {"r:0": "dead"}
 
 
 class Locked:

@@ -10,9 +10,10 @@ import pytest
 from db.errors import StoreUnavailable
 from gateway.errors import Permanent
 from gateway.message import Receipt
-from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.outbox_sweeper import EVERY, OutboxSweeper
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.repetition import AccountSender, DeliveryRules
 from gateway.ports import SendPace
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from tests.support.adapter import RecordingAdapter

@@ -7,8 +7,9 @@ import pytest
 from gateway.connected_account import ConnectedAccount
 from gateway.errors import Busy, Permanent, Transient
 from gateway.message import Part, Place
-from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.repetition import AccountSender, DeliveryRules
 from gateway.ports import LiveStyle, LiveView, SendPace
 from gateway.stores.sqlite.hot_state import SqliteOutbox
 from parley.runtime.remote_adapter import SIGN, Sign, handlers_of, shown

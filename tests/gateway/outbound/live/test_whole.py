@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from db.errors import StoreUnavailable
 from gateway.errors import Ambiguous, Permanent, Transient
 from gateway.message import Outbound, Part, Place, Receipt
-from gateway.outbound.deliverer import AccountSender, Deliverer, DeliveryRules
+from gateway.outbound.deliverer import Deliverer
 from gateway.outbound.live.answer import (
     HELD,
     HELD_AFTER,
@@ -23,6 +23,7 @@ from gateway.outbound.live.answer import (
     LiveTarget,
 )
 from gateway.outbound.pacing import Pacer
+from gateway.outbound.repetition import AccountSender, DeliveryRules
 from gateway.outbound.retry import REPEAT_NOTE
 from gateway.platforms import discover, renderer_of
 from gateway.ports import AdapterState, Capabilities, LiveStyle, LiveView, SendPace

@@ -1,0 +1,119 @@
+"""Repetitions of a send: when the next attempt starts, and the note above a send that may have
+arrived."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import structlog
+
+from gateway.errors import (
+    Ambiguous,
+    DeliveryError,
+    FormatRejected,
+    PlatformFailed,
+    Transient,
+)
+from gateway.outbound.pacing import Pacer
+from gateway.outbound.retry import REPEAT_NOTE, Send, note, recognised, simpler
+from gateway.ports import PlatformAdapter
+
+REPEATS = 5
+"""Repetitions of a send whose result is unknown. Where the platform recognises repetitions, their
+pauses stay within the minutes for which it remembers a key; elsewhere each may be shown once more.
+"""
+NOTES = 20
+"""Attempts without a response to send the note of one repetition, in about a quarter of an hour.
+Errors of the platform do not count: the note is then repeated for the lifetime of the answer."""
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRules:
+    """`lifetime`: how long an answer may be sent. `repeat_ambiguous`: repeat a send with an unknown
+    result, below a note."""
+
+    lifetime: timedelta = timedelta(hours=24)
+    repeat_ambiguous: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSender:
+    """An account with its adapter and send budget. Sends wait while it is not `connected`."""
+
+    adapter: PlatformAdapter
+    pacer: Pacer
+    connected: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Repetitions:
+    """Decides about further attempts by the rules of an installation."""
+
+    def __init__(self, rules: DeliveryRules) -> None:
+        self._rules = rules
+
+    def bounded(self, seconds: float) -> float:
+        """Return a pause that does not exceed the lifetime of an answer."""
+        return min(seconds, self._rules.lifetime.total_seconds())
+
+    def prepare_next(self, error: Exception, line: AccountSender, send: Send) -> bool:
+        """Prepare another attempt after a failed one; False if there is none."""
+        match error:
+            case Transient():
+                self.pause(line, send, error)
+                return True
+            case FormatRejected():
+                form = simpler(send.outbound)
+                send.outbound = form or send.outbound
+                return form is not None
+            case Ambiguous():
+                return self.prepare_repetition(line, send, error)
+            case _:
+                return False
+
+    def pause(self, line: AccountSender, send: Send, error: DeliveryError | None) -> None:
+        """Delay the chat, for as long as the platform asks for."""
+        retry_after = None if error is None else error.retry_after
+        line.pacer.penalise(
+            send.outbound.place,
+            self.bounded(send.pause if retry_after is None else retry_after),
+            whole_account=isinstance(error, Transient) and error.whole_account,
+        )
+
+    def prepare_repetition(
+        self,
+        line: AccountSender,
+        send: Send,
+        error: Ambiguous | None = None,
+        *,
+        asked: bool = False,
+    ) -> bool:
+        """Return True if a send with an unknown result is repeated: below a note, unless the
+        platform recognises the repetition. `asked`: an operator wants it to be sent."""
+        send.unsure += 1
+        safe = recognised(line.adapter.capabilities, send.outbound)
+        if send.unsure > REPEATS or not (safe or asked or self._rules.repeat_ambiguous):
+            return False
+        self.pause(line, send, error)
+        send.announced = safe
+        return True
+
+    async def announce(self, line: AccountSender, send: Send) -> bool:
+        """Send the note that the next message may appear twice, if it is due. False if it has to be
+        sent again after a pause, or cannot be sent: without the note a reader could take a
+        repetition for a new answer."""
+        if send.announced:
+            return True
+        try:
+            await line.adapter.send(note(send.outbound, REPEAT_NOTE))
+        except (Transient, Ambiguous) as error:
+            send.tries += 1
+            send.notes += isinstance(error, Ambiguous) and not isinstance(error, PlatformFailed)
+            self.pause(line, send, error)
+            send.unannounced = send.notes > NOTES
+        except Exception as error:  # noqa: BLE001 - its type is logged, the send is given up
+            log.warning("note_not_sent", platform=send.outbound.place.platform, error=error)
+            send.unannounced = True
+        else:
+            send.announced = True
+        return send.announced
