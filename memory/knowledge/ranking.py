@@ -29,7 +29,7 @@ _DESCRIBING: Final = DOCUMENTS | frozenset(
     ["", "html", "json", "yaml", "toml", "xml", "css", "make", "dockerfile", "sql"]
 )
 """Languages of documents and of data."""
-ENDED: Final = frozenset({"superseded", "deprecated", "rejected", "withdrawn", "obsolete"})
+ENDED: Final = frozenset({"superseded", "deprecated", "obsolete"})
 """States of decisions that do not hold any more."""
 _ASIDE_FOLDERS: Final = frozenset(
     """
@@ -193,7 +193,7 @@ def _chunk(
 
 def _named_words(chunk: FoundChunk) -> frozenset[str]:
     names = [last_name(symbol) for symbol in chunk.symbol.split()]
-    return frozenset(words_of(" ".join([*names, chunk.heading])))
+    return frozenset(words_of(" ".join(names)))
 
 
 def _defines(chunk: FoundChunk, symbol: str) -> bool:

@@ -45,7 +45,7 @@ PAIRS = {
     "document": ("queue", file("a", "queue", language="markdown"), file("b", "queue")),
     "ended": (
         "queue",
-        file("a", "queue", kind="decision", status="rejected"),
+        file("a", "queue", kind="decision", status="deprecated"),
         file("b", "queue", kind="decision", status="accepted"),
     ),
     "other_language": ("ruby queue", file("a", "queue"), file("b", "queue", language="ruby")),
@@ -59,6 +59,12 @@ def test_a_rule_moves_what_it_is_for(rule: str) -> None:
     assert order(asked, with_rule, first, second)[0] == second.path
     if rule != "path":
         assert order(asked, OFF, first, second)[0] == min(first.path, second.path)
+
+
+def test_a_rejected_decision_is_still_a_decision() -> None:
+    rejected = file("a", "queue", kind="decision", status="rejected")
+    accepted = file("b", "queue", kind="decision", status="accepted")
+    assert order("queue", RankingRules(), rejected, accepted) == ["a", "b"]
 
 
 def test_rare_words_weigh_more_and_long_chunks_less() -> None:

@@ -1,0 +1,1 @@
+"""Repositories as knowledge: how long reading takes, and how well searches find."""

@@ -1,0 +1,84 @@
+"""A corpus in an index of its own, and its questions."""
+
+import hashlib
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from benchmarks.knowledge.corpora import Corpus
+from benchmarks.recollection.measures import Measured, measured
+from db import Database
+from db.migrations import Schema
+from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.model import KnowledgeQuery, Repository, SplitFile
+from memory.knowledge.ports.stores import Batch, NewFile
+from memory.knowledge.ranking import RankingRules
+from memory.knowledge.schema import FILES, REPOSITORIES, WORDS
+from memory.knowledge.search import Searcher
+from memory.knowledge.splitting import split_file
+from memory.knowledge.stores.files import SqlFiles
+from memory.knowledge.stores.repositories import SqlRepositories
+from memory.knowledge.stores.word_index import word_index_on
+
+SCHEMA: Final = Schema("knowledge", ((*REPOSITORIES, *FILES, *WORDS),))
+AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
+COMMIT: Final = "0" * 40
+BATCH: Final = 200
+
+
+async def index(database: Database, corpus: Corpus) -> None:
+    """Split and index all files of a corpus."""
+    words = word_index_on(database)
+    await SqlRepositories(database, words).add(_repository(_id(corpus)))
+    files = SqlFiles(database, words)
+    await files.begin(_id(corpus), "main", followed=True, target=COMMIT, rules="")
+    new = [_new(path, split_file(path, text), text) for path, text in corpus.files]
+    for begin in range(0, len(new), BATCH):
+        batch = Batch(files=new[begin : begin + BATCH])
+        await files.write(_id(corpus), "main", COMMIT, batch, AT)
+    await files.finish(_id(corpus), "main", COMMIT, AT)
+
+
+async def answered(
+    database: Database, corpus: Corpus, rules: RankingRules | None = None
+) -> list[Measured]:
+    """Ask all questions of a corpus, one at a time."""
+    searcher = Searcher(database, word_index_on(database), rules)
+    access = KnowledgeAccess(_id(corpus), public=False, member=True)
+    results = []
+    for one in corpus.asked:
+        began = time.perf_counter()
+        hits = await searcher.search(access, KnowledgeQuery(one.text, corpus.kinds, limit=10))
+        ms = (time.perf_counter() - began) * 1000
+        results.append(measured([hit.path for hit in hits], one.relevant, ms))
+    return results
+
+
+def switched_off() -> dict[str, RankingRules]:
+    """The rules with each of them taken away."""
+    every = RankingRules()
+    none = dict.fromkeys(("definition", "file_name", "path", "symbol", "further"), 0.0)
+    factors = dict.fromkeys(("aside", "document", "ended", "other_language"), 1.0)
+    return {name: replace(every, **{name: value}) for name, value in (none | factors).items()}
+
+
+def size_of(file: Path) -> int:
+    """Bytes of an SQLite database."""
+    return sum(each.stat().st_size for each in file.parent.glob(f"{file.name}*"))
+
+
+def _id(corpus: Corpus) -> str:
+    """The id of a corpus, which has a tenant of its own."""
+    return f"{corpus.name} {' '.join(sorted(corpus.kinds))}"
+
+
+def _new(path: str, split: SplitFile, text: str) -> NewFile:
+    content = text.encode(errors="replace")
+    digest = hashlib.sha256(content).hexdigest()
+    return NewFile(path, digest[:40], digest, len(content), split)
+
+
+def _repository(name: str) -> Repository:
+    return Repository(name, name, "", name, name, name, "", False, (), (), AT)
