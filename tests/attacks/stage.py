@@ -35,9 +35,10 @@ from tests.e2e.harness import configuration, simulated
 from tests.support.patience import LAUNCH, PATIENCE
 from tests.support.waiting import eventually
 
-Kind = Literal["open", "limited", "approved"]
+Kind = Literal["open", "limited", "approved", "backend"]
 """`open`: limits are lifted, so that many attacks run fast. `limited`: the default limits.
-`approved`: members and operators may write, everybody else needs an approval."""
+`approved`: members and operators may write, everybody else needs an approval. `backend`: memories
+are in a memory backend that returns everything to everybody, and hangs."""
 
 BELIEVED_SECONDS: Final = 0.3
 """The time for which the program believes a platform that somebody is a member; a minute
@@ -152,6 +153,9 @@ def _settings(
     if kind == "approved":
         people = _people(platforms)
         whole["access"] = {**people, "admission": "approved", "allowed_users": people["members"]}
+    if kind == "backend":
+        load = {"leaky": "tests.attacks.leaky_backend:backend"}
+        whole["memory"] = {"backend": "leaky", "backend_load": load}
     if kind == "limited":
         del whole["limits"]
         whole["budgets"] = {"user_per_day": 0.5}

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.attacks.rows.admission import ADMISSION
+from tests.attacks.rows.agents import AGENTS
 from tests.attacks.rows.availability import AVAILABILITY
 from tests.attacks.rows.http import HTTP
 from tests.attacks.rows.identity import IDENTITY
 from tests.attacks.rows.isolation import ISOLATION
 from tests.attacks.rows.local_port import LOCAL_PORT
+from tests.attacks.rows.mcp import MCP
+from tests.attacks.rows.memory_backends import MEMORY_BACKENDS
 from tests.attacks.rows.outbound import OUTBOUND
 from tests.attacks.rows.secrets import SECRETS
 from tests.attacks.rows.tenants import TENANTS
@@ -23,6 +26,9 @@ ATTACKS: Final[Sequence[Attack]] = (
     *OUTBOUND,
     *HTTP,
     *LOCAL_PORT,
+    *AGENTS,
+    *MCP,
+    *MEMORY_BACKENDS,
     *SECRETS,
     *TENANTS,
     *AVAILABILITY,
