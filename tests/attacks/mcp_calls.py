@@ -18,12 +18,12 @@ async def asked(
     token: str = "",
     name: str = "",
     asks: bool = False,
-    **headers: str,
+    headers: Mapping[str, str] | None = None,
 ) -> tuple[int, Any]:
     """The status and the JSON-RPC message of a request to `/mcp`. `asks`: the client can show
     questions to its person."""
     scene.member(by)
-    capabilities = {"elicitation": {}} if asks else {}
+    capabilities: dict[str, object] = {"elicitation": {}} if asks else {}
     meta = {
         "io.modelcontextprotocol/protocolVersion": VERSION,
         "io.modelcontextprotocol/clientCapabilities": capabilities,
@@ -34,7 +34,7 @@ async def asked(
         "MCP-Protocol-Version": VERSION,
         "Mcp-Method": method,
         **({"Mcp-Name": name} if name else {}),
-        **{key.replace("_", "-"): value for key, value in headers.items()},
+        **(headers or {}),
     }
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
     status, text = await scene.http(

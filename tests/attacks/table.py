@@ -19,6 +19,7 @@ Attacker = Literal[
     "platform sender",
     "thief of a backup",
     "compromised model",
+    "agent of another person",
     "memory backend",
 ]
 Step: TypeAlias = Callable[[Scene], Awaitable[None]]

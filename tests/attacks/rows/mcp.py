@@ -28,10 +28,10 @@ async def _other_sites(scene: Scene) -> None:
         {"Origin": f"http://user@localhost:{port}@evil.example"},
         {"Host": "evil.example", "Origin": "http://evil.example"},
         {"Host": ""},
-        {"Sec_Fetch_Site": "cross-site"},
-        {"Sec_Fetch_Site": "same-site", "Origin": f"http://localhost:{port + 1}"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": f"http://localhost:{port + 1}"},
     ):
-        status, _ = await asked(scene, "tools/list", {}, token=token, **headers)
+        status, _ = await asked(scene, "tools/list", {}, token=token, headers=headers)
         hold(status in (400, 403, 421), f"{headers} is answered with {status}")
 
 
@@ -125,7 +125,15 @@ async def _states(scene: Scene) -> None:
 
 MCP = (
     Attack("mcp-other-sites", "page", READ, ONE, (plants(), does(_other_sites))),
-    Attack("mcp-broken", "member", BREAK, ONE, (does(_broken),)),
-    Attack("mcp-guessed-resources", "member", READ, ONE, (plants(), does(_guessed))),
-    Attack("mcp-states", "member", DELETE, ONE, (plants(), does(_states), still_there())),
+    Attack("mcp-broken", "agent of another person", BREAK, ONE, (does(_broken),)),
+    Attack(
+        "mcp-guessed-resources", "agent of another person", READ, ONE, (plants(), does(_guessed))
+    ),
+    Attack(
+        "mcp-states",
+        "agent of another person",
+        DELETE,
+        ONE,
+        (plants(), does(_states), still_there()),
+    ),
 )
