@@ -2,7 +2,8 @@
 
 A share is readable while two memberships exist: that of the agent that shared it
 (`pool_memories.member`) and that of the agent that wrote its present text (`writer`). So leaving a
-pool takes effect at once, and the housekeeping deletes what remains. `pool_memories.memory` is the
+pool takes effect at once. `pool_members_left` has the ended memberships whose shares the
+housekeeping deletes. `pool_memories.memory` is the
 id under which a memory was shared, `number` the stored memory with the present text; the deletion
 of either deletes the share (`memory/schema.py`). `audiences` are the names of its readers
 (`memory/stores/share_audiences.py`), and `pool_readers` has a row for each of them.
@@ -49,6 +50,12 @@ AGENTS: Final = (
     f"""CREATE TABLE pool_readers (
         name text NOT NULL, share bigint NOT NULL, PRIMARY KEY (name, share)
     ) {BY_KEY}""",
+    f"""CREATE TABLE pool_members_left (
+        seq bigint PRIMARY KEY, pool text NOT NULL
+    ) {BY_KEY}""",
+    "CREATE INDEX pool_members_left_pool ON pool_members_left (pool)",
+    "CREATE INDEX pool_memories_member ON pool_memories (member)",
+    "CREATE INDEX pool_memories_writer ON pool_memories (writer)",
     "CREATE INDEX pool_memories_number ON pool_memories (number)",
     "CREATE INDEX pool_memories_memory ON pool_memories (memory)",
     "CREATE INDEX pool_memories_person ON pool_memories (tenant, person)",

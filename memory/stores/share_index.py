@@ -58,6 +58,9 @@ SQLITE_SHARES: Final = (
     f"""CREATE TRIGGER shares_changed AFTER UPDATE OF number, audiences ON pool_memories BEGIN
         {READERS_REMOVED} {READERS_ADDED} {REMOVED} {ADDED}
     END""",
+    """CREATE TRIGGER members_left AFTER DELETE ON pool_members BEGIN
+        INSERT INTO pool_members_left VALUES (old.seq, old.pool);
+    END""",
     # Before the memory goes: its words are taken out of the index.
     """CREATE TRIGGER memories_unshared BEFORE DELETE ON memories BEGIN
         DELETE FROM pool_memories WHERE number = old.seq OR memory = old.id;
@@ -74,6 +77,11 @@ SQLITE_SHARES: Final = (
     END""",
 )
 POSTGRES_SHARES: Final = (
+    """CREATE FUNCTION members_left() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO pool_members_left VALUES (old.seq, old.pool);
+        RETURN NULL; END $$""",
+    """CREATE TRIGGER members_left AFTER DELETE ON pool_members
+        FOR EACH ROW EXECUTE FUNCTION members_left()""",
     """CREATE FUNCTION shares_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF TG_OP <> 'INSERT' THEN
             DELETE FROM pool_readers

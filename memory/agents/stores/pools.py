@@ -15,6 +15,7 @@ from db import (
     Work,
     among,
     change,
+    execute,
     fetch,
     fetch_first,
     together,
@@ -82,9 +83,10 @@ JOIN: Final = Statement(f"""
     FROM agents a WHERE a.id = :agent AND a.tenant = :tenant {FOR_UPDATE}
 """)  # noqa: S608 - constants of this module
 LEAVE: Final = Statement("DELETE FROM pool_members WHERE pool = :pool AND agent = :agent")
-WRITER: Final = Statement(
-    "SELECT seq, permission FROM pool_members WHERE pool = :pool AND agent = :for_agent"
-)
+WRITER: Final = Statement(f"""
+    SELECT seq, permission FROM pool_members
+    WHERE pool = :pool AND agent = :for_agent {FOR_UPDATE}
+""")  # noqa: S608 - constants of this module
 MEMORY: Final = Statement(f"""
     SELECT m.seq FROM memories m
     WHERE m.id = :memory AND {MAY_CHANGE} AND NOT m.agent_private AND m.role = ''
@@ -135,22 +137,29 @@ REPLACE: Final = Statement("""
 """)
 
 
-def _orphans(where: str) -> Statement:
-    some = f"""
-        SELECT s.seq FROM pool_memories s
-        WHERE {where} (NOT EXISTS (SELECT 1 FROM pool_members o WHERE o.seq = s.member)
-            OR NOT EXISTS (SELECT 1 FROM pool_members w WHERE w.seq = s.writer))
-        LIMIT :most {SKIP_LOCKED}
-    """  # noqa: S608 - constants of this module
-    return Statement(f"DELETE FROM pool_memories WHERE {within('seq', some)}")  # noqa: S608 - constants of this module
-
-
-PRUNE: Final = _orphans("")
-PRUNE_POOL: Final = _orphans("s.pool = :pool AND")
+MEMBERS_LEFT: Final = 100
+"""Ended memberships of one step of the housekeeping."""
+LEFT: Final = Statement(f"""
+    SELECT seq FROM pool_members_left ORDER BY seq LIMIT {MEMBERS_LEFT} {SKIP_LOCKED}
+""")  # noqa: S608 - constants of this module
+LEFT_POOL: Final = Statement(f"""
+    SELECT seq FROM pool_members_left WHERE pool = :pool ORDER BY seq LIMIT {MEMBERS_LEFT}
+""")  # noqa: S608 - constants of this module
+ENDED: Final = f"""
+    SELECT s.seq FROM pool_memories s WHERE {among("s.member", "left")}
+    UNION ALL SELECT s.seq FROM pool_memories s
+        WHERE {among("s.writer", "left")} AND NOT {among("s.member", "left")}
+    LIMIT :most
+"""  # noqa: S608 - constants of this module
+PRUNE: Final = Statement(f"DELETE FROM pool_memories WHERE {within('seq', ENDED)}")  # noqa: S608 - constants of this module
+FORGET_LEFT: Final = Statement(f"DELETE FROM pool_members_left WHERE {among('seq', 'left')}")  # noqa: S608 - constants of this module
 AT_ONCE: Final = 200
 """Shares that a writer deletes when a pool is full."""
 PAGE: Final = 500
 """Shares that one step of a query reads: some milliseconds in SQLite."""
+LARGE_PAGE: Final = 2_000
+"""Shares that each further step reads. It is needed for many shares that ended, or whose memories
+are no longer true, until the housekeeping has deleted them."""
 SPARE: Final = 20
 """Shares that the first step reads beyond the limit, because some of the latest may have ended, or
 their memories may no longer be true."""
@@ -320,7 +329,7 @@ class SqlPools:
         for _ in range(MAX_PAGES):
             some = {"names": names, "before": before, "page": page, "limit": limit - len(found)}
             rows, before, more = await self._database.run(partial(_page, params | some, page))
-            page = PAGE
+            page = LARGE_PAGE
             found += [_entry(row) for row in rows]
             if not more or len(found) >= limit:
                 break
@@ -339,7 +348,16 @@ class SqlPools:
         return await self._writer.run(lambda: _noted(change(REPLACE, params), event))
 
     async def prune(self, limit: int) -> int:
-        return await self._database.change(PRUNE, {"most": limit})
+        def work() -> Work[int]:
+            left = [int(seq) for (seq,) in (yield from fetch(LEFT))]
+            if not left:
+                return 0
+            ended = yield from change(PRUNE, {"left": left, "most": limit})
+            if ended < limit:
+                yield from execute(FORGET_LEFT, {"left": left})
+            return ended
+
+        return await self._database.run(work)
 
 
 def _page(params: Params, size: int) -> Work[tuple[list[Row], int, bool]]:
@@ -380,8 +398,10 @@ def _share(params: Params, limit: int, event: AgentEvent) -> Work[tuple[int, int
     if version:
         yield from change(DROP, params)
     ((count,),) = yield from fetch(FULL, params)
-    if count >= limit and not (yield from change(PRUNE_POOL, params)):
-        return "full"
+    if count >= limit:
+        left = [int(seq) for (seq,) in (yield from fetch(LEFT_POOL, params))]
+        if not (left and (yield from change(PRUNE, {**params, "left": left}))):
+            return "full"
     yield from _noted(change(SHARE, values), event)
     return 1, int(members)
 

@@ -4,6 +4,7 @@ import pytest
 
 from db import Statement
 from db.sqlite import SqliteDatabase
+from memory.agents import pools as pool_service
 from memory.agents.model import Agent, Permission, Pool, SharedScope
 from memory.agents.stores import pools as pool_store
 from memory.model.record import Embedding
@@ -12,6 +13,7 @@ from tests.memory.agents.conftest import Agents
 
 GLOBAL, TEAM, USER = SharedScope.GLOBAL, SharedScope.TEAM, SharedScope.USER
 NEAR, FAR = Embedding("m", (1.0, 0.0)), Embedding("m", (0.0, 1.0))
+LEFT = Statement("SELECT seq FROM pool_members_left")
 VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, shares_text, 'row')"
 
 
@@ -126,12 +128,34 @@ async def test_nothing_stays_in_the_indexes(
     assert await pools.leave_pool(request, joint.id, writer.id)
     assert await pools.prune() == 1
     assert await indexed(agents) == empty
+    assert await agents.engine.fetch(LEFT) == []
+
+
+async def test_ended_shares_are_deleted_in_steps_however_their_membership_ended(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_service, "PRUNED_AT_ONCE", 2)
+    pools, request = agents.wired.pools, await agents.request("ada")
+    writers = [await agents.agent("ada") for _ in range(4)]
+    joint, other = await agents.pool("ada", *writers[:3]), await agents.pool("ada", writers[3])
+    for number, writer in enumerate(writers):
+        pool = other if writer is writers[3] else joint
+        await shared(agents, pool, writer, f"The mug {number} is green", TEAM)
+    assert await pools.prune() == 0
+    assert await pools.leave_pool(request, joint.id, writers[0].id)
+    assert await agents.wired.registry.unregister_agent(request, writers[1].id)
+    assert await pools.delete_pool(request, other.id)
+    assert [await pools.prune() for _ in range(3)] == [2, 1, 0]
+    entries = await agents.entries("ada", joint, writers[2])
+    assert [entry.record.content for entry in entries] == ["The mug 2 is green"]
+    assert await agents.engine.fetch(LEFT) == []
 
 
 async def test_shares_that_ended_do_not_hide_earlier_ones(
     agents: Agents, writer: Agent, reader: Agent, joint: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool_store, "PAGE", 2)
+    monkeypatch.setattr(pool_store, "LARGE_PAGE", 2)
     second = await agents.agent("ada")
     request, pools = await agents.request("ada"), agents.wired.pools
     assert await pools.join_pool(request, joint.id, second.id, Permission.WRITE)
