@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_network
-from pathlib import Path
 from typing import Final
 
 import structlog
@@ -33,12 +31,8 @@ from memory.commands.command_set import MemoryCommands
 from memory.commands.handoffs import HandoffCommands
 from memory.commands.link import LinkCommands
 from memory.commands.open_questions import Questions
-from memory.grounding.decision import Grounding, WritePolicy
-from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
-from memory.grounding.web_sources import Tracker
 from memory.knowledge.bindings import RoomBindings
 from memory.knowledge.reader import KnowledgeReader
-from memory.model.plans import BUILT_IN, Plan, Plans
 from memory.ports.grounding import RelevanceJudge
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
 from memory.ports.recall import Recall
@@ -52,17 +46,13 @@ from memory.turns.backend_brief import BackendBriefs
 from memory.turns.brief import BriefLimits
 from memory.turns.memory_port import GatewayMemory, TurnRules
 from memory.write.consolidation import Consolidation
-from memory.write.prepare import WriteRules
-from memory.write.semantic_duplicates import MeaningCheck
-from memory.write.write_path import WritePath
 from parley.config import Settings
 from parley.config.memory import BUILTIN
-from parley.config.memory import Grounding as GroundingSection
 from parley.security.keys import audit_key
 from parley.wiring.agents import WiredAgents, agent_limits, wire_agents
+from parley.wiring.memory_writing import write_path_of
 from parley.wiring.recall import RecallModels, WatchedRecall
 from parley.wiring.storage import MemoryStores
-from safety.http.addresses import HostRule
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +139,7 @@ def wire_memory(
     places = DirectPlaces(stores.direct_places, clock)
     people = _people(settings, stores, check, clock, places)
     links = Links(stores.links, audit, clock)
-    path = replace(_write_path(settings, stores, audit, models, clock, judge), written=written)
+    path = replace(write_path_of(settings, stores, audit, models, clock, judge), written=written)
     brain = Brain(stores.brain, stores.reviews, audit, clock)
     sync = SiteSync(brain, states.of("parley", "heartbeats"), clock)
     consolidation = Consolidation(stores.waiting, path, guard)
@@ -310,63 +300,6 @@ def recall_rules(settings: Settings) -> RecallRules:
     )
 
 
-def plans_of(settings: Settings) -> Plans:
-    """The plans, with the limit of each."""
-    own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
-    return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
-
-
-def _write_path(
-    settings: Settings,
-    stores: MemoryStores,
-    audit: Audit,
-    models: RecallModels,
-    clock: Clock,
-    judge: RelevanceJudge | None,
-) -> WritePath:
-    section = settings.memory
-    rules = WriteRules(
-        section.fail_on_secret,
-        timedelta(days=section.episodic_ttl_days),
-        timedelta(days=section.episodic_max_ttl_days),
-        settings.grounding.word_threshold,
-    )
-    return WritePath(
-        stores.memories,
-        stores.reviews,
-        _grounding(settings, judge),
-        audit,
-        plans_of(settings),
-        rules,
-        clock,
-        _meaning(settings, stores, models),
-    )
-
-
-def _grounding(settings: Settings, judge: RelevanceJudge | None) -> Grounding:
-    section = settings.grounding
-    verifier = ConfiguredVerifier(
-        grounding_sources(section), excerpts=section.verify_claim_relevance
-    )
-    return Grounding(
-        verifier,
-        WritePolicy(settings.memory.write_policy),
-        section.auto_approve_ai_synthesis,
-        section.verify_claim_relevance,
-        judge if section.relevance_judge == "model" else None,
-    )
-
-
-def _meaning(settings: Settings, stores: MemoryStores, models: RecallModels) -> MeaningCheck | None:
-    threshold = settings.grounding.meaning_threshold
-    if threshold is None:
-        return None
-    if models.embedder is None:
-        log.warning("dedup_by_words_only", hint="grounding.dedup_method: vector needs a model")
-        return None
-    return MeaningCheck(models.embedder, stores.recall, stores.memories, threshold)
-
-
 def _deletion_of_old_memories(
     stores: MemoryStores, audit: Audit, purge_after: timedelta, clock: Clock
 ) -> Callable[[], Awaitable[int]]:
@@ -386,17 +319,3 @@ def _deletion_of_old_memories(
         return expired + replaced
 
     return delete
-
-
-def grounding_sources(section: GroundingSection) -> GroundingSources:
-    """The configured sources of citations; a relative folder begins at the working folder."""
-    tokens = section.tracker_tokens
-    return GroundingSources(
-        hosts=tuple(HostRule.parse(host) for host in section.hosts),
-        repositories=tuple(Path(folder) for folder in section.repositories),
-        trackers=tuple(
-            Tracker(template, tokens[name].get_secret_value() if name in tokens else "")
-            for name, template in section.trackers.items()
-        ),
-        networks=frozenset(ip_network(network) for network in section.networks),
-    )

@@ -27,8 +27,9 @@ from parley.config import Settings, SettingsError
 from parley.config.memory import HeartbeatSource
 from parley.runtime.heartbeats import AT_ONCE
 from parley.wiring.heartbeats import external_source
-from parley.wiring.memory import close_backends, grounding_sources
+from parley.wiring.memory import close_backends
 from parley.wiring.memory_backends import load_backends
+from parley.wiring.memory_writing import grounding_sources
 from parley.wiring.policies import mcp_servers_of, rules_for_tools_of
 from parley.wiring.recall import advice_for, problem_of
 from safety.http.addresses import HostRule, may_connect

@@ -31,7 +31,7 @@ from tests.support.messages import conversation, place, received
 RENDERER: Final = renderer_of(discover().manifests["discord"])
 QUESTIONS: Final = 3
 LIVES: Final = 5
-"""How often the program is killed; the next life runs to its end."""
+"""The number of times that the program is killed; the next start runs to its end."""
 LONGEST: Final = 260
 """Steps of the event loop after which every life that may be killed has been."""
 ENDLESS: Final = 100_000
@@ -82,7 +82,7 @@ class Platform:
         return handle
 
     def receive_the_rest(self) -> None:
-        """What a killed program has sent arrives, or is lost with its connection."""
+        """The sends of a killed program arrive, or are lost with its connection."""
         waiting, self.on_the_way = self.on_the_way, []
         for request in waiting:
             if self.luck.random() < 0.7:

@@ -21,7 +21,7 @@ def of(person: str = ADA, agent: str = "", **rest: Any) -> Record:
 
 
 def kept(agent: str) -> Record:
-    """What an agent of ada keeps for itself."""
+    """A memory that an agent of ada keeps for itself."""
     return replace(of(agent=agent), agent_private=True)
 
 
@@ -48,7 +48,7 @@ SEEN: Final = [
     (AGENT, kept("own"), True),
     (AGENT, kept("other"), False),
 ]
-"""Who asks, for what, and if it is seen."""
+"""The caller, the memory, and True if it is seen."""
 MEMBER = frozenset({("own", False)})
 ADDED = frozenset({("own", True)})
 SHARE = Share("t", "theirs", BEN, 4, "", MEMBER)
@@ -73,7 +73,7 @@ SHOWN: Final = [
     (replace(AGENT, widest=3), SHARE, False),
     (replace(AGENT, widest=3), replace(SHARE, scope=3), True),
 ]
-"""Which agent asks, by which share, and if a memory of ben is shown."""
+"""The asking agent, the share, and True if a memory of ben is shown."""
 MAY: Final = [
     (ALONE, of(), True),
     (IN_ROOM, of(), True),
@@ -88,4 +88,4 @@ MAY: Final = [
     (replace(ALONE, operates=True), of(BEN), False),
     (replace(IN_ROOM, operates=True), of(BEN, room=HERE, role="user"), False),
 ]
-"""Who asks, for what, and if they may change it."""
+"""The caller, the memory, and True if they may change it."""

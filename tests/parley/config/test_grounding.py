@@ -9,7 +9,7 @@ from memory.grounding.web_sources import TRACKER_PLACES, Tracker
 from memory.text.similarity import JACCARD_THRESHOLD, LOWEST_THRESHOLD, VECTOR_THRESHOLD
 from parley.config import SettingsError
 from parley.config.memory import MEANING, PLACES, WORDS, Grounding
-from parley.wiring.memory import grounding_sources
+from parley.wiring.memory_writing import grounding_sources
 from safety.http.addresses import HostRule
 from tests.parley.config.kit import load_text
 

@@ -14,7 +14,8 @@ from memory.model.record import Draft, Kind
 from memory.recall.rules import Limits, RecallRules
 from parley.app import App
 from parley.config import SettingsError, from_mapping
-from parley.wiring.memory import plans_of, recall_rules
+from parley.wiring.memory import recall_rules
+from parley.wiring.memory_writing import plans_of
 from tests.support.clock import FakeClock
 
 

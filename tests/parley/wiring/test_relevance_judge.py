@@ -111,7 +111,7 @@ async def test_an_unrelated_citation_is_not_verified(
 
 
 def test_the_model_is_asked_only_if_configured() -> None:
-    from parley.wiring.memory import _grounding  # noqa: PLC0415 - what the setting leads to
+    from parley.wiring.memory_writing import grounding_of  # noqa: PLC0415 - what the setting leads to
 
     class Judge:
         async def supports(self, claim: str, material: str) -> bool:
@@ -119,4 +119,4 @@ def test_the_model_is_asked_only_if_configured() -> None:
 
     for wanted, asked in (("words", False), ("model", True)):
         settings = from_mapping({"grounding": {"relevance_judge": wanted}})
-        assert (_grounding(settings, Judge()).judge is not None) is asked
+        assert (grounding_of(settings, Judge()).judge is not None) is asked

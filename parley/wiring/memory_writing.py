@@ -1,0 +1,99 @@
+"""Builds the path on which memories are written: plans, grounding, duplicates by meaning."""
+
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+
+import structlog
+
+from gateway.ports import Clock
+from memory.audit import Audit
+from memory.grounding.decision import Grounding, WritePolicy
+from memory.grounding.verifier import ConfiguredVerifier, GroundingSources
+from memory.grounding.web_sources import Tracker
+from memory.model.plans import BUILT_IN, Plan, Plans
+from memory.ports.grounding import RelevanceJudge
+from memory.write.prepare import WriteRules
+from memory.write.semantic_duplicates import MeaningCheck
+from memory.write.write_path import WritePath
+from parley.config import Settings
+from parley.config.memory import Grounding as GroundingSection
+from parley.wiring.recall import RecallModels
+from parley.wiring.storage import MemoryStores
+from safety.http.addresses import HostRule
+
+log = structlog.get_logger(__name__)
+
+
+def write_path_of(
+    settings: Settings,
+    stores: MemoryStores,
+    audit: Audit,
+    models: RecallModels,
+    clock: Clock,
+    judge: RelevanceJudge | None,
+) -> WritePath:
+    """Return the path of everything that is stored; `judge` reads citations, where that is
+    configured."""
+    section = settings.memory
+    rules = WriteRules(
+        section.fail_on_secret,
+        timedelta(days=section.episodic_ttl_days),
+        timedelta(days=section.episodic_max_ttl_days),
+        settings.grounding.word_threshold,
+    )
+    return WritePath(
+        stores.memories,
+        stores.reviews,
+        grounding_of(settings, judge),
+        audit,
+        plans_of(settings),
+        rules,
+        clock,
+        _meaning(settings, stores, models),
+    )
+
+
+def grounding_of(settings: Settings, judge: RelevanceJudge | None) -> Grounding:
+    """Return the rules by which a statement is proven."""
+    section = settings.grounding
+    verifier = ConfiguredVerifier(
+        grounding_sources(section), excerpts=section.verify_claim_relevance
+    )
+    return Grounding(
+        verifier,
+        WritePolicy(settings.memory.write_policy),
+        section.auto_approve_ai_synthesis,
+        section.verify_claim_relevance,
+        judge if section.relevance_judge == "model" else None,
+    )
+
+
+def _meaning(settings: Settings, stores: MemoryStores, models: RecallModels) -> MeaningCheck | None:
+    threshold = settings.grounding.meaning_threshold
+    if threshold is None:
+        return None
+    if models.embedder is None:
+        log.warning("dedup_by_words_only", hint="grounding.dedup_method: vector needs a model")
+        return None
+    return MeaningCheck(models.embedder, stores.recall, stores.memories, threshold)
+
+
+def plans_of(settings: Settings) -> Plans:
+    """The plans, with the limit of each."""
+    own = {name: Plan(tier.memories, tier.refusal) for name, tier in settings.plans.tiers.items()}
+    return Plans(settings.plans.default, {**BUILT_IN, **own}, settings.plans.people)
+
+
+def grounding_sources(section: GroundingSection) -> GroundingSources:
+    """The configured sources of citations; a relative folder begins at the working folder."""
+    tokens = section.tracker_tokens
+    return GroundingSources(
+        hosts=tuple(HostRule.parse(host) for host in section.hosts),
+        repositories=tuple(Path(folder) for folder in section.repositories),
+        trackers=tuple(
+            Tracker(template, tokens[name].get_secret_value() if name in tokens else "")
+            for name, template in section.trackers.items()
+        ),
+        networks=frozenset(ip_network(network) for network in section.networks),
+    )
