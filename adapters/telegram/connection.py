@@ -12,7 +12,7 @@ from adapters.shared.http import check_size
 from adapters.shared.json_readers import as_mapping, integer, objects, text
 from adapters.telegram import doctor, send
 from adapters.telegram.client import AiohttpRequest, RawBot, make_bot
-from adapters.telegram.errors import delivery_error, start_error
+from adapters.telegram.errors import delivery_error, is_missing, start_error
 from adapters.telegram.manifest import MANIFEST, TelegramSettings, live_style
 from adapters.telegram.message_text import BotIdentity
 from adapters.telegram.messages import is_present
@@ -145,8 +145,13 @@ class TelegramAdapter(AccountAdapter[TelegramSettings]):
         await send.clear_buttons(self._connected(), outbound.place, outbound.clears)
 
     async def delete(self, place: Place, message_id: str) -> None:
-        """Delete a message of the bot, within 48 hours. Raises a `DeliveryError`."""
-        await send.run(self._connected(), "deleteMessage", send.message_of(place, message_id))
+        """Delete a message of the bot, within 48 hours; a missing one is accepted. Raises a
+        `DeliveryError`."""
+        try:
+            await self._connected().call("deleteMessage", send.message_of(place, message_id))
+        except TelegramError as error:
+            if not is_missing(error):
+                raise delivery_error(error, repeatable=True) from error
 
     async def typing(self, place: Place, message_id: str) -> None:
         """Show "typing…" for five seconds, or until the answer is sent. A channel's direct messages

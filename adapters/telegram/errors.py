@@ -62,6 +62,11 @@ def is_unmodified(error: TelegramError) -> bool:
     return isinstance(error, BadRequest) and "message is not modified" in error.message.lower()
 
 
+def is_missing(error: TelegramError) -> bool:
+    """True when there is nothing to delete: the message is gone already."""
+    return isinstance(error, BadRequest) and "to delete not found" in error.message.lower()
+
+
 def start_error(error: TelegramError) -> StartError:
     """The reason for a failed connection, with advice."""
     match error:

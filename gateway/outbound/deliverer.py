@@ -261,7 +261,7 @@ class Deliverer:
                 await self._begin(line, send)
                 began = self._clock.monotonic()
             with self._guard.working(WorkItem("send", key)):
-                begin = partial(self._begin, line, send)
+                begin = partial(self._begin_anew, line, send)
                 receipt = await final.deliver(line.adapter, send.outbound, begin)
         except DeliveryError as error:
             self._observe_attempt(send, began, error)
@@ -298,6 +298,13 @@ class Deliverer:
         if not await self._write(begin):
             raise _NotHeld
         send.begun = True
+
+    async def _begin_anew(self, line: AccountSender, send: Send, removed: bool) -> None:
+        """Record that an answer is sent beside its live message, if that could not be removed below
+        a note. Raises `Ambiguous` where the note is missing, and `_NotHeld`."""
+        if not removed and self._repetitions.need_note(line, send):
+            raise Ambiguous("the beginning of this answer could not be removed")
+        await self._begin(line, send)
 
     async def _record_failure(self, send: Send, error: DeliveryError) -> None:
         """Record how an attempt ended."""

@@ -56,6 +56,11 @@ class Repetitions:
         """Return a pause that does not exceed the lifetime of an answer."""
         return min(seconds, self._rules.lifetime.total_seconds())
 
+    def need_note(self, line: AccountSender, send: Send) -> bool:
+        """Return True if this attempt would repeat what is shown, and no note stands above it."""
+        known = recognised(line.adapter.capabilities, send.outbound)
+        return not (send.unsure or known) and self._rules.repeat_ambiguous
+
     def prepare_next(self, error: Exception, line: AccountSender, send: Send) -> bool:
         """Prepare another attempt after a failed one; False if there is none."""
         match error:

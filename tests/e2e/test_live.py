@@ -90,7 +90,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
     held = HeldModel()
-    monkeypatch.setattr("parley.app.build_provider", lambda *_: held)
+    monkeypatch.setattr("parley.wiring.model.build_provider", lambda *_: held)
     return held
 
 

@@ -15,7 +15,7 @@ SLACK: Final = only("slack-socket", "slack-http")
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> HeldModel:
     held = HeldModel()
-    monkeypatch.setattr("parley.app.build_provider", lambda *_: held)
+    monkeypatch.setattr("parley.wiring.model.build_provider", lambda *_: held)
     return held
 
 

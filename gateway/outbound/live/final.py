@@ -12,29 +12,29 @@ from gateway.ports import CanClearButtons, CanDelete, CanShowLive, LiveStyle, Pl
 
 
 async def deliver(
-    adapter: PlatformAdapter, outbound: Outbound, begin: Callable[[], Awaitable[None]]
+    adapter: PlatformAdapter, outbound: Outbound, begin: Callable[[bool], Awaitable[None]]
 ) -> Receipt:
     """Send once; an item that replaces a live message is edited into it. Raises a `DeliveryError`.
 
     An edit is idempotent, so an edit without a result is repeated. If it is refused, the answer is
-    sent as a new message once the live message is removed. `begin` is called before that: it
-    records that the send may have happened.
+    sent as a new message once the live message is removed. `begin` is called before that with True
+    if it was removed: it records that the send may have happened.
     """
     if outbound.clears:
         return await _without_buttons(adapter, outbound)
     if not outbound.replaces:
         return await adapter.send(outbound)
-    message = LiveMessage(LiveStyle(), Phase.FINALISING, outbound.replaces)
+    message, removed = LiveMessage(LiveStyle(), Phase.FINALISING, outbound.replaces), True
     if isinstance(adapter, CanShowLive):
         try:
             return await adapter.end_live(outbound)
         except Ambiguous as error:
             raise Transient(str(error)) from error
         except Permanent:
-            await take_away(adapter, outbound.place, outbound.replaces)
+            removed = await take_away(adapter, outbound.place, outbound.replaces)
     _, action = message.final_refused()
     anew = replace(outbound, replaces=action.replaces if action else "")
-    await begin()
+    await begin(removed)
     return await adapter.send(anew)
 
 
@@ -50,11 +50,13 @@ async def _without_buttons(adapter: PlatformAdapter, outbound: Outbound) -> Rece
     return Receipt(outbound.clears)
 
 
-async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> None:
-    """Delete an abandoned live message, where the platform can."""
+async def take_away(adapter: PlatformAdapter, place: Place, handle: str) -> bool:
+    """Delete an abandoned live message; False if it may stay."""
     if isinstance(adapter, CanDelete) and handle:
         with contextlib.suppress(DeliveryError):
             await adapter.delete(place, handle)
+            return True
+    return False
 
 
 def announced(outbound: Outbound, key: str) -> Outbound:

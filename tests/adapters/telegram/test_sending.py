@@ -66,6 +66,9 @@ async def test_own_messages_are_edited_deleted_and_get_reactions() -> None:
             await bench.adapter.react(place, said, "🧀")
         await bench.adapter.delete(place, sent.message_id)
         assert bench.sim.shown(room)[-1].deleted
+        await bench.adapter.delete(place, sent.message_id)
+        with pytest.raises(Permanent):
+            await bench.adapter.delete(replace(place, channel_id="42"), sent.message_id)
         with pytest.raises(Permanent):
             await bench.adapter.end_live(
                 Outbound("k", place, Part("three", "three"), replaces=sent.message_id)

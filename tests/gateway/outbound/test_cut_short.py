@@ -67,6 +67,8 @@ class Gone(RecordingAdapter):
     async def end_live(self, item: Outbound) -> Receipt:
         raise Permanent("gone")
 
+    async def delete(self, place: Place, message_id: str) -> None: ...
+
 
 def without_edits(run: Last) -> AccountSender:
     """Return the account of a run, on a platform that refuses every edit."""
@@ -215,6 +217,27 @@ async def test_an_answer_whose_live_message_is_gone_is_repeated_below_a_note(
     await bench.deliverer.start()
     await bench.clock.advance(10)
     assert bench.adapter.texts == [REPEAT_NOTE.text, "a"]
+
+
+@pytest.mark.parametrize(
+    ("bench", "notes"),
+    [
+        ({"rules": DeliveryRules()}, [REPEAT_NOTE.text]),
+        ({"rules": DeliveryRules(repeat_ambiguous=False)}, []),
+        ({"capabilities": Capabilities(idempotent_sends=True)}, []),
+    ],
+    indirect=["bench"],
+)
+async def test_an_answer_beside_a_live_message_that_stays_is_below_a_note(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, notes: list[str]
+) -> None:
+    async def refused(*_: object) -> None:
+        raise Permanent("too old")
+
+    monkeypatch.setattr(Gone, "delete", refused)
+    bench.adapter.__class__ = Gone
+    assert await bench.send(replace(outbound("r:0", "a"), replaces="m1")) == [*notes, "a"]
+    assert await bench.states() == {"r:0": "sent"}
 
 
 async def test_an_edit_before_a_crash_is_repeated_without_a_note(

@@ -126,15 +126,13 @@ class Adapter:
         return Receipt(await self._request(lambda: self._there.change(handle, text), edits=True))
 
     async def delete(self, place: Place, message_id: str) -> None:
-        await self._request(lambda: self._there.delete(message_id), sure=True)
+        await self._request(lambda: self._there.delete(message_id), edits=True)
 
-    async def _request(
-        self, act: Callable[[], str], *, edits: bool = False, sure: bool = False
-    ) -> str:
+    async def _request(self, act: Callable[[], str], *, edits: bool = False) -> str:
         if self.killed:
             await asyncio.Event().wait()
         there, luck = self._there, self._there.luck
-        fails = not sure and luck.random() < there.troubles
+        fails = luck.random() < there.troubles
         trouble = luck.choice((*TROUBLES, *(["no edits"] * edits))) if fails else ""
         there.on_the_way.append(act)
         try:
