@@ -62,6 +62,7 @@ TAKE_LOCKS: Final = b"SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]
 """Sorted keys, so that two transactions never wait for each other."""
 
 TRY_LOCK: Final = b"SELECT pg_try_advisory_lock(%s)"
+FREE_LOCKS: Final = b"SELECT pg_advisory_unlock_all()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +222,9 @@ class PostgresDatabase:
             row = await (await connection.execute(TRY_LOCK, (key,))).fetchone()
             yield bool(row and row[0])
         finally:
+            # The server notices a closed connection later, and refuses the next one until then.
+            with suppress(psycopg.Error):
+                await connection.execute(FREE_LOCKS)
             await connection.close()
 
     async def _reconnected(

@@ -79,4 +79,11 @@ WORDS: Final = (
     ),
 )
 """The word index over chunks (`memory.knowledge.stores.word_index`)."""
-SCHEMA: Final = Schema("knowledge", ((*REPOSITORIES, *FILES, *WORDS),))
+TABLES: Final = (*REPOSITORIES, *FILES, *WORDS)
+FILE_SCHEMA: Final = Schema("knowledge", (TABLES,))
+"""The tables of an SQLite file of its own, or of a PostgreSQL database for this index alone."""
+SCHEMA: Final = Schema(
+    "knowledge", (tuple(either(sqlite="", postgres=statement) for statement in TABLES),)
+)
+"""The same tables as a part of the long-lived database, where that is PostgreSQL; an SQLite file
+gets none of them."""

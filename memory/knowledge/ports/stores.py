@@ -44,6 +44,10 @@ class WordIndex(Protocol):
         """Remove chunks, whose rows still exist."""
         ...
 
+    def purge(self) -> Work[None]:
+        """Take out what is left of removed chunks; the time grows with the index."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class NewFile:

@@ -45,6 +45,12 @@ DELETE_CHUNKS: Final = Statement(
 DELETE: Final = Statement(f"DELETE FROM knowledge_contents WHERE {among('number', 'contents')}")  # noqa: S608 - constants of this module
 
 
+def writing(repository: str) -> str:
+    """Return the name of the lock that a transaction holds while it writes files of a repository.
+    A repository is hidden under the same lock before it is deleted."""
+    return f"knowledge files {repository}"
+
+
 def content_number(repository: str, edition: int, file: NewFile, words: WordIndex) -> Work[int]:
     """Return the number of a file's content; a new one is stored with its chunks."""
     key = {

@@ -4,13 +4,13 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
-from db import Database, Statement, Work, among, change, execute, fetch_first
+from db import Database, Statement, Work, among, change, execute, fetch_first, lock
 from db.database import delete_some, deleting_some
 from db.statements import in_byte_order
 from db.values import json_list, micros, storable, time_or_none
 from memory.knowledge.model import BranchState, SkipReason, Totals
 from memory.knowledge.ports.stores import Batch, NewFile, WordIndex
-from memory.knowledge.stores.contents import UNUSED, content_number, sweep_some
+from memory.knowledge.stores.contents import UNUSED, content_number, sweep_some, writing
 
 STATES: Final = Statement("""
     SELECT name, followed, at_commit, target, rules, ingested_at FROM knowledge_branches
@@ -173,6 +173,7 @@ class SqlFiles:
         params = _of(repository_id, branch)
 
         def work() -> Work[None]:
+            yield from lock(writing(repository_id))
             row = yield from fetch_first(PLACE, params)
             if row is None:  # the repository was forgotten meanwhile
                 return

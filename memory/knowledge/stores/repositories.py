@@ -7,7 +7,7 @@ from db.database import delete_some, deleting_some
 from db.values import json_list, micros, storable, texts_of, time_of
 from memory.knowledge.model import Repository
 from memory.knowledge.ports.stores import WordIndex
-from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some
+from memory.knowledge.stores.contents import ALL_CONTENTS, sweep_some, writing
 
 COLUMNS: Final = (
     "id, tenant, project, name, folder, git_dir, remote, private, rooms, branches, created_at"
@@ -15,7 +15,8 @@ COLUMNS: Final = (
 LISTED: Final = f"SELECT {COLUMNS} FROM knowledge_repositories WHERE NOT forgotten"  # noqa: S608 - constants of this module
 TAKEN: Final = Statement("""
     SELECT id FROM knowledge_repositories
-    WHERE tenant = :tenant AND (name = :name OR git_dir = :git_dir) AND id <> :id AND NOT forgotten
+    WHERE tenant = :tenant AND (name = :name OR git_dir = :git_dir) AND id <> :own
+        AND NOT forgotten
 """)
 ADD: Final = Statement(f"""
     INSERT INTO knowledge_repositories ({COLUMNS})
@@ -54,7 +55,7 @@ class SqlRepositories:
 
         def work() -> Work[bool]:
             yield from lock("knowledge repositories")
-            if (yield from fetch_first(TAKEN, params)) is not None:
+            if (yield from fetch_first(TAKEN, {**params, "own": ""})) is not None:
                 return False
             yield from change(ADD, params)
             return True
@@ -66,7 +67,7 @@ class SqlRepositories:
 
         def work() -> Work[bool]:
             yield from lock("knowledge repositories")
-            if (yield from fetch_first(TAKEN, params)) is not None:
+            if (yield from fetch_first(TAKEN, {**params, "own": params["id"]})) is not None:
                 return False
             return (yield from change(CHANGE, params)) == 1
 
@@ -85,13 +86,19 @@ class SqlRepositories:
 
     async def forget(self, repository_id: str) -> bool:
         params = {"id": storable(repository_id)}
-        if not await self._database.change(HIDE, params):
+
+        def hide() -> Work[int]:
+            yield from lock(writing(repository_id))
+            return (yield from change(HIDE, params))
+
+        if not await self._database.run(hide):
             return False
         for statement in (FILES, SKIPPED):
             while await delete_some(self._database, statement, params):
                 pass
         while await sweep_some(self._database, self._words, repository_id, ALL_CONTENTS):
             pass
+        await self._database.run(self._words.purge)
         await self._database.change(BRANCHES, params)
         return await self._database.change(DELETE, params) == 1
 

@@ -33,6 +33,7 @@ ADD_TOTALS: Final = Statement("""
         chunks = knowledge_word_totals.chunks + excluded.chunks,
         words = knowledge_word_totals.words + excluded.words
 """)
+DELETE_EMPTY: Final = Statement("DELETE FROM knowledge_word_totals WHERE chunks <= 0")
 TOTALS: Final = Statement(f"""
     SELECT coalesce(sum(chunks), 0), coalesce(sum(words), 0) FROM knowledge_word_totals
     WHERE {among("partition", "partitions")}
@@ -84,6 +85,7 @@ class SqliteWordIndex:
     _ADD_TEXT: Final = Statement(
         "INSERT INTO knowledge_text (rowid, terms) VALUES (:number, :terms)"
     )
+    _MERGE: Final = Statement("INSERT INTO knowledge_text (knowledge_text) VALUES ('optimize')")
     _DELETE_TEXT: Final = Statement("""
         INSERT INTO knowledge_text (knowledge_text, rowid, terms)
         VALUES ('delete', :number, :terms)
@@ -118,6 +120,11 @@ class SqliteWordIndex:
         )
         yield from change(DELETE, {"numbers": list(numbers)})
         yield from _count(rows, -1)
+
+    def purge(self) -> Work[None]:
+        """Write the index anew, because it only marks words of removed chunks as deleted."""
+        yield from change(self._MERGE, {})
+        yield from change(DELETE_EMPTY, {})
 
     def matching(self, partitions: Sequence[str], words: Sequence[str]) -> Work[Matches]:
         """Find the chunks that have any of the words."""
@@ -180,6 +187,10 @@ class PostgresWordIndex:
             return
         yield from change(DELETE, {"numbers": list(numbers)})
         yield from _count(rows, -1)
+
+    def purge(self) -> Work[None]:
+        """Delete the totals of nothing. The words of a chunk were in its row."""
+        yield from change(DELETE_EMPTY, {})
 
     def matching(self, partitions: Sequence[str], words: Sequence[str]) -> Work[Matches]:
         """Find the chunks that have any of the words."""

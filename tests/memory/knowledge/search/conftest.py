@@ -14,7 +14,7 @@ from db.sqlite import SqliteDatabase
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import FileKind, Hit, KnowledgeQuery
 from memory.knowledge.ports.stores import Batch, NewFile
-from memory.knowledge.schema import SCHEMA
+from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
@@ -83,10 +83,10 @@ def _new(path: str, text: str) -> NewFile:
 async def library(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Library]:
     database: SqliteDatabase | PostgresDatabase
     if request.param == "sqlite":
-        database = SqliteDatabase(tmp_path / "knowledge.db", (SCHEMA,))
+        database = SqliteDatabase(tmp_path / "knowledge.db", (FILE_SCHEMA,))
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        database = PostgresDatabase(new_database(server), (SCHEMA,), PATIENT)
+        database = PostgresDatabase(new_database(server), (FILE_SCHEMA,), PATIENT)
     await database.start()
     yield Library(database, word_index_on(database))
     await database.stop()

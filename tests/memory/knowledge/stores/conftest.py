@@ -10,7 +10,7 @@ from db import Database, Statement, Work, among, fetch
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
 from memory.knowledge.ports.stores import IndexedChunk, IngestLock
-from memory.knowledge.schema import SCHEMA
+from memory.knowledge.schema import FILE_SCHEMA
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.locks import FileLocks, PostgresLocks
 from memory.knowledge.stores.repositories import SqlRepositories
@@ -37,6 +37,9 @@ class RecordingIndex:
         for number in numbers:
             self.texts.pop(number, None)
 
+    def purge(self) -> Work[None]:
+        yield from ()
+
 
 @dataclass
 class Stores:
@@ -56,11 +59,11 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     database: SqliteDatabase | PostgresDatabase
     if request.param == "sqlite":
         file = tmp_path / "knowledge.db"
-        database = SqliteDatabase(file, (SCHEMA,))
+        database = SqliteDatabase(file, (FILE_SCHEMA,))
         locks: tuple[IngestLock, IngestLock] = (FileLocks(file), FileLocks(file))
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        database = PostgresDatabase(new_database(server), (SCHEMA,), PATIENT)
+        database = PostgresDatabase(new_database(server), (FILE_SCHEMA,), PATIENT)
         locks = (PostgresLocks(database), PostgresLocks(database))
     await database.start()
     yield Stores(

@@ -24,6 +24,7 @@ async def test_a_name_and_a_folder_are_taken_once_in_a_tenant(stores: Stores) ->
     assert await stores.repositories.add(repository())
     assert not await stores.repositories.add(repository(id="r2", git_dir="/other"))
     assert not await stores.repositories.add(repository(id="r2", name="other"))
+    assert not await stores.repositories.add(repository())
     assert await stores.repositories.add(repository(id="r2", tenant="b"))
     assert [one.id for one in await stores.repositories.all()] == ["r2", "r1"]
     assert len(await stores.repositories.in_folder("/code/shop/.git")) == 2

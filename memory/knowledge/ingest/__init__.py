@@ -1,0 +1,1 @@
+"""Brings the index to the commits of a repository's branches."""

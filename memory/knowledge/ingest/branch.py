@@ -1,0 +1,189 @@
+"""Ingests one branch: what is known by its hash is kept, the rest is read and split."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeVar
+
+from memory.git.batch import ObjectReader
+from memory.knowledge.ingest.outcome import BranchOutcome, Mode, Progress, Report
+from memory.knowledge.ingest.plan import Plan
+from memory.knowledge.ingest.prepare import PreparedFile, RawFile, Workers
+from memory.knowledge.model import SkippedFile, SkipReason
+from memory.knowledge.ports.stores import Batch, FileStore, NewFile
+from memory.knowledge.reading.rules import Rules
+
+T = TypeVar("T")
+AT_ONCE: Final = 100
+"""Files that are looked at together and written in one transaction."""
+MAX_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of files that are read before they are written; one larger file goes alone."""
+PAGE: Final = 5_000
+"""Stored paths that are read at once."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was done with the files of a branch."""
+
+    read: int = 0
+    kept: int = 0
+    removed: int = 0
+    redacted: int = 0
+    guessed: int = 0
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
+
+    def outcome(self, name: str, commit: str, previous: str, mode: Mode) -> BranchOutcome:
+        """Return the counts as a result."""
+        return BranchOutcome(
+            name,
+            commit,
+            previous,
+            mode,
+            self.read,
+            self.kept,
+            self.removed,
+            self.redacted,
+            self.guessed,
+            self.skipped,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPlace:
+    """A branch in the index, and the commit to which it is brought."""
+
+    repository: str
+    branch: str
+    commit: str
+
+
+class BranchWriter:
+    """Writes the files of a plan, in transactions of a bounded size."""
+
+    def __init__(
+        self,
+        store: FileStore,
+        place: BranchPlace,
+        rules: Rules,
+        readers: tuple[ObjectReader, ObjectReader],
+        workers: Workers,
+        now: Callable[[], datetime],
+    ) -> None:
+        """`readers` are those of sizes and of contents."""
+        self._store = store
+        self._place = place
+        self._rules = rules
+        self._sizes, self._contents = readers
+        self._workers = workers
+        self._now = now
+        self.counts = Counts()
+
+    async def write(self, plan: Plan, report: Report) -> None:
+        """Bring the files of the plan into the index."""
+        for removed in _parts(plan.removed, PAGE):
+            await self._write(Batch(removed=removed))
+            self.counts.removed += len(removed)
+        for skipped in _parts(plan.skipped_files, PAGE):
+            await self._skip(skipped)
+        done = 0
+        for some in _parts(list(plan.files.items()), AT_ONCE):
+            await self._look_at(some)
+            done += len(some)
+            report(Progress(self._place.branch, done, len(plan.files)))
+
+    async def remove_others(self, plan: Plan) -> None:
+        """Remove the stored paths that are not in a plan of the whole commit."""
+        after = ""
+        while True:
+            page = await self._store.paths(self._place.repository, self._place.branch, after, PAGE)
+            if not page:
+                return
+            gone = [path for path in page if path not in plan.files and path not in plan.skipped]
+            if gone:
+                await self._write(Batch(removed=gone))
+                self.counts.removed += len(gone)
+            after = page[-1]
+
+    async def _look_at(self, files: Sequence[tuple[str, str]]) -> None:
+        """Check sizes and types, keep what is known, and read the others."""
+        infos = await self._sizes.infos([blob for _, blob in files])
+        skipped: list[SkippedFile] = []
+        good: list[tuple[str, str]] = []
+        for path, blob in files:
+            info = infos.get(blob)
+            if info is None:
+                skipped.append(SkippedFile(path, SkipReason.MISSING))
+            elif info.size > self._rules.max_file_bytes:
+                skipped.append(SkippedFile(path, SkipReason.TOO_LARGE))
+            elif info.type != "blob":
+                skipped.append(SkippedFile(path, SkipReason.NOT_A_FILE))
+            else:
+                good.append((path, blob))
+        known = await self._store.known(self._place.repository, self._place.branch, good)
+        kept = [path for path, blob in good if known.get((path, blob)) is True]
+        copied = [pair for pair in good if known.get(pair) is False]
+        self.counts.kept += len(kept) + len(copied)
+        if kept or copied:
+            await self._write(Batch(kept=kept, copied=copied))
+        new = [pair for pair in good if pair not in known]
+        sizes = {blob: info.size for blob, info in infos.items()}
+        for some in _by_bytes(new, sizes):
+            skipped += await self._read(some)
+        await self._skip(skipped)
+
+    async def _read(self, files: Sequence[tuple[str, str]]) -> list[SkippedFile]:
+        """Read, split and store files; return those that are skipped."""
+        skipped: list[SkippedFile] = []
+        raw: list[RawFile] = []
+        paths = iter(files)
+        async for blob, content in self._contents.blobs([blob for _, blob in files]):
+            path, _ = next(paths)
+            if content is None:
+                skipped.append(SkippedFile(path, SkipReason.DAMAGED))
+            else:
+                raw.append(RawFile(path, blob, content))
+        new: list[NewFile] = []
+        for one, prepared in zip(raw, await self._workers.prepare(raw), strict=True):
+            if isinstance(prepared, PreparedFile):
+                new.append(prepared.file)
+                self.counts.redacted += prepared.redacted
+                self.counts.guessed += prepared.guessed
+            else:
+                skipped.append(SkippedFile(one.path, prepared))
+        if new:
+            await self._write(Batch(files=new))
+            self.counts.read += len(new)
+        return skipped
+
+    async def _skip(self, skipped: Sequence[SkippedFile]) -> None:
+        if skipped:
+            await self._write(Batch(skipped=skipped))
+            self.counts.skipped.update(one.reason for one in skipped)
+
+    async def _write(self, batch: Batch) -> None:
+        place = self._place
+        await self._store.write(place.repository, place.branch, place.commit, batch, self._now())
+
+
+def _parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _by_bytes(
+    files: Sequence[tuple[str, str]], sizes: dict[str, int]
+) -> Iterator[Sequence[tuple[str, str]]]:
+    """Yield runs of files of at most `MAX_BYTES` together."""
+    run: list[tuple[str, str]] = []
+    left = MAX_BYTES
+    for pair in files:
+        size = sizes[pair[1]]
+        if run and size > left:
+            yield run
+            run, left = [], MAX_BYTES
+        run.append(pair)
+        left -= size
+    if run:
+        yield run

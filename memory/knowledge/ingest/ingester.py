@@ -1,0 +1,224 @@
+"""Brings the index of a repository to the commits of its branches, one process at a time.
+
+The commit of a branch is written last, so an interrupted ingest continues with the next one. A
+process that finds another one at work leaves: the other one looks again at the branches after it
+has released the lock, so that no commit is missed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import structlog
+
+from gateway.errors import ConfigurationError
+from memory.git.repository import GitRepository, is_file, opened_repository
+from memory.knowledge.ingest.branch import BranchPlace, BranchWriter, Counts
+from memory.knowledge.ingest.outcome import BranchOutcome, IngestOutcome, Mode, Report
+from memory.knowledge.ingest.plan import Plan, plan_of
+from memory.knowledge.ingest.prepare import Split, Workers
+from memory.knowledge.model import MAX_BRANCHES, BranchState, Repository
+from memory.knowledge.ports.stores import KnowledgeStores
+from memory.knowledge.reading.rules import MAX_FILES, Rules
+
+CONFIGURATION: Final = ".agent/config.yaml"
+"""The file of a repository's own rules."""
+MAX_CONFIGURATION: Final = 64 * 1024
+"""Bytes of that file."""
+MAX_ROUNDS: Final = 5
+"""Passes over the branches while commits keep coming."""
+DETACHED: Final = "HEAD"
+"""The name of the branch in the index when a commit and no branch is checked out."""
+
+ReadRules: TypeAlias = Callable[[bytes | None], Rules]
+"""Returns the rules of a repository from the content of `CONFIGURATION`, None without that file.
+Raises `ConfigurationError`, which names file, line and key."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Splitter:
+    """The function that splits files, and its version: another one splits everything again."""
+
+    split: Split
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A branch to ingest, and its commit in git."""
+
+    name: str
+    followed: bool
+    commit: str
+
+
+class Ingester:
+    """Ingests repositories."""
+
+    def __init__(
+        self,
+        stores: KnowledgeStores,
+        read_rules: ReadRules,
+        splitter: Splitter,
+        now: Callable[[], datetime],
+        max_files: int = MAX_FILES,
+    ) -> None:
+        self._stores = stores
+        self._read_rules = read_rules
+        self._splitter = splitter
+        self._now = now
+        self._max_files = max_files
+
+    async def ingest(
+        self, repository: Repository, report: Report, *, force: bool = False
+    ) -> IngestOutcome:
+        """Ingest the branches of a repository; `force` reads and splits every file again.
+
+        Raises `GitError`, `ConfigurationError` and `StoreUnavailable`; what was done until then is
+        kept.
+        """
+        done: dict[str, BranchOutcome] = {}
+        missing: tuple[str, ...] = ()
+        async with opened_repository(Path(repository.folder)) as git:
+            for round_ in range(MAX_ROUNDS):
+                async with self._stores.lock.hold(repository.id) as held:
+                    if not held:
+                        break
+                    again = force and round_ == 0
+                    await self._stores.files.renew(
+                        repository.id, self._splitter.version, always=again
+                    )
+                    wanted, missing = _wanted(git, repository)
+                    await self._drop_others(repository, wanted)
+                    for one in wanted:
+                        outcome = await self._branch(git, repository, one, report)
+                        if one.name not in done or outcome.mode is not Mode.UNCHANGED:
+                            done[one.name] = outcome
+                    while await self._stores.files.sweep(repository.id):
+                        pass
+                if _wanted(git, repository)[0] == wanted:
+                    break
+        totals = await self._stores.files.totals(repository.id)
+        return IngestOutcome(tuple(done.values()), totals, not done and not held, missing)
+
+    async def _drop_others(self, repository: Repository, wanted: list[_Wanted]) -> None:
+        """Delete branches that are not ingested any more. The followed one is renamed instead when
+        another one is checked out."""
+        if not wanted:  # before the first commit of an orphan branch
+            return
+        names = {one.name for one in wanted}
+        follows = any(one.followed for one in wanted)
+        for state in await self._stores.files.branches(repository.id):
+            if state.name not in names and not (follows and state.followed):
+                await self._stores.files.drop(repository.id, state.name)
+
+    async def _branch(
+        self, git: GitRepository, repository: Repository, wanted: _Wanted, report: Report
+    ) -> BranchOutcome:
+        rules = self._read_rules(await _configuration(git, wanted.commit))
+        digest = rules.digest()
+        state = await self._state(repository, wanted)
+        complete = state.rules == digest and state.target in {"", wanted.commit}
+        if complete and state == _at(state, wanted):
+            return BranchOutcome(wanted.name, wanted.commit, wanted.commit, Mode.UNCHANGED)
+        by_changes = complete and await _builds_on(git, state.commit, wanted.commit)
+        await self._stores.files.begin(
+            repository.id,
+            wanted.name,
+            followed=wanted.followed,
+            target=wanted.commit,
+            rules=digest,
+        )
+        plan = await self._plan(git, repository, wanted, state if by_changes else None, rules)
+        with Workers(self._splitter.split, rules.skip_binary, always=bool(state.target)) as workers:
+            counts = await self._write(git, repository, wanted, plan, workers, rules, report)
+        await self._stores.files.finish(repository.id, wanted.name, wanted.commit, self._now())
+        mode = Mode.CHANGES if by_changes else Mode.WHOLE
+        return counts.outcome(wanted.name, wanted.commit, state.commit, mode)
+
+    async def _state(self, repository: Repository, wanted: _Wanted) -> BranchState:
+        """The branch as it is in the index; the followed one may have another name there."""
+        states = await self._stores.files.branches(repository.id)
+        named = (one for one in states if one.name == wanted.name)
+        followed = (one for one in states if one.followed and wanted.followed)
+        return next(named, next(followed, NEW))
+
+    async def _plan(
+        self,
+        git: GitRepository,
+        repository: Repository,
+        wanted: _Wanted,
+        since: BranchState | None,
+        rules: Rules,
+    ) -> Plan:
+        """The plan of the changes since a state, or of the whole commit without one."""
+        if since is None:
+            return await plan_of(git.files(wanted.commit), rules, self._max_files, whole=True)
+        stored = (await self._stores.files.totals(repository.id)).files
+        room = max(0, self._max_files * max(1, len(repository.branches)) - stored)
+        return await plan_of(git.changes(since.commit, wanted.commit), rules, room)
+
+    async def _write(
+        self,
+        git: GitRepository,
+        repository: Repository,
+        wanted: _Wanted,
+        plan: Plan,
+        workers: Workers,
+        rules: Rules,
+        report: Report,
+    ) -> Counts:
+        place = BranchPlace(repository.id, wanted.name, wanted.commit)
+        async with git.sizes() as sizes, git.contents() as contents:
+            readers = (sizes, contents)
+            writer = BranchWriter(self._stores.files, place, rules, readers, workers, self._now)
+            await writer.write(plan, report)
+            if plan.whole:
+                await writer.remove_others(plan)
+        return writer.counts
+
+
+NEW: Final = BranchState("", followed=False, commit="", target="", rules="", ingested_at=None)
+"""A branch that was never ingested."""
+
+
+def _at(state: BranchState, wanted: _Wanted) -> BranchState:
+    """The state of a branch that is complete at the wanted commit."""
+    return BranchState(
+        wanted.name, wanted.followed, wanted.commit, "", state.rules, state.ingested_at
+    )
+
+
+async def _configuration(git: GitRepository, commit: str) -> bytes | None:
+    """Return the repository's own configuration. Raises `ConfigurationError` if it is there and
+    cannot be read: what it excludes would be read."""
+    entry = await git.entry(commit, CONFIGURATION)
+    if entry is None:
+        return None
+    content = await git.small_blob(entry.id, MAX_CONFIGURATION) if is_file(entry) else None
+    if content is None:
+        raise ConfigurationError(
+            f"{CONFIGURATION} in the commit {commit[:12]} is no regular file of at most"
+            f" {MAX_CONFIGURATION // 1024} KiB."
+        )
+    return content
+
+
+async def _builds_on(git: GitRepository, older: str, newer: str) -> bool:
+    """True if the newer commit was made after the older one, without a rebase between."""
+    return bool(older) and await git.has_commit(older) and await git.is_ancestor(older, newer)
+
+
+def _wanted(git: GitRepository, repository: Repository) -> tuple[list[_Wanted], tuple[str, ...]]:
+    """Return the branches to ingest, and the configured ones that do not exist."""
+    if not repository.branches:
+        head = git.head()
+        found = [_Wanted(head.branch or DETACHED, True, head.commit)] if head.commit else []
+        return found, ()
+    tips = {name: git.tip(name) for name in repository.branches[:MAX_BRANCHES]}
+    wanted = [_Wanted(name, False, commit) for name, commit in tips.items() if commit]
+    return wanted, tuple(name for name, commit in tips.items() if not commit)

@@ -1,0 +1,81 @@
+"""Finds the files of a commit that have to be looked at, before anything is read."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final
+
+from memory.git.errors import GitFailed
+from memory.git.repository import TreeEntry
+from memory.knowledge.model import SkippedFile, SkipReason
+from memory.knowledge.reading.paths import checked_mode, checked_path, shown_path
+from memory.knowledge.reading.rules import Candidate, Rules
+
+MAX_ENTRIES: Final = 2_000_000
+"""Paths of one commit, or of one change, that are looked at. Trees that contain each other can list
+any number of paths with a few objects."""
+MAX_SKIPPED: Final = 20_000
+"""Skipped files of one branch that are noted by their path."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """The files to look at, each path with the id of its blob; and those that need no reading.
+    `whole`: they are all files of a commit."""
+
+    whole: bool
+    files: dict[str, str] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
+    skipped: dict[str, SkipReason] = field(default_factory=dict)
+
+    @property
+    def skipped_files(self) -> list[SkippedFile]:
+        """The skipped files as values."""
+        return [SkippedFile(path, reason) for path, reason in self.skipped.items()]
+
+
+async def plan_of(
+    entries: AsyncGenerator[TreeEntry, None], rules: Rules, most: int, *, whole: bool = False
+) -> Plan:
+    """Sort entries by what has to be done with them; at most `most` files are indexed. Raises
+    `GitFailed` beyond `MAX_ENTRIES`."""
+    plan = Plan(whole)
+    count = 0
+    async with aclosing(entries):
+        async for entry in entries:
+            count += 1
+            if count > MAX_ENTRIES:
+                raise GitFailed(f"the commit lists more than {MAX_ENTRIES:,} paths")
+            _sort(plan, entry, rules, most)
+    return plan
+
+
+def _sort(plan: Plan, entry: TreeEntry, rules: Rules, most: int) -> None:
+    path = checked_path(entry.path)
+    if isinstance(path, SkipReason):
+        shown = shown_path(entry.path)
+        if entry.id:
+            _skip(plan, shown, path)
+        else:
+            plan.removed.append(shown)
+        return
+    candidate = rules.candidate(path)
+    if candidate is Candidate.NEITHER:
+        return
+    if not entry.id:
+        plan.removed.append(path)
+        return
+    reason = checked_mode(entry)
+    if reason is None and candidate is Candidate.SECRET_NAME:
+        reason = SkipReason.SECRET_NAME
+    if reason is None and len(plan.files) >= most:
+        reason = SkipReason.TOO_MANY
+    if reason is None:
+        plan.files[path] = entry.id
+    else:
+        _skip(plan, path, reason)
+
+
+def _skip(plan: Plan, path: str, reason: SkipReason) -> None:
+    if len(plan.skipped) < MAX_SKIPPED:
+        plan.skipped[path] = reason

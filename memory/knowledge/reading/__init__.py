@@ -1,0 +1,1 @@
+"""Decides which files of a commit are read, and turns their bytes into text."""

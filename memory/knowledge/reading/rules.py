@@ -1,0 +1,126 @@
+"""The files that are candidates: what a repository's configuration includes and excludes.
+
+There are two lists. `include` names documents; `code` names source code and configuration. Names
+that tell of secrets keep documents and configuration out. Code is judged by its content instead,
+because `tokenizer.py` holds no token.
+"""
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from hashlib import sha256
+from typing import Final
+
+from memory.knowledge.reading.globs import Glob, matches_any
+
+INCLUDE: Final = ("docs/**/*.md", "*.md", "docs/adrs/**")
+EXCLUDE: Final = (
+    "**/node_modules/**",
+    "**/.venv/**",
+    "**/secrets/**",
+    "**/*secret*",
+    "**/*password*",
+)
+_SOURCES: Final = """
+    py pyi pyx js jsx mjs cjs ts tsx mts cts vue svelte java kt kts scala groovy gradle clj cljs
+    cljc go rs c h cc cpp cxx c++ hh hpp hxx h++ inl m mm cu cuh cs fs fsi fsx swift dart zig nim
+    d jl lua
+    rb rake php pl pm r R ex exs erl hrl hs lhs elm ml mli v sv vhd f90 f95 pas ada adb ads cr
+    sh bash zsh fish bats ps1 psm1 bat sql proto thrift graphql gql tf hcl nix cmake bzl bazel sol
+    css scss sass less html htm el lisp scm rkt tcl awk sed asm s S wat
+"""
+_SETTINGS: Final = "yaml yml toml ini cfg conf properties env"
+_DOCUMENTS: Final = "rst txt adoc asciidoc org mdx markdown"
+_NAMES: Final = """
+    Dockerfile Containerfile Makefile GNUmakefile Rakefile Gemfile Vagrantfile Jenkinsfile Justfile
+    CMakeLists.txt BUILD WORKSPACE
+"""
+CODE: Final = (
+    *(f"*.{suffix}" for suffix in f"{_SOURCES} {_SETTINGS} {_DOCUMENTS}".split()),
+    *_NAMES.split(),
+)
+GENERATED: Final = (
+    *("**/node_modules/**", "**/.venv/**", "**/venv/**", "**/__pycache__/**", "**/dist/**"),
+    *("**/build/**", "**/vendor/**", "**/third_party/**", "**/.git/**", "**/*.min.js"),
+    *("**/*.min.css", "**/*.map", "**/*.lock", "**/*-lock.yaml", "**/*_pb2.py", "**/*.pb.go"),
+)
+"""Code that people did not write here, and build results."""
+CODE_EXCLUDE: Final = (*(pattern for pattern in EXCLUDE if pattern.endswith("/**")), *GENERATED)
+"""The default for code: of `EXCLUDE` the folders."""
+KB: Final = 1_024
+FILE_KB: Final = 500
+HARD_FILE_KB: Final = 10_240
+MAX_FILES: Final = 200_000
+"""Files of one branch that are indexed."""
+
+_SECRET_WORDS: Final = frozenset(
+    {
+        *("secret", "secrets", "password", "passwords", "passwd"),
+        *("token", "tokens", "credential", "credentials"),
+    }
+)
+_SECRET_SUFFIXES: Final = frozenset({"key", "pem", "p12", "pfx", "jks", "keystore", "kdbx", "env"})
+_CODE_SUFFIXES: Final = frozenset(_SOURCES.split())
+_WORD: Final = re.compile(r"[a-z]+")
+
+
+class Candidate(Enum):
+    """The list that names a file."""
+
+    NEITHER = auto()
+    DOCUMENT = auto()
+    CODE = auto()
+    SECRET_NAME = auto()
+    """A list names it, and its name tells of secrets."""
+
+
+def _globs(patterns: tuple[str, ...]) -> tuple[Glob, ...]:
+    return tuple(Glob(pattern) for pattern in patterns)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one repository. `exclude` is for both lists if the repository gives it; the
+    default one is for documents, and for code as far as it names folders."""
+
+    include: tuple[Glob, ...] = field(default_factory=lambda: _globs(INCLUDE))
+    code: tuple[Glob, ...] = field(default_factory=lambda: _globs(CODE))
+    exclude: tuple[Glob, ...] = field(default_factory=lambda: _globs(EXCLUDE))
+    code_exclude: tuple[Glob, ...] = field(default_factory=lambda: _globs(CODE_EXCLUDE))
+    max_file_bytes: int = FILE_KB * KB
+    skip_binary: bool = True
+
+    def digest(self) -> str:
+        """A text that differs for different rules."""
+        parts = (
+            *(self.include, self.code, self.exclude, self.code_exclude),
+            *(self.max_file_bytes, self.skip_binary),
+        )
+        return sha256(repr(parts).encode()).hexdigest()[:16]
+
+    def candidate(self, path: str) -> Candidate:
+        """Return the list that names a path."""
+        if matches_any(self.include, path) and not matches_any(self.exclude, path):
+            if _tells_of_secrets(path):
+                return Candidate.SECRET_NAME
+            return Candidate.DOCUMENT
+        if not matches_any(self.code, path) or matches_any(self.code_exclude, path):
+            return Candidate.NEITHER
+        if not _is_source(path) and (_tells_of_secrets(path) or matches_any(self.exclude, path)):
+            return Candidate.SECRET_NAME
+        return Candidate.CODE
+
+
+def _is_source(path: str) -> bool:
+    """True for a programming language, whose files are judged by their content."""
+    name = path.rpartition("/")[2]
+    return name.rpartition(".")[2] in _CODE_SUFFIXES or name in _NAMES.split()
+
+
+def _tells_of_secrets(path: str) -> bool:
+    """True if the file's name says that it holds secrets, as a word or by its suffix."""
+    name = path.rpartition("/")[2].lower()
+    suffixes = name.split(".")[1:]
+    return not _SECRET_SUFFIXES.isdisjoint(suffixes) or not _SECRET_WORDS.isdisjoint(
+        _WORD.findall(name)
+    )
