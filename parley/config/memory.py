@@ -251,7 +251,7 @@ class Grounding(Section):
     subdomains; other ports than 80 and 443 as `docs.example.org:8443`."""
     repositories: tuple[Folder, ...] = Field(default=(), max_length=20)
     """Folders of git repositories on this machine, for commits and for decision records such as
-    `docs/adr/ADR-003-storage.md`. Commits need `git` on the path."""
+    `docs/adr/ADR-003-storage.md`, as they are committed. They need `git` on the path."""
     trackers: dict[Name, TrackerUrl] = Field(default={}, max_length=20)
     """Addresses of issues, by a name of your choice:
     `https://api.github.com/repos/acme/app/issues/{number}` for `#12`, or with `{owner}` and

@@ -3,7 +3,6 @@ grounding. They write nothing."""
 
 import asyncio
 import difflib
-import shutil
 import socket
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -19,7 +18,8 @@ from memory.backends.guard import GuardedBackend
 from memory.brain.figure_sources import SourceFailed
 from memory.brain.heartbeat import read_figures
 from memory.embeddings.catalogue import EMBEDDING, RERANKING
-from memory.grounding.repositories import is_repository
+from memory.git.errors import GitMissing, NotARepository
+from memory.git.repository import opened_repository
 from memory.grounding.verifier import GroundingSources
 from parley.cli.doctor.checks import Finding
 from parley.cli.models import vector_model
@@ -183,16 +183,14 @@ async def _folder(folder: Path) -> Finding:
     if not await asyncio.to_thread(folder.is_dir):
         advice = f"Correct grounding.repositories, or mount the folder. {REVIEW}"
         return Finding("broken", name, "the folder does not exist", advice)
-    if shutil.which("git") is None:
-        advice = f"Install git. Decision records are found without it. {REVIEW}"
-        return Finding("note", name, "git is not installed: no commit is found", advice)
     try:
-        known = await is_repository(await asyncio.to_thread(folder.resolve))
-    except (OSError, TimeoutError) as error:
-        return Finding("note", name, f"git could not read it: {error}", REVIEW)
-    if not known:
-        advice = f"Name the folder that holds .git. {REVIEW}"
-        return Finding("note", name, "it is not a git repository: no commit is found", advice)
+        async with opened_repository(folder):
+            pass
+    except GitMissing:
+        advice = f"Install git. {REVIEW}"
+        return Finding("note", name, "git is not installed: nothing is found", advice)
+    except NotARepository as error:
+        return Finding("note", name, f"nothing is found: {error}", REVIEW)
     return Finding("ok", name, "commits and decision records can be checked")
 
 

@@ -107,6 +107,21 @@ async def test_a_decision_record_is_a_file_with_its_number(
     assert (record is not None) is found
 
 
+async def test_a_decision_record_is_what_was_committed(repository: Path) -> None:
+    record = repository / "docs" / "ADRs" / "adr-003-Storage.md"
+    committed = record.read_text()
+    new = record.with_name("adr-020-new.md")
+    try:
+        new.write_text("We use MongoDB.")
+        record.write_text("We use MongoDB.")
+        repositories = Repositories([repository], excerpts=True)
+        assert await repositories.decision_record("ADR-020") is None
+        assert await repositories.decision_record("ADR-003") == committed
+    finally:
+        new.unlink()
+        record.write_text(committed)
+
+
 async def test_symbolic_links_are_not_followed(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "docs").symlink_to(repository / "docs")
     (tmp_path / "adr").symlink_to(repository / "docs" / "ADRs")
