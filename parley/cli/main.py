@@ -149,6 +149,21 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             "delete": ("pools:delete", "Delete a pool; the memories stay with their people."),
         },
     ),
+    "knowledge": (
+        "Register repositories, read them, and show what is known of them.",
+        {
+            "init": ("knowledge.init:init", "Register a repository, and read it."),
+            "ingest": (
+                "knowledge.ingest:ingest",
+                "Bring the index to the latest commits, also while Parley runs.",
+            ),
+            "status": (
+                "knowledge.status:status",
+                "Show the repositories, and if the index is at their latest commits.",
+            ),
+            "forget": ("knowledge.forget:forget", "Delete a repository from the index."),
+        },
+    ),
     "audit": (
         "Show and verify the audit: changes to memory and access, and refusals.",
         {

@@ -9,6 +9,7 @@ from pydantic import Field, SerializeAsAny, create_model
 from gateway.ports import AccountSettings, AdapterManifest
 from parley.config import sections
 from parley.config.agents import Agents
+from parley.config.knowledge import Knowledge
 from parley.config.memory import Grounding, Heartbeat, Memory, Plans
 from parley.config.sections import MAIN, AccountName, Section
 
@@ -69,6 +70,7 @@ class Settings(Section):
     grounding: Grounding = Grounding()
     heartbeat: Heartbeat = Heartbeat()
     agents: Agents = Agents()
+    knowledge: Knowledge = Knowledge()
     database: sections.Database = sections.Database()
     storage: sections.Storage = sections.Storage()
     server: sections.Server = sections.Server()

@@ -54,6 +54,7 @@ from memory.agents.stores.origins import SqlOrigins
 from memory.agents.stores.overview import SqlAgentOverview
 from memory.agents.stores.pools import SqlPools
 from memory.agents.stores.webhooks import SqlWebhooks
+from memory.knowledge import schema as knowledge_schema
 from memory.ports.audit import AuditTrail
 from memory.ports.memories import MemoryStore
 from memory.ports.personal_data import PersonalDataStore, WorkingMemory
@@ -76,7 +77,11 @@ if TYPE_CHECKING:
 
 Chore = Callable[[], Awaitable[int]]
 
-SCHEMAS: Final[tuple[Schema, ...]] = (gateway_schema.SCHEMA, memory_schema.SCHEMA)
+SCHEMAS: Final[tuple[Schema, ...]] = (
+    gateway_schema.SCHEMA,
+    memory_schema.SCHEMA,
+    knowledge_schema.SCHEMA,
+)
 
 
 class Storage:

@@ -1,0 +1,1 @@
+"""`parley knowledge`: repositories as knowledge."""

@@ -1,0 +1,37 @@
+"""`parley knowledge forget REPO`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memory.knowledge.ingest.work_tree import clear_state
+from parley.cli.knowledge.repositories import OneRepository, Tenant, find_one, with_index
+from parley.cli.options import Config, confirmed
+from parley.cli.stores import read_settings
+from parley.wiring.knowledge import KnowledgeIndex
+
+
+def forget(
+    repo: OneRepository,
+    yes: Annotated[int, typer.Option("--yes", "-y", count=True, help="Do not ask.")] = 0,
+    tenant: Tenant = None,
+    config: Config = None,
+) -> int:
+    """Delete a repository from the index, with everything that was read from it. The repository
+    itself stays."""
+    settings = read_settings(config)
+
+    async def job(index: KnowledgeIndex) -> int:
+        store = index.stores.repositories
+        repository = await find_one(store, repo, tenant)
+        question = f"Delete {repository.name} ({repository.folder}) from the index?"
+        if not confirmed([question], yes):
+            return 1
+        await store.forget(repository.id)
+        clear_state(Path(repository.folder))
+        sys.stdout.write(f"{repository.name} is forgotten.\n")
+        return 0
+
+    return with_index(settings, job)

@@ -1,0 +1,157 @@
+"""`parley knowledge ingest [REPO]`."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.ports.clock import SystemClock
+from memory.git.repository import opened_repository
+from memory.knowledge.ingest.outcome import (
+    BranchOutcome,
+    IngestOutcome,
+    Mode,
+    Progress,
+    Report,
+)
+from memory.knowledge.ingest.work_tree import note_ingest
+from memory.knowledge.model import Repository
+from parley.cli.knowledge.repositories import SomeRepository, Tenant, find_some, with_index
+from parley.cli.options import AsJson, Config
+from parley.cli.stores import read_settings
+from parley.config import Settings
+from parley.wiring.knowledge import KnowledgeIndex, ingester_of
+
+
+def ingest(
+    repo: SomeRepository = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Read and split every file again.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> int:
+    """Bring the index to the latest commits, also while Parley runs. Safe to interrupt."""
+    settings = read_settings(config)
+
+    async def job(index: KnowledgeIndex) -> int:
+        repositories = await find_some(index.stores.repositories, repo, tenant)
+        return await ingest_all(settings, index, repositories, force=force, as_json=as_json)
+
+    return with_index(settings, job)
+
+
+async def ingest_all(
+    settings: Settings,
+    index: KnowledgeIndex,
+    repositories: Sequence[Repository],
+    *,
+    force: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Ingest repositories one after another, and print the result of each."""
+    clock = SystemClock()
+    ingester = ingester_of(settings, index, clock)
+    for repository in repositories:
+        with _progress(repository.name) as report:
+            outcome = await ingester.ingest(repository, report, force=force)
+        await _note(repository, outcome, clock)
+        text = _as_json(repository, outcome) if as_json else _as_text(repository, outcome)
+        sys.stdout.write(text)
+    return 0
+
+
+async def _note(repository: Repository, outcome: IngestOutcome, clock: SystemClock) -> None:
+    """Note the checked out branch in the work tree."""
+    async with opened_repository(Path(repository.folder)) as git:
+        head = git.head()
+        for branch in outcome.branches:
+            if branch.commit == head.commit and branch.mode is not Mode.UNCHANGED:
+                await note_ingest(git, branch, clock.now())
+
+
+def _as_text(repository: Repository, outcome: IngestOutcome) -> str:
+    if outcome.busy:
+        return (
+            f"{repository.name}: another process ingests it, and takes what was committed"
+            " meanwhile along.\n"
+        )
+    lines = [_branch_line(repository.name, branch) for branch in outcome.branches]
+    lines += [f"{repository.name}: there is no branch {name}." for name in outcome.missing]
+    if not lines:
+        lines = [f"{repository.name}: there is no commit yet."]
+    totals = outcome.totals
+    lines.append(f"  in the index: {totals.files:,} files, {totals.chunks:,} chunks")
+    lines += [f"  skipped, {reason.value}: {count:,}" for reason, count in totals.skipped.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _branch_line(name: str, branch: BranchOutcome) -> str:
+    place = f"{name}: {branch.name} at {branch.commit[:12]}"
+    if branch.mode is Mode.UNCHANGED:
+        return f"{place}, nothing changed"
+    parts = [f"{branch.read:,} files read", f"{branch.kept:,} known", f"{branch.removed:,} removed"]
+    if branch.redacted:
+        parts.append(f"{branch.redacted:,} secrets replaced")
+    if branch.guessed:
+        parts.append(f"{branch.guessed:,} in an unknown encoding")
+    return f"{place}, {', '.join(parts)}"
+
+
+def _as_json(repository: Repository, outcome: IngestOutcome) -> str:
+    branches = [
+        {
+            "branch": one.name,
+            "commit": one.commit,
+            "previous": one.previous,
+            "mode": one.mode.name.lower(),
+            "read": one.read,
+            "kept": one.kept,
+            "removed": one.removed,
+            "redacted": one.redacted,
+            "skipped": {reason.value: count for reason, count in one.skipped.items()},
+        }
+        for one in outcome.branches
+    ]
+    values = {
+        "repository": repository.name,
+        "busy": outcome.busy,
+        "branches": branches,
+        "missing": list(outcome.missing),
+        "files": outcome.totals.files,
+        "chunks": outcome.totals.chunks,
+        "skipped": {reason.value: count for reason, count in outcome.totals.skipped.items()},
+    }
+    return json.dumps(values, ensure_ascii=False) + "\n"
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report]:
+    """A progress bar, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield _nothing
+        return
+    from rich import console, progress  # noqa: PLC0415 - 0.1 s, and for a terminal only
+
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=console.Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+
+        def report(at: Progress) -> None:
+            bar.update(task, description=f"{name} {at.branch}", completed=at.done, total=at.total)
+
+        yield report
+
+
+def _nothing(at: Progress) -> None:
+    """Show nothing."""

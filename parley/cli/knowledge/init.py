@@ -1,0 +1,147 @@
+"""`parley knowledge init REPO`."""
+
+import sys
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.errors import BadInput
+from gateway.people import DEFAULT_TENANT
+from gateway.ports.clock import SystemClock
+from memory.git.refs import is_branch
+from memory.git.repository import GitRepository, opened_repository
+from memory.knowledge.model import MAX_BRANCHES, MAX_NAME, Repository
+from parley.cli.knowledge.ingest import ingest_all
+from parley.cli.knowledge.repositories import with_index
+from parley.cli.options import Config
+from parley.cli.stores import read_settings
+from parley.wiring.knowledge import KnowledgeIndex
+
+
+def init(
+    repo: Annotated[str, typer.Argument(metavar="REPO", help="A folder with a git repository.")],
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            help="The project whose conversations may read it, such as slack:main:T0123. Default: "
+            "the whole tenant.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Its name. Default: the name of the folder.")
+    ] = None,
+    private: Annotated[
+        bool | None,
+        typer.Option(
+            "--private/--public",
+            help="A private repository is never read in public rooms. Default: private.",
+        ),
+    ] = None,
+    room: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--room", help="A public room in which a private repository may be read. Repeatable."
+        ),
+    ] = None,
+    branch: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--branch", help="A branch to read. Repeatable. Default: the one that is checked out."
+        ),
+    ] = None,
+    tenant: Annotated[
+        str, typer.Option("--tenant", help="The tenant of the repository.")
+    ] = DEFAULT_TENANT,
+    later: Annotated[
+        bool, typer.Option("--later", help="Register it without reading it now.")
+    ] = False,
+    config: Config = None,
+) -> int:
+    """Register a repository, or change the given settings of a registered one, and read it."""
+    settings = read_settings(config)
+    given: dict[str, object] = {
+        "project": project,
+        "name": name,
+        "private": private,
+        "rooms": None if room is None else tuple(room),
+        "branches": None if branch is None else _branches(branch),
+    }
+    changes = {key: value for key, value in given.items() if value is not None}
+    folder = Path(repo).expanduser()
+
+    async def job(index: KnowledgeIndex) -> int:
+        async with opened_repository(folder) as git:
+            repository = await _registered(index, git, tenant, changes)
+        sys.stdout.write(f"{described(repository)}\n")
+        return 0 if later else await ingest_all(settings, index, [repository])
+
+    return with_index(settings, job)
+
+
+def described(repository: Repository) -> str:
+    """One line about who may read a repository."""
+    readers = f"project {repository.project}" if repository.project else "the whole tenant"
+    rooms = f", allowed in {', '.join(repository.rooms)}" if repository.rooms else ""
+    kind = f"private{rooms}" if repository.private else "public"
+    branches = ", ".join(repository.branches) or "the branch that is checked out"
+    return f"{repository.name}: read by {readers}, {kind}; {branches} of {repository.folder}"
+
+
+async def _registered(
+    index: KnowledgeIndex, git: GitRepository, tenant: str, changes: dict[str, object]
+) -> Repository:
+    """Register or change a repository. Raises `BadInput` if its name is taken."""
+    location, remote = git.location, await git.remote()
+    store = index.stores.repositories
+    known = [one for one in await store.in_folder(str(location.common_dir)) if one.tenant == tenant]
+    if known:
+        repository = replace(known[0], remote=remote, **changes)  # type: ignore[arg-type]
+        done = await store.change(_checked(repository))
+    else:
+        repository = replace(_new(git, tenant, remote), **changes)  # type: ignore[arg-type]
+        done = await store.add(_checked(repository))
+    if not done:
+        raise BadInput(
+            f"Another repository is called {repository.name}; give this one a --name of its own."
+        )
+    return repository
+
+
+def _new(git: GitRepository, tenant: str, remote: str) -> Repository:
+    location = git.location
+    return Repository(
+        id=uuid.uuid4().hex,
+        tenant=tenant,
+        project="",
+        name=location.folder.name.removesuffix(".git")[:MAX_NAME] or "repository",
+        folder=str(location.folder),
+        git_dir=str(location.common_dir),
+        remote=remote,
+        private=True,
+        rooms=(),
+        branches=(),
+        created_at=SystemClock().now(),
+    )
+
+
+def _checked(repository: Repository) -> Repository:
+    """Raises `BadInput` for values that cannot be stored or shown."""
+    for name, value in (("--name", repository.name), ("--project", repository.project)):
+        if len(value) > (MAX_NAME if name == "--name" else 1_000) or not value.isprintable():
+            raise BadInput(f"{name} is too long or has control characters.")
+    if not repository.name.strip():
+        raise BadInput("--name is empty.")
+    return repository
+
+
+def _branches(given: list[str]) -> tuple[str, ...]:
+    wrong = [one for one in given if not is_branch(one)]
+    if wrong:
+        raise BadInput(f"--branch {wrong[0]!r} is no name of a branch.")
+    if len(given) > MAX_BRANCHES:
+        raise BadInput(f"At most {MAX_BRANCHES} branches of a repository are read.")
+    return tuple(dict.fromkeys(given))

@@ -1,0 +1,23 @@
+"""The section `knowledge` of the configuration."""
+
+from pydantic import Field
+
+from memory.knowledge.reading.rules import HARD_FILE_KB, MAX_FILES
+from parley.config.sections import Section
+
+
+class Knowledge(Section):
+    """Repositories as knowledge: code, documents, decision records and incident reports. `parley
+    knowledge init` registers a repository."""
+
+    enabled: bool = True
+    """Search registered repositories."""
+    file: str = Field(default="", max_length=1_000)
+    """File of the index where `database.url` is SQLite. Default: `knowledge.db` beside the
+    database. With PostgreSQL the index is in the database. The index can be built again at any
+    time, so backups do not hold it."""
+    max_files: int = Field(default=MAX_FILES, ge=1, le=1_000_000)
+    """Files of one branch that are indexed."""
+    max_file_size_kb: int = Field(default=HARD_FILE_KB, ge=1, le=HARD_FILE_KB)
+    """The most that a repository may choose as its own `max_file_size_kb` in
+    `.agent/config.yaml`."""

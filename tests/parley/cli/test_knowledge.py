@@ -1,0 +1,143 @@
+"""`parley knowledge`: repositories are registered, read, shown and forgotten."""
+
+import json
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.parley.cli.kit import Ended, parley
+from tests.support.git import TestRepository, new_repository
+
+
+class Shop:
+    """A folder with a configuration and a repository."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git: TestRepository = new_repository(folder / "shop")
+        self.config = folder / "parley.yaml"
+        self.config.write_text(f"database: {{url: sqlite:///{folder}/data/parley.db}}\n")
+
+    async def knowledge(self, *arguments: str, cwd: Path | None = None) -> Ended:
+        return await parley("knowledge", *arguments, "-c", str(self.config), cwd=cwd or self.folder)
+
+    async def as_json(self, *arguments: str) -> dict[str, Any]:
+        ended = await self.knowledge(*arguments, "--json")
+        assert ended.status == 0, ended.err
+        values: dict[str, Any] = json.loads(ended.out)
+        return values
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    return Shop(tmp_path)
+
+
+async def test_init_registers_and_reads_a_repository(shop: Shop) -> None:
+    commit = shop.git.commit({"README.md": "# Shop", "app.py": "x = 1", "deploy.pem.md": "key"})
+    ended = await shop.knowledge("init", "shop", "--project", "slack:main:T1")
+    assert ended.status == 0, ended.err
+    assert "read by project slack:main:T1, private" in ended.out
+    assert "2 files read" in ended.out
+    assert "skipped, name of a secret file: 1" in ended.out
+    index = shop.folder / "data" / "knowledge.db"
+    assert stat.S_IMODE(index.stat().st_mode) == 0o600
+    status = await shop.as_json("status")
+    assert (status["repository"], status["files"], status["private"]) == ("shop", 2, True)
+    assert status["branches"][0]["state"] == "fresh"
+    assert status["branches"][0]["commit"] == commit
+
+
+async def test_what_an_ingest_leaves_in_the_work_tree_is_not_in_the_way(shop: Shop) -> None:
+    commit = shop.git.commit({"a.md": "a"})
+    await shop.knowledge("init", "shop")
+    assert (shop.git.folder / ".agent/state/last_ingest_sha").read_text() == f"{commit}\n"
+    assert commit[:12] in (shop.git.folder / ".agent/logs/ingestion.log").read_text()
+    assert shop.git.git("status", "--porcelain") == ""
+    await shop.knowledge("forget", "shop", "--yes")
+    assert not (shop.git.folder / ".agent/state/last_ingest_sha").exists()
+
+
+async def test_status_tells_a_stale_branch_and_a_folder_that_is_gone(shop: Shop) -> None:
+    shop.git.commit({"a.md": "a"})
+    await shop.knowledge("init", "shop")
+    shop.git.commit({"a.md": "b"})
+    assert (await shop.as_json("status"))["branches"][0]["state"] == "stale"
+    shop.git.folder.rename(shop.folder / "elsewhere")
+    status = await shop.as_json("status", "shop")
+    assert status["branches"][0]["state"] == "gone"
+    assert "cannot be read" in status["problem"]
+
+
+async def test_the_repository_of_the_current_folder_is_meant_without_an_argument(
+    shop: Shop,
+) -> None:
+    shop.git.commit({"docs/a.md": "a"})
+    other = new_repository(shop.folder / "other")
+    other.commit({"b.md": "b"})
+    for name in ("shop", "other"):
+        await shop.knowledge("init", name, "--later")
+    ended = await shop.knowledge("ingest", cwd=shop.git.folder / "docs")
+    assert [line for line in ended.out.splitlines() if "files read" in line] != []
+    assert "other" not in ended.out
+    everything = await shop.knowledge("ingest")
+    assert "shop: main" in everything.out
+    assert "other: main" in everything.out
+
+
+async def test_init_again_changes_only_what_is_given(shop: Shop) -> None:
+    shop.git.commit({"a.md": "a"})
+    await shop.knowledge("init", "shop", "--project", "slack:main:T1", "--room", "slack:main:T1:C1")
+    await shop.knowledge("init", "shop", "--name", "store", "--later")
+    status = await shop.as_json("status", "store")
+    assert (status["project"], status["rooms"]) == ("slack:main:T1", ["slack:main:T1:C1"])
+    await shop.knowledge("init", "shop", "--public", "--later")
+    assert (await shop.as_json("status"))["private"] is False
+
+
+async def test_a_taken_name_and_an_unknown_repository_are_refused_with_advice(shop: Shop) -> None:
+    shop.git.commit({"a.md": "a"})
+    new_repository(shop.folder / "nested" / "shop").commit({"b.md": "b"})
+    await shop.knowledge("init", "shop")
+    taken = await shop.knowledge("init", "nested/shop")
+    assert (taken.status, "--name" in taken.err) == (1, True)
+    unknown = await shop.knowledge("ingest", "nowhere")
+    assert (unknown.status, "parley knowledge init nowhere" in unknown.err) == (1, True)
+    folder = await shop.knowledge("init", str(shop.folder))
+    assert (folder.status, "not a git repository" in folder.err) == (1, True)
+    branch = await shop.knowledge("init", "shop", "--branch", "../x")
+    assert (branch.status, "no name of a branch" in branch.err) == (1, True)
+
+
+async def test_a_wrong_configuration_of_the_repository_names_file_line_and_key(
+    shop: Shop,
+) -> None:
+    shop.git.commit({"a.md": "a"})
+    await shop.knowledge("init", "shop")
+    shop.git.commit({".agent/config.yaml": "ingestion:\n  includes: ['*.md']\n"})
+    ended = await shop.knowledge("ingest", "shop")
+    assert ended.status == 3
+    assert "ingestion.includes (.agent/config.yaml line 2)" in ended.err
+    assert (await shop.as_json("status"))["files"] == 1
+
+
+async def test_forget_leaves_nothing_of_the_repository_in_the_file(shop: Shop) -> None:
+    shop.git.commit({"a.md": "a word such as quokka"})
+    await shop.knowledge("init", "shop")
+    asked = await shop.knowledge("forget", "shop")
+    assert (asked.status, (await shop.as_json("status"))["files"]) == (1, 1)
+    assert (await shop.knowledge("forget", "shop", "--yes")).status == 0
+    assert (await shop.knowledge("status")).status == 1
+    index = shop.folder / "data" / "knowledge.db"
+    assert b"quokka" not in index.read_bytes()
+    with closing(sqlite3.connect(index)) as database:
+        tables = database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'knowledge_%'"
+            " AND name NOT LIKE 'knowledge_text%'"
+        )
+        for (table,) in tables.fetchall():
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
