@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from tests.parley.cli.kit import Ended, parley
+from tests.support.databases import new_database
 from tests.support.git import TestRepository, new_repository
+from tests.support.servers import PostgresServer
 
 
 class Shop:
@@ -141,3 +143,15 @@ async def test_forget_leaves_nothing_of_the_repository_in_the_file(shop: Shop) -
         )
         for (table,) in tables.fetchall():
             assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+
+
+@pytest.mark.xdist_group("postgres")
+async def test_with_postgresql_the_index_is_in_the_database(
+    shop: Shop, postgres: PostgresServer
+) -> None:
+    shop.config.write_text(f"database: {{url: '{new_database(postgres)}'}}\n")
+    shop.git.commit({"a.md": "a"})
+    assert (await shop.knowledge("init", "shop")).status == 0
+    assert (await shop.as_json("status"))["files"] == 1
+    assert not (shop.folder / "data" / "knowledge.db").exists()
+    assert (await shop.knowledge("forget", "shop", "--yes")).status == 0
