@@ -5,8 +5,18 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from gateway.errors import BadInput, NotFound
-from memory.agents.model import Agent, Permission, Pool, SharedMemory, SharedScope
+from memory.agents.model import (
+    Agent,
+    AgentEvent,
+    EventKind,
+    Permission,
+    Pool,
+    PoolMember,
+    SharedMemory,
+    SharedScope,
+)
 from memory.agents.pools import NO_PROJECT, PoolRegistry
+from memory.agents.ports.pools import ReplacedText
 from memory.model.scope import RequestScope
 from tests.memory.agents.conftest import Agents
 
@@ -184,3 +194,38 @@ async def test_the_owner_needs_no_member_to_manage_a_pool(stage: Stage) -> None:
     elsewhere = await stage.agents.request("ada", tenant="other")
     with pytest.raises(NotFound):
         await stage.pools.members_of(elsewhere, pool.id)
+
+
+async def test_membership_in_one_pool_opens_no_other(stage: Stage) -> None:
+    ada, ben = await stage.agents.agent("ada"), await stage.agents.agent("ben")
+    await stage.agents.pool("ada", ada, ben)
+    own = await stage.agents.pool("ada", ada, scope=USER)
+    by_ben = await stage.agents.request("ben")
+    with pytest.raises(NotFound):
+        await stage.pools.members_of(by_ben, own.id)
+    with pytest.raises(NotFound):
+        await stage.pools.query_shared(by_ben, own.id, ben.id, GLOBAL)
+
+
+async def test_the_store_keeps_tenants_apart(stage: Stage) -> None:
+    ada = await stage.agents.agent("ada")
+    pool, store = await stage.agents.pool("ada", ada), stage.pools.store
+    await stage.share(await stage.agents.request("ada"), pool, ada, TEAM)
+    (entry,) = await stage.agents.entries("ada", pool, ada)
+    elsewhere, memory = replace(pool, tenant="other"), entry.shared.memory
+    at, kind = stage.agents.clock.now(), EventKind.POOL_DELETED
+    event = AgentEvent(kind, "other", at)
+    assert await store.get("other", pool.id) is None
+    assert not await store.includes(elsewhere, [ada.owner])
+    assert await store.of_persons("other", [ada.owner], 10) == []
+    assert not await store.remove(elsewhere, event)
+    joins = PoolMember(pool.id, (await stage.agents.agent("ben")).id, READ, at)
+    assert await store.join(elsewhere, joins, 10, event, replace=False) is None
+    assert not await store.unshare("other", [ada.owner], pool.id, memory, event, any_=True)
+    assert not await store.unshare("default", ["p"], pool.id, memory, event, any_=False)
+    new = ReplacedText(pool.id, memory, ada.id, memory, 1)
+    assert not await store.replace_text("other", new, event)
+    assert not await store.replace_text("default", replace(new, agent="0" * 32), event)
+    assert not await store.replace_text("default", replace(new, expected=2), event)
+    assert len(await stage.agents.entries("ada", pool, ada)) == 1
+    assert await store.replace_text("default", new, event)
