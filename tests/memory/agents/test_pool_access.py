@@ -17,8 +17,11 @@ from memory.agents.model import (
 )
 from memory.agents.pools import NO_PROJECT, PoolRegistry
 from memory.agents.ports.pools import ReplacedText
+from memory.model.outcome import Outcome
+from memory.model.record import Draft, Kind
 from memory.model.scope import RequestScope
 from tests.memory.agents.conftest import Agents
+from tests.memory.stores.records import record
 
 GLOBAL, TEAM, PROJECT, USER = (SharedScope[name] for name in ("GLOBAL", "TEAM", "PROJECT", "USER"))
 READ, WRITE = Permission.READ, Permission.WRITE
@@ -229,3 +232,28 @@ async def test_the_store_keeps_tenants_apart(stage: Stage) -> None:
     assert not await store.replace_text("default", replace(new, expected=2), event)
     assert len(await stage.agents.entries("ada", pool, ada)) == 1
     assert await store.replace_text("default", new, event)
+
+
+async def test_turns_and_replaced_memories_are_not_shared(stage: Stage) -> None:
+    agent, ada = await stage.agents.agent("ada"), await stage.agents.handle("ada")
+    pool = await stage.agents.pool("ada", agent)
+    old = await stage.agents.remember("ada", "The mug is green")
+    draft = Draft("The mug is blue", Kind.FACT, supersedes=old)
+    assert (await ada.write.remember(draft)).outcome is Outcome.STORED
+    person = ada.access.person
+    turn = record("Where is the mug?", person, tenant="default", role="user", conversation="c")
+    await stage.agents.rig.stores.memories.keep_turns(ada.access, [turn])
+    assert await stage.agents.rig.stores.memories.get(ada.access, turn.id) is not None
+    for memory in (old, turn.id):
+        with pytest.raises(NotFound, match="that can be shared"):
+            await stage.pools.share_memory(ada.request, pool.id, memory, agent.id, TEAM)
+
+
+async def test_a_shared_memory_that_is_replaced_is_not_read_any_more(stage: Stage) -> None:
+    agent, ada = await stage.agents.agent("ada"), await stage.agents.handle("ada")
+    pool = await stage.agents.pool("ada", agent)
+    await stage.share(ada.request, pool, agent, TEAM)
+    (entry,) = await stage.agents.entries("ada", pool, agent)
+    draft = Draft("The mug is blue", Kind.FACT, supersedes=entry.shared.memory)
+    assert (await ada.write.remember(draft)).outcome is Outcome.STORED
+    assert await stage.agents.entries("ada", pool, agent) == []

@@ -128,6 +128,9 @@ async def test_an_agent_acts_as_itself_only(agents: Agents) -> None:
     with pytest.raises(NotFound):
         await registry.own(acting, second.id)
     assert not await registry.unregister_agent(acting, second.id)
+    session = await registry.start_session(ada, second.id)
+    with pytest.raises(NotFound, match="has ended"):
+        await registry.use_session(acting, session.id)
     assert agents.noted("permission_denied")[-1] == {"operation": "agent"}
 
 

@@ -78,6 +78,7 @@ async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
         Receiver("t"),
         Receiver("t", SOURCE.id, (BOB,)),  # an agent does not answer for its person
         Receiver("t", persons=(ADA,)),
+        Receiver("t", persons=("",)),
     )
     for other in others:
         for one in (made, asked):
@@ -87,6 +88,33 @@ async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
     assert (await handoffs.accept(TO_BOB, made.id, AT)).outcome == "unknown"
     assert (await handoffs.accept(TO_TARGET, asked.id, AT)).outcome == "unknown"
     assert (await handoffs.accept(TO_BOB, asked.id, AT)).done
+    assert (await handoffs.accept(TO_TARGET, made.id, AT)).done
+    for other in others:
+        for one in (made, asked):
+            assert (await handoffs.complete(other, one.id, {}, AT)).outcome == "unknown"
+    assert (await handoffs.complete(TO_BOB, asked.id, {}, AT)).done
+    assert (await handoffs.complete(TO_TARGET, made.id, {}, AT)).done
+
+
+async def test_handoffs_of_another_tenant_are_not_there(handoffs: HandoffStore) -> None:
+    made = await added(handoffs, handoff(SOURCE, TARGET))
+    assert await handoffs.find("t", made.id) == made
+    assert await handoffs.find("u", made.id) is None
+    assert await handoffs.of_source("t", SOURCE.id, 10) == [made]
+    assert await handoffs.of_source("u", SOURCE.id, 10) == []
+    assert await handoffs.of_source("t", TARGET.id, 10) == []
+
+
+async def test_a_step_that_comes_too_late_fails_before_the_housekeeping(
+    handoffs: HandoffStore,
+) -> None:
+    made, other = [await added(handoffs, handoff(SOURCE, TARGET)) for _ in range(2)]
+    later = AT + timedelta(hours=1)
+    assert (await handoffs.accept(TO_TARGET, made.id, AT)).done
+    assert (await handoffs.accept(TO_TARGET, other.id, later)).outcome == "expired"
+    assert (await handoffs.reject(TO_TARGET, other.id, "", later)).outcome == "expired"
+    assert (await handoffs.complete(TO_TARGET, made.id, {}, later)).outcome == "expired"
+    assert await handoffs.open(TO_TARGET, later, 10) == []
 
 
 async def test_pending_and_accepted_handoffs_expire_after_their_own_time(
