@@ -62,6 +62,7 @@ from parley.wiring.policies import (
 )
 from parley.wiring.recall import recall_models
 from parley.wiring.relevance_judge import ModelJudge
+from parley.wiring.repositories import program_index, repository_reader
 from parley.wiring.storage import Storage
 
 if TYPE_CHECKING:
@@ -293,7 +294,9 @@ class App:
             log.warning("accounts_missing", events=known.count(False), hint="their events are kept")
 
     def _memory(self, connected: Accounts) -> WiredMemory:
-        storage = self.storage
+        storage, index = self.storage, program_index(self.settings)
+        if index is not None:
+            self._at_end(index.close)
         return wire_memory(
             self.settings,
             storage.memory,
@@ -314,6 +317,7 @@ class App:
             ),
             self.health.metrics.written,
             load_backends(self.settings, self._clock, self.activity.count),
+            repository_reader(index, storage.memory.room_bindings),
         )
 
     def _accounts(self, extensions: ExtensionRegistry) -> Accounts:

@@ -15,6 +15,8 @@ from gateway.llm.offline_memory import (
     memory_call,
     memory_report,
 )
+from gateway.llm.offline_repositories import PREFIX as REPOSITORIES
+from gateway.llm.offline_repositories import repository_call, repository_report
 from gateway.llm.offline_samples import NOT_CONFIGURED, SAMPLES, everything, long_text
 from gateway.llm.tokens import estimate, estimate_messages, estimate_tools
 from gateway.ports import (
@@ -98,6 +100,9 @@ def _answer(request: ModelRequest) -> tuple[ContentBlock, ...]:
     call = _tool_call(question, request)
     if call is not None:
         return (call,)
+    call = repository_call(question, request)
+    if call is not None:
+        return (call,)
     before = _said_before(request.messages[:-1])
     text = _words(question, before, request)
     call = memory_call(question, request, untold=text.startswith(UNTOLD))
@@ -126,6 +131,9 @@ def _report(outcomes: Sequence[ToolOutcome]) -> str:
     for outcome in outcomes:
         if outcome.call_id.startswith(PREFIX) and not outcome.is_error:
             parts.append(memory_report(outcome.content))
+            continue
+        if outcome.call_id.startswith(REPOSITORIES) and not outcome.is_error:
+            parts.append(repository_report(outcome.content))
             continue
         verb = "The tool did not succeed" if outcome.is_error else "The tool answered"
         fence = "```"

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+import structlog
 from pydantic import Field, StringConstraints
 
+from db.errors import StoreUnavailable
 from gateway.authorship import Material
 from gateway.errors import ToolError
 from gateway.ports import ToolProvider, ToolSpec
@@ -28,11 +30,14 @@ DEFAULT_RESULTS: Final = 5
 CODE: Final = frozenset({FileKind.CODE, FileKind.DOCUMENT, FileKind.INSTRUCTIONS})
 DECISIONS: Final = frozenset({FileKind.DECISION})
 INCIDENTS: Final = frozenset({FileKind.INCIDENT})
+UNAVAILABLE: Final = "the repositories cannot be searched at the moment; say so"
 SKILL: Final = """\
 ## Repositories
 For questions on code, decisions ("why did we …") or incidents, search first: search_code_kb, \
 search_decisions, search_incidents. Answer from the results only, each with its `citation` and \
 `link`; name what supersedes a decision. If none answers, say that you do not find it."""
+
+log = structlog.get_logger(__name__)
 
 Query = Annotated[
     str,
@@ -144,7 +149,11 @@ class KnowledgeTools:
     async def offered(self) -> bool:
         """True if a repository may be read here; asked once in a turn."""
         if self._offered is None:
-            self._offered = bool(await self._reader.repositories(self._request, 1))
+            try:
+                self._offered = bool(await self._reader.repositories(self._request, 1))
+            except StoreUnavailable as error:  # the answer does not depend on repositories
+                log.warning("repositories_not_offered", error=str(error))
+                self._offered = False
         return self._offered
 
     async def tools(self) -> tuple[ToolSpec, ...]:
@@ -152,12 +161,17 @@ class KnowledgeTools:
         return tuple(tool.spec for tool in TOOLS) if await self.offered() else ()
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> str:
-        """The answer as JSON. Raises `ToolError` for arguments that cannot be used."""
+        """The answer as JSON. Raises `ToolError` for arguments that cannot be used, and while the
+        index cannot be read."""
         tool = BY_NAME.get(name)
         if tool is None:
             raise ToolError(f"there is no tool {name!r}")
         query = query_of(tool, read_arguments(tool.arguments, arguments))
-        hits = await self._reader.search(self._request, query)
+        try:
+            hits = await self._reader.search(self._request, query)
+        except StoreUnavailable as error:
+            log.warning("repositories_not_searched", error=str(error))
+            raise ToolError(UNAVAILABLE) from None
         answers = await answers_of(hits)
         text = json.dumps({"note": NOTE, "results": answers}, ensure_ascii=False)
         self._external.add(Material("file", text, name))

@@ -102,6 +102,7 @@ def add_mcp_servers(
         AgentRate(services, settings.limits.agent_per_minute).count,
         brief=BriefLimits(section.max_brief_entries, section.max_brief_chars),
         poll_seconds=poll_seconds,
+        repositories=wired.repositories,
     )
     servers = McpServers(lambda name: request_handler(mcp, name))
     authenticator = Authenticator(key, tokens, services, settings.limits.api_per_minute)

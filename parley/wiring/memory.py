@@ -75,6 +75,7 @@ class WiredMemory:
     agents: WiredAgents | None = None
     chores: Mapping[str, Callable[[], Awaitable[int]]] = field(default_factory=dict)
     backends: tuple[GuardedBackend, ...] = ()
+    repositories: KnowledgeReader | None = None
 
     async def start(self) -> None:
         """Open the memory backends. Raises `ConfigurationError` for one that cannot work."""
@@ -190,6 +191,7 @@ def wire_memory(
         agents=agents,
         chores={**_chores(settings, stores, audit, clock), **agents.chores},
         backends=tuple(backends),
+        repositories=repositories,
     )
 
 

@@ -8,12 +8,16 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from db.sqlite import SqliteDatabase
 from gateway.ports.memory import WaitingTurn
 from gateway.stores.unit_of_work import put_waiting_turn
+from memory.knowledge.schema import FILE_SCHEMA
+from memory.knowledge.stores.word_index import word_index_on
 from parley.wiring.storage import memory_stores
 from tests.memory.isolation.base import Opened
 from tests.memory.isolation.machine import Isolation
 from tests.memory.isolation.reached import missing, table
+from tests.memory.knowledge.search.conftest import Library
 from tests.support.clock import FakeClock
 from tests.support.databases import PATIENT, new_database, postgres_database, sqlite_database
 from tests.support.servers import PostgresServer
@@ -45,8 +49,12 @@ def test_people_read_only_their_memories_on_sqlite(
             await database.run(lambda: put_waiting_turn(turn))
 
         stores = memory_stores(database, clock)
-        opened = Opened(runner, stores, database, clock, waiting, keep)
+        index = SqliteDatabase(tmp_path / "knowledge.db", (FILE_SCHEMA,))
+        runner.run(index.start())
+        library = Library(index, word_index_on(index))
+        opened = Opened(runner, stores, database, clock, waiting, keep, library)
         play(opened, examples, steps, capsys)
+        runner.run(index.stop())
         runner.run(database.stop())
 
 
@@ -72,7 +80,8 @@ def test_people_read_only_their_memories_on_postgres(
             await pool.run(lambda: put_waiting_turn(turn))
 
         stores = memory_stores(pool, clock)
-        opened = Opened(runner, stores, database, clock, waiting, keep)
+        library = Library(pool, word_index_on(pool))
+        opened = Opened(runner, stores, database, clock, waiting, keep, library)
         play(opened, examples, steps, capsys)
         runner.run(pool.stop())
         runner.run(database.stop())

@@ -18,10 +18,13 @@ from gateway.errors import ToolError
 from gateway.message import Reply
 from gateway.people import Role
 from gateway.ports.memory import Caller, TurnMemory, WaitingTurn
+from memory.knowledge.reader import KnowledgeReader
+from memory.knowledge.stores.readable import SqlReadable
 from memory.model.outcome import Outcome, WriteResult
 from memory.model.record import Draft, Scope
 from parley.wiring.storage import MemoryStores
 from tests.memory.isolation.model import NAMES, SCENES, Held, Scene, What, World
+from tests.memory.knowledge.search.conftest import Library
 from tests.memory.rig import Rig, rig_on
 from tests.support.clock import FakeClock
 
@@ -52,6 +55,7 @@ class Opened:
     clock: FakeClock
     waiting: Callable[[str], Awaitable[list[tuple[str, str]]]]
     keep: Callable[[WaitingTurn], Awaitable[None]]
+    library: Library
     reached: Counter[str] = field(default_factory=Counter)
 
 
@@ -63,7 +67,14 @@ class Acting(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         opened = self.opened
-        self.rig: Rig = rig_on(opened.stores, opened.database, opened.clock, keep=opened.keep)
+        library, bound = opened.library, opened.stores.room_bindings
+        self.rig: Rig = rig_on(
+            opened.stores,
+            opened.database,
+            opened.clock,
+            keep=opened.keep,
+            repositories=KnowledgeReader(library.searcher, SqlReadable(library.database), bound),
+        )
         self.number = next(NUMBERS)
         self.rig.tenant = f"t{self.number}"
         self.rig.verifier.known.add(CITED)

@@ -3,8 +3,8 @@
 The machine lets several people write, link, choose, allow, review and delete at random, and their
 agents join pools, share, update, hand over and leave. It looks after every step at what two of the
 people and one of the agents are shown: by the store, in the assembled prompt, by the tools, by the
-commands, by the pools and in handoffs. What they may be shown say `model.py` and `pool_model.py`,
-in words of their own.
+commands, by the pools, in handoffs and in repositories. What they may be shown say `model.py`,
+`pool_model.py` and `repositories.py`, in words of their own.
 """
 
 import sys
@@ -14,11 +14,12 @@ from hypothesis.stateful import invariant, rule
 from memory.ports.memories import Filter
 from tests.memory.isolation.handing import Handing
 from tests.memory.isolation.model import SCENES, Scene
+from tests.memory.isolation.repositories import Repositories
 from tests.memory.isolation.writing import Writing
 from tests.support.prompts import prompt_of
 
 
-class Isolation(Writing, Handing):
+class Isolation(Writing, Handing, Repositories):
     """All steps, and a look at what people are shown after each."""
 
     @rule()
@@ -31,7 +32,9 @@ class Isolation(Writing, Handing):
         """At two scenes after every step; over the steps, at all of them."""
         for _ in range(2):
             self.looks += 1
-            self.look_at(SCENES[self.looks * 7 % len(SCENES)])
+            scene = SCENES[self.looks * 7 % len(SCENES)]
+            self.look_at(scene)
+            self.look_at_repositories(scene)
         self.look_at_agents(1)
 
     def teardown(self) -> None:
@@ -39,6 +42,7 @@ class Isolation(Writing, Handing):
         if sys.exc_info()[0] is None:
             for scene in SCENES:
                 self.look_at(scene)
+                self.look_at_repositories(scene)
             self.look_at_agents(len(self.shared.agents))
 
     def look_at(self, scene: Scene) -> None:

@@ -1,0 +1,77 @@
+"""Opens the index of repositories for a running program, when it is first needed."""
+
+import asyncio
+
+import structlog
+
+from db.errors import StoreUnavailable
+from gateway.errors import ConfigurationError
+from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.model import Hit, KnowledgeQuery, Repository
+from memory.knowledge.reader import Bound, KnowledgeReader
+from memory.knowledge.search import Searcher
+from memory.knowledge.stores.readable import SqlReadable
+from memory.knowledge.stores.word_index import word_index_on
+from parley.config import Settings
+from parley.wiring.knowledge import KnowledgeIndex, open_knowledge
+
+log = structlog.get_logger(__name__)
+
+
+class ProgramIndex:
+    """Implements `Search` and `Readable` of `memory.knowledge.reader`. An SQLite file is opened
+    once `parley knowledge init` has made it; until then there is nothing to read."""
+
+    def __init__(self, index: KnowledgeIndex) -> None:
+        self._index = index
+        self._searcher = Searcher(index.database, word_index_on(index.database))
+        self._readable = SqlReadable(index.database)
+        self._opening = asyncio.Lock()
+        self._open = False
+
+    async def search(self, access: KnowledgeAccess, query: KnowledgeQuery) -> list[Hit]:
+        """Return matching parts of files, best first. Raises `StoreUnavailable`."""
+        return await self._searcher.search(access, query) if await self._opened() else []
+
+    async def readable(self, access: KnowledgeAccess, limit: int) -> list[Repository]:
+        """Return repositories by name. Raises `StoreUnavailable`."""
+        return await self._readable.readable(access, limit) if await self._opened() else []
+
+    async def close(self) -> None:
+        """Close the index."""
+        async with self._opening:
+            if self._open:
+                await self._index.stop()
+            self._open = False
+
+    async def _opened(self) -> bool:
+        """Open the index once; False while it does not exist. Raises `StoreUnavailable`."""
+        async with self._opening:
+            return self._open or await self._start()
+
+    async def _start(self) -> bool:
+        file = self._index.file
+        if file is not None and not await asyncio.to_thread(file.exists):
+            return False
+        try:
+            await self._index.start()
+        except StoreUnavailable as error:
+            log.warning("knowledge_not_opened", error=str(error))
+            raise
+        self._open = True
+        return True
+
+
+def program_index(settings: Settings) -> ProgramIndex | None:
+    """The index of a configuration; None where repositories are off, or cannot be kept."""
+    if not (settings.knowledge.enabled and settings.memory.enabled):
+        return None
+    try:
+        return ProgramIndex(open_knowledge(settings))
+    except ConfigurationError:  # a database in memory
+        return None
+
+
+def repository_reader(index: ProgramIndex | None, bound: Bound) -> KnowledgeReader | None:
+    """What searches repositories for requests; None without an index."""
+    return None if index is None else KnowledgeReader(index, index, bound)
