@@ -36,6 +36,15 @@ class TaskArguments(AsAgent):
     """The arguments of `get_task_context`."""
 
 
+class TaskDetails(Arguments):
+    """The state of a task, in the form that the skill `session-save` gives."""
+
+    completed: _Lines = Field(default_factory=list)
+    in_progress: Annotated[str, StringConstraints(max_length=MAX_LINE)] | _Lines = ""
+    blockers: _Lines = Field(default_factory=list)
+    files_modified: _Lines = Field(default_factory=list)
+
+
 class SetTaskArguments(AsAgent):
     """The arguments of `set_task_context`."""
 
@@ -52,6 +61,9 @@ class SetTaskArguments(AsAgent):
     files_modified: Annotated[_Lines, Field(description="Paths of changed files.")] = Field(
         default_factory=list
     )
+    details: Annotated[
+        TaskDetails, Field(description="The four lists as one object; both forms are added.")
+    ] = Field(default_factory=TaskDetails)
 
 
 class ActivityArguments(Arguments):
@@ -142,11 +154,13 @@ def _task_text(given: SetTaskArguments) -> str:
     """Return a task as it is stored: one line for the task and for each list."""
     if not given.task.strip():
         return ""
+    more = given.details
+    going_on = [more.in_progress] if isinstance(more.in_progress, str) else more.in_progress
     lists = {
-        "completed": given.completed,
-        "in_progress": given.in_progress,
-        "blockers": given.blockers,
-        "files_modified": given.files_modified,
+        "completed": [*given.completed, *more.completed],
+        "in_progress": [*given.in_progress, *filter(None, going_on)],
+        "blockers": [*given.blockers, *more.blockers],
+        "files_modified": [*given.files_modified, *more.files_modified],
     }
     lines = [given.task, *(f"{name}: {'; '.join(each)}" for name, each in lists.items() if each)]
     flat = "\n".join(" ".join(safe_unicode(line).split()) for line in lines)

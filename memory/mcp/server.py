@@ -19,6 +19,7 @@ from pydantic.networks import AnyUrl
 from db.errors import StoreUnavailable
 from gateway.errors import BadInput, NotFound, ToolError
 from gateway.ports.memory import Caller
+from memory.knowledge.skills.texts import read_skills
 from memory.mcp.agent_tools import AGENT_TOOLS
 from memory.mcp.conversation_tools import CONVERSATION_TOOLS
 from memory.mcp.event_stream import EventStreams
@@ -75,6 +76,7 @@ class ParleyServer(MCPServer[Any]):
     ) -> None:
         """`server` is one of the two servers, or None for the one with everything."""
         self._services = services
+        self._skills = read_skills()
         self._listed = [one for one in LISTED if server in (None, one.server)]
         self._templates = [one for one in TEMPLATES if server in (None, one.server)]
         definitions = [each for each in ALL_TOOLS if server in (None, each.server)]
@@ -153,14 +155,26 @@ class ParleyServer(MCPServer[Any]):
             raise ResourceError(UNAVAILABLE) from None
         return [ReadResourceContents(content.text, content.mime)]
 
+    async def list_prompts(self) -> list[mcp_types.Prompt]:
+        """Return the skills for the start and the end of a session."""
+        return [
+            mcp_types.Prompt(name=one.name, title=one.title, description=one.description)
+            for one in self._skills
+        ]
+
     async def get_prompt(
         self,
         name: str,
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> mcp_types.GetPromptResult | mcp_types.InputRequiredResult:
-        """Refuse: the servers have no prompts."""
-        raise MCPError(mcp_types.INVALID_PARAMS, "These servers have no prompts, only tools.")
+        """Return the text of a skill."""
+        for skill in self._skills:
+            if skill.name == name:
+                text = mcp_types.TextContent(type="text", text=skill.body)
+                message = mcp_types.PromptMessage(role="user", content=text)
+                return mcp_types.GetPromptResult(description=skill.description, messages=[message])
+        raise MCPError(mcp_types.INVALID_PARAMS, "Unknown prompt. `prompts/list` has the prompts.")
 
     async def _open_call(self, context: Context[Any, Any]) -> ToolCall:
         return await self._call_of(context.request_context)

@@ -162,6 +162,27 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
                 "Show the repositories, and if the index is at their latest commits.",
             ),
             "forget": ("knowledge.forget:forget", "Delete a repository from the index."),
+            "hooks": (
+                "knowledge.hooks:hooks",
+                "Install, remove or show git hooks that update the index after a commit.",
+            ),
+            "bind": (
+                "knowledge.bindings:bind",
+                "Let people search the repositories of a project in a channel.",
+            ),
+            "unbind": ("knowledge.bindings:unbind", "End the binding of a channel."),
+            "bindings": ("knowledge.bindings:show", "List the bound channels."),
+        },
+    ),
+    "skills": (
+        "Install skills for coding agents in a repository.",
+        {
+            "install": (
+                "skills:install_skills",
+                "Write session-init and session-save into a repository.",
+            ),
+            "status": ("skills:show_skills", "Show which skills are installed in a repository."),
+            "remove": ("skills:remove_skills", "Delete the skills from a repository."),
         },
     ),
     "audit": (

@@ -89,7 +89,6 @@ if [ "${{PARLEY_HOOKS-}}" != 0 ] && [ -x {program} ] && [ -d "$parley_state" ]{w
             unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_CONFIG_PARAMETERS
             PATH=${{PATH:-/usr/local/bin:/usr/bin:/bin}}
             cd {home} || exit 0
-            sleep 0.2 || sleep 1
             exec {run}
         ) < /dev/null >> "$parley_state/{log}" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
         echo "$!" > "$parley_state/{waiting}"

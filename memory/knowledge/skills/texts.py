@@ -1,0 +1,40 @@
+"""The skills, as they are installed and served."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+import yaml
+
+PACKAGE: Final = "memory.knowledge.skills"
+NAMES: Final = ("session-init", "session-save")
+FILE: Final = "SKILL.md"
+FENCE: Final = "---\n"
+TITLES: Final = {"session-init": "Start of a session", "session-save": "End of a session"}
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill: the whole file, and its parts."""
+
+    name: str
+    title: str
+    description: str
+    body: str
+    text: str
+
+
+def read_skills() -> tuple[Skill, ...]:
+    """Return the skills that come with the program."""
+    return tuple(skill_of(name, _text(name)) for name in NAMES)
+
+
+def skill_of(name: str, text: str) -> Skill:
+    """Return the skill of a file."""
+    _, front, body = text.split(FENCE, 2)
+    description = str(yaml.safe_load(front)["description"])
+    return Skill(name, TITLES[name], description, body.lstrip("\n"), text)
+
+
+def _text(name: str) -> str:
+    return files(PACKAGE).joinpath(name, FILE).read_text("utf-8")

@@ -1,0 +1,82 @@
+"""`parley knowledge bind | unbind | bindings`: the channels that are bound to a project."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, TypeVar
+
+import typer
+
+from gateway.errors import BadInput
+from gateway.people import DEFAULT_TENANT
+from gateway.ports.clock import SystemClock
+from memory.audit import Audit
+from memory.knowledge.bindings import RoomBindings
+from parley.cli.options import Config
+from parley.cli.stores import read_settings
+from parley.config import Settings
+from parley.config.sections import MEMORY
+from parley.security.keys import audit_key
+from parley.wiring.storage import open_long_lived
+
+T = TypeVar("T")
+Channel = Annotated[
+    str,
+    typer.Argument(help="PLATFORM:ACCOUNT:WORKSPACE:CHANNEL, as `/project` shows it there."),
+]
+Tenant = Annotated[str, typer.Option("--tenant", help="The tenant of the channel.")]
+NOT_KEPT: Final = (
+    "The database is in the memory of the running program. Bind a channel there: `/project bind`."
+)
+ROW: Final = "{:<40} {:<30} {}\n"
+
+
+def bind(
+    channel: Channel,
+    project: Annotated[str, typer.Argument(help="A project, such as slack:main:T0123.")],
+    tenant: Tenant = DEFAULT_TENANT,
+    config: Config = None,
+) -> int:
+    """Let people search the repositories of a project in a channel, also while Parley runs."""
+    _with_bindings(read_settings(config), lambda some: some.bind(tenant, channel, project))
+    sys.stdout.write(f"{channel} is bound to {project}.\n")
+    return 0
+
+
+def unbind(channel: Channel, tenant: Tenant = DEFAULT_TENANT, config: Config = None) -> int:
+    """End the binding of a channel, also while Parley runs."""
+    project = _with_bindings(read_settings(config), lambda some: some.unbind(tenant, channel))
+    if not project:
+        raise BadInput(f"{channel} is not bound. `parley knowledge bindings` lists the channels.")
+    sys.stdout.write(f"{channel} is no longer bound to {project}.\n")
+    return 0
+
+
+def show(tenant: Tenant = DEFAULT_TENANT, config: Config = None) -> int:
+    """List the bound channels of a tenant."""
+    bound = _with_bindings(read_settings(config), lambda some: some.all(tenant))
+    if not bound:
+        sys.stdout.write("No channel is bound.\n")
+        return 0
+    sys.stdout.write(ROW.format("CHANNEL", "PROJECT", "SINCE (UTC)"))
+    for one in bound:
+        sys.stdout.write(ROW.format(one.channel, one.project, f"{one.at:%Y-%m-%d %H:%M}"))
+    return 0
+
+
+def _with_bindings(settings: Settings, job: Callable[[RoomBindings], Awaitable[T]]) -> T:
+    if settings.database.url == MEMORY:
+        raise BadInput(NOT_KEPT)
+    clock, key = SystemClock(), audit_key(settings)
+    lasting = open_long_lived(settings.database.url, clock)
+    stores = lasting.memory
+    bindings = RoomBindings(stores.room_bindings, Audit(stores.audit_on(key), key, clock), clock)
+
+    async def work() -> T:
+        try:
+            await lasting.start()
+            return await job(bindings)
+        finally:
+            await lasting.stop()
+
+    return asyncio.run(work())

@@ -1,0 +1,120 @@
+"""`parley knowledge hooks ACTION REPO`."""
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from gateway.errors import BadInput
+from memory.knowledge.hooks.folder import HookFolder, find_hooks
+from memory.knowledge.hooks.install import Installed, install, remove, states
+from memory.knowledge.hooks.script import HookCommand
+from memory.knowledge.hooks.worker import run_once
+from memory.knowledge.ingest.work_tree import clear_state
+from parley.cli.knowledge.ingest import ingest_all
+from parley.cli.knowledge.repositories import UNKNOWN, with_index
+from parley.cli.options import Config, config_path
+from parley.cli.stores import read_settings
+from parley.config import Settings
+from parley.wiring.knowledge import KnowledgeIndex
+
+IN_WORK_TREE: Final = (
+    "{folder} is part of the work tree (core.hooksPath): git shows the change there, unless it "
+    "ignores the folder. Do not commit it, because it names programs of this machine.\n"
+)
+
+
+class Action(StrEnum):
+    """What to do with the hooks; `run` is their own."""
+
+    INSTALL = "install"
+    REMOVE = "remove"
+    STATUS = "status"
+    RUN = "run"
+
+
+def hooks(
+    action: Annotated[Action, typer.Argument(help="install, remove or status.", metavar="ACTION")],
+    repo: Annotated[
+        Path, typer.Argument(metavar="[REPO]", help="A folder with a git repository.")
+    ] = Path(),
+    config: Config = None,
+) -> int:
+    """Install, remove or show git hooks that update the index after a commit."""
+    if action is Action.RUN:
+        return _run(repo, config)
+    where = find_hooks(repo.expanduser().absolute())
+    command = command_of(where, config)
+    if action is Action.INSTALL:
+        _registered(where, read_settings(config))
+        for one in install(where, command):
+            sys.stdout.write(_installed(one))
+        if where.in_work_tree:
+            sys.stderr.write(IN_WORK_TREE.format(folder=where.hooks))
+        return 0
+    if action is Action.REMOVE:
+        count = remove(where, command)
+        sys.stdout.write(f"{count} hooks removed.\n" if count else "No hooks were installed.\n")
+        return 0
+    found = states(where, command)
+    for event, state in found.items():
+        sys.stdout.write(f"{event}: {state}\n")
+    if os.environ.get("PARLEY_HOOKS") == "0":
+        sys.stdout.write("PARLEY_HOOKS=0 turns them off here.\n")
+    return int("missing" in found.values())
+
+
+def command_of(where: HookFolder, config: Path | None) -> HookCommand:
+    """The command that the hooks run: this program with this configuration, in this folder. It
+    imports nothing from the folder that it runs in."""
+    program = [
+        sys.executable,
+        "-P",
+        "-m",
+        "parley",
+        "knowledge",
+        "hooks",
+        "run",
+        str(where.git_dir),
+    ]
+    path = config_path(config)
+    if path is not None:
+        program += ["--config", str(path.absolute())]
+    return HookCommand(program, Path.cwd(), where.git_dir)
+
+
+def _registered(where: HookFolder, settings: Settings) -> None:
+    """Raise `BadInput` unless the repository is registered: its hooks would do nothing."""
+
+    async def job(index: KnowledgeIndex) -> None:
+        if not await index.stores.repositories.in_folder(str(where.git_dir)):
+            raise BadInput(UNKNOWN.format(name=where.folder))
+
+    with_index(settings, job)
+
+
+def _installed(one: Installed) -> str:
+    kept = "; the earlier hook still runs" if one.kept else ""
+    return f"{one.event}: {one.path}{kept}\n"
+
+
+def _run(git_dir: Path, config: Path | None) -> int:
+    """Ingest the repositories with this shared folder of git, as the background process of the
+    hooks."""
+    settings = read_settings(config)
+    state = HookCommand((), Path(), git_dir).state
+
+    def ingest(rewritten: bool) -> int:
+        async def job(index: KnowledgeIndex) -> int:
+            found = await index.stores.repositories.in_folder(str(git_dir))
+            if rewritten:
+                for repository in found:
+                    clear_state(Path(repository.folder))
+            return await ingest_all(settings, index, found)
+
+        return with_index(settings, job)
+
+    return run_once(state, ingest)

@@ -1,0 +1,74 @@
+"""`parley skills`: the Agent Skills for coding sessions."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from memory.knowledge.ingest.ingester import CONFIGURATION, MAX_CONFIGURATION
+from memory.knowledge.skills.install import SkillFile, install, remove, skill_files
+from memory.knowledge.skills.texts import read_skills
+from parley.config.agent_file import read_agent_file
+
+Folder = Annotated[
+    Path, typer.Argument(metavar="[REPO]", help="The folder of a repository. Default: this one.")
+]
+Directory = Annotated[
+    str,
+    typer.Option(
+        help="The folder of the skills in it. Default: skills.directory of .agent/config.yaml, or "
+        ".claude/skills."
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Also files that somebody changed.")]
+CHANGED: Final = "{path} was changed and stays as it is; --force {what} it.\n"
+
+
+def install_skills(repo: Folder = Path(), directory: Directory = "", force: Force = False) -> int:
+    """Write session-init and session-save into a repository; 1 if a changed file stays."""
+    left = 0
+    for file in _files(repo, directory):
+        if install(file, force=force):
+            sys.stdout.write(f"{file.path}: written\n")
+        elif file.state == "installed":
+            sys.stdout.write(f"{file.path}: up to date\n")
+        else:
+            left += 1
+            sys.stderr.write(CHANGED.format(path=file.path, what="replaces"))
+    return int(left > 0)
+
+
+def remove_skills(repo: Folder = Path(), directory: Directory = "", force: Force = False) -> int:
+    """Delete session-init and session-save from a repository; 1 if a changed file stays."""
+    left = 0
+    for file in _files(repo, directory):
+        if remove(file, force=force):
+            sys.stdout.write(f"{file.path}: deleted\n")
+        elif file.state == "missing":
+            sys.stdout.write(f"{file.path}: not there\n")
+        else:
+            left += 1
+            sys.stderr.write(CHANGED.format(path=file.path, what="deletes"))
+    return int(left > 0)
+
+
+def show_skills(repo: Folder = Path(), directory: Directory = "") -> int:
+    """Show which skills are installed in a repository; 1 if one is missing."""
+    files = _files(repo, directory)
+    for file in files:
+        sys.stdout.write(f"{file.path}: {file.state}\n")
+    return int(any(file.state == "missing" for file in files))
+
+
+def _files(repo: Path, directory: str) -> list[SkillFile]:
+    top = repo.expanduser().absolute()
+    return skill_files(top, directory or _configured(top), read_skills())
+
+
+def _configured(top: Path) -> str:
+    """The folder that the repository names in its work tree."""
+    path = top / CONFIGURATION
+    if not path.is_file() or path.stat().st_size > MAX_CONFIGURATION:
+        return ""
+    return read_agent_file(path.read_bytes()).skills.directory
