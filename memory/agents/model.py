@@ -222,6 +222,14 @@ class PoolEntry:
     record: Record
 
 
+@dataclass(frozen=True, slots=True)
+class ShareWaits:
+    """A share that waits for the decision of an operator, with the sentence for the person."""
+
+    review_id: str
+    reason: str
+
+
 class UpdateOutcome(StrEnum):
     """The outcome of an update of a shared memory."""
 

@@ -29,14 +29,17 @@ from memory.agents.model import (
     SharedMemory,
     SharedScope,
     SharedUpdate,
+    ShareWaits,
     UpdateOutcome,
 )
 from memory.agents.ports.agents import AgentStore
 from memory.agents.ports.pools import PoolStore
 from memory.agents.registry import AgentRegistry, capacity, named
+from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.audit import Audit
-from memory.model.scope import AccessScope, RequestScope, access_scope_of
+from memory.model.record import Record
+from memory.model.scope import AccessScope, RequestScope, access_scope_of, may_change
 from memory.ports.audit import AuditAction
 from memory.ports.memories import MemoryStore
 from memory.recall.selection import AT_ONCE, shown_to
@@ -56,9 +59,10 @@ NO_PROJECT: Final = (
 OPERATORS_ONLY: Final = "scope: only operators create pools of scope GLOBAL"
 TOO_WIDE: Final = "scope: the pool {name!r} is of scope {pool}; {scope} is wider"
 CHANGES_BEHAVIOUR: Final = (
-    "A preference, instruction or correction changes how the assistant works for others. Store it"
-    " for the project instead, where an operator decides about it, or share it at scope USER."
+    "A preference, instruction or correction changes how the assistant works for others. Store the "
+    "new text as a memory of its own and share that: an operator then decides about it."
 )
+
 
 Reaches = Callable[[RequestScope, str], Awaitable[bool]]
 """True if the person of a request belongs to a project."""
@@ -77,6 +81,7 @@ class PoolRegistry:
     clock: Clock
     reaches: Reaches
     updates: SharedUpdates
+    reviews: ShareReviews
     limits: AgentLimits
     make_id: Callable[[], str] = lambda: secrets.token_hex(16)
 
@@ -196,13 +201,13 @@ class PoolRegistry:
         memory_id: str,
         agent_id: str,
         scope: SharedScope,
-    ) -> SharedMemory | Literal[False] | None:
-        """Share an own memory with a pool; the result says with how many members.
+    ) -> SharedMemory | ShareWaits | Literal[False] | None:
+        """Share an own memory with a pool; the result says with how many members. What changes
+        behaviour at a scope wider than USER waits for an operator, unless one shares it.
 
         None if the agent lacks MEMORY_WRITE, False if it lacks WRITE permission in the pool, or if
         another text took the place of the memory there. Raises `BadInput` for a scope that is wider
-        than the pool's, and for what changes behaviour at a scope wider than USER, unless an
-        operator shares it; `RegistryCapacityError` at the limit.
+        than the pool's and for a full review queue; `RegistryCapacityError` at the limit.
         """
         agent = await self.registry.own(request, agent_id)
         pool = await self._pool(request, pool_id)
@@ -221,7 +226,7 @@ class PoolRegistry:
             raise NotFound(NO_MEMORY.format(id=memory_id[:64]))
         wide = not SharedScope.USER.includes(scope)
         if record.behavioral and wide and not access.operates:
-            raise BadInput(CHANGES_BEHAVIOUR)
+            return await self._proposed(request, access, pool, record, scope, project)
         event = self._event(request, EventKind.POOL_SHARED, pool, agent.id, memory_id)
         wanted = SharedMemory(pool.id, memory_id, agent.id, scope, event.at)
         of_project = project if scope is SharedScope.PROJECT else ""
@@ -345,6 +350,24 @@ class PoolRegistry:
     async def prune(self) -> int:
         """Delete a batch of shares whose memberships ended; return their number."""
         return await self.store.prune(PRUNED_AT_ONCE)
+
+    async def _proposed(
+        self,
+        request: RequestScope,
+        access: AccessScope,
+        pool: Pool,
+        record: Record,
+        scope: SharedScope,
+        project: str,
+    ) -> ShareWaits | Literal[False]:
+        """Let an operator decide about a share. False without WRITE permission in the pool."""
+        if not may_change(access, record) or record.agent_private or not record.current:
+            raise NotFound(NO_MEMORY.format(id=record.id[:64]))
+        member = await self.store.member(pool.id, access.agent)
+        if member is None or member.permission is not Permission.WRITE:
+            await self._denied(request, "share", pool=pool.id, agent=access.agent)
+            return False
+        return await self.reviews.propose(request, access, pool, record, scope, project)
 
     # --- helpers --------------------------------------------------------------------------------
 

@@ -280,8 +280,11 @@ def _kind(record: Record) -> str:
 def question(pending: ReviewItem, others: int) -> str:
     """Return the question about a waiting memory or document. A document is shown completely."""
     record = pending.record
-    heading = f"Replace the {LABELS[pending.target]} with this?" if pending.target else "Keep this?"
-    shown = quoted(record.content) if pending.target else f"> {one_line(record.content)}"
+    document = bool(pending.target) and pending.share is None
+    heading = f"Replace the {LABELS[pending.target]} with this?" if document else "Keep this?"
+    if pending.share is not None:
+        heading = "Let an agent share this with the agents of others?"
+    shown = quoted(record.content) if document else f"> {one_line(record.content)}"
     text = f"{heading}\n\n{shown}\n\n_{pending.reason}_"
     if not others:
         return text

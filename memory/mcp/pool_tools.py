@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import BeforeValidator, Field
 
 from memory.agents.defences import MemoryPoisoningDefense
-from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope
+from memory.agents.model import MAX_RESULTS, Permission, SharedMemory, SharedScope, ShareWaits
 from memory.mcp.acting import NO_CAPABILITY, AgentId
 from memory.mcp.agent_tools import Owner, checked_owner, lower
 from memory.mcp.memory_tools import excerpt, known_memory, remembering
@@ -182,6 +182,8 @@ async def share(call: ToolCall, given: ShareArguments) -> ShareOut:
         given.agent_id,
         scope_named(given.scope),
     )
+    if isinstance(shared, ShareWaits):
+        return ShareOut(success=True, status="review", next=shared.reason, pool_id=given.pool_id)
     if shared is None or isinstance(shared, bool):
         refused = refusal(ShareOut, shared, "memory_write")
         return refused or ShareOut(success=True)

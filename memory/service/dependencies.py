@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gateway.ports import Clock
 from gateway.ports.history import History
+from memory.agents.share_reviews import ShareReviews
 from memory.audit import Audit
 from memory.brain.documents import Brain
 from memory.model.scope import AccessScope, RequestScope
@@ -39,6 +40,7 @@ class MemoryDependencies:
     holders: Sequence[PersonalDataStore] = ()
     working: WorkingMemory | None = None
     imports: ImportRateLimit = field(default_factory=ImportRateLimit)
+    shares: ShareReviews | None = None
 
 
 @dataclass(frozen=True, slots=True)

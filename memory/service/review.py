@@ -8,7 +8,7 @@ from gateway.errors import NotFound
 from memory.model.outcome import Outcome, WriteResult
 from memory.service.dependencies import RequestMemory
 from memory.service.write import MEMORY_OFF
-from memory.stores.reviews import ReviewItem
+from memory.stores.reviews import ReviewItem, ShareProposal
 from memory.write.write_path import naming
 from safety.secret_detection.detect import redact_secrets
 
@@ -75,6 +75,8 @@ class MemoryReview(RequestMemory):
             raise NotFound(NOT_WAITING)
         if not self.choices.remembered:
             return WriteResult(Outcome.REFUSED, "memory_off", MEMORY_OFF)
+        if item.share is not None:
+            return await self._approve_share(item, item.share)
         if item.target:
             return await self._approve_document(review_id)
         result = await self.dependencies.path.approve(
@@ -116,6 +118,20 @@ class MemoryReview(RequestMemory):
             raise
         await self.audit("memory_review", decision="approved", review=review_id)
         return WriteResult(Outcome.STORED, "stored", "Stored.", item.record.content)
+
+    async def _approve_share(self, item: ReviewItem, proposal: ShareProposal) -> WriteResult:
+        """Share what an agent proposed; a share that was decided meanwhile ends again."""
+        shares = self.dependencies.shares
+        if shares is None:
+            raise NotFound(NOT_WAITING)
+        await shares.approve(item, proposal)
+        try:
+            await self._take(item.id, "approved", "")
+        except NotFound:
+            await shares.undo(item, proposal)
+            raise
+        await self.audit("memory_review", decision="approved", review=item.id)
+        return WriteResult(Outcome.STORED, "shared", "Shared.", item.record.content)
 
     async def _take(
         self, review_id: str, state: Literal["approved", "rejected"], note: str

@@ -20,8 +20,16 @@ FORGET_AT_ONCE: Final = 100
 DECIDES: Final = f"(m.tenant = :for_tenant AND ({SHOWN} OR {OPERATED}))"
 """The entry waits for this person: an own one that may be shown, or an operator's."""
 COLUMNS: Final = "id, record, reason, submitted_at, passed, failed, state, decided_at, note, target"
-SELECT: Final = f"SELECT {COLUMNS} FROM memory_reviews m WHERE {DECIDES}"  # noqa: S608 - constants of this module
-WAITING: Final = Statement(f"{SELECT} AND m.state = 'pending' ORDER BY m.seq LIMIT :limit")
+SHARED_TEXT: Final = "(SELECT x.content FROM memories x WHERE x.id = substr(m.target, 42))"
+"""The text of the memory that a proposal names (`ShareProposal.target`): the queue has no copy, so
+that its deletion takes effect at once."""
+ALIVE: Final = f"(m.target NOT LIKE 'share:%' OR {SHARED_TEXT} IS NOT NULL)"
+SELECT: Final = f"""
+    SELECT {COLUMNS}, {SHARED_TEXT} FROM memory_reviews m WHERE {DECIDES}
+"""  # noqa: S608 - constants of this module
+WAITING: Final = Statement(
+    f"{SELECT} AND m.state = 'pending' AND {ALIVE} ORDER BY m.seq LIMIT :limit"
+)
 HISTORY: Final = Statement(f"""
     {SELECT} AND m.state <> 'pending' ORDER BY m.decided_at DESC, m.seq DESC LIMIT :limit
 """)
@@ -43,7 +51,7 @@ PROPOSED: Final = Statement(f"""
     SELECT CASE WHEN m.scope = 'global' THEN '' ELSE m.project END AS whose, count(*)
     FROM memory_reviews m
     WHERE :for_operates AND m.tenant = :for_tenant AND m.state = 'pending' AND (m.scope = 'global'
-        OR (m.scope = 'project' AND {among("m.project", "projects")}))
+        OR (m.scope = 'project' AND {among("m.project", "projects")})) AND {ALIVE}
     GROUP BY whose
 """)  # noqa: S608 - constants of this module
 TAKE: Final = Statement(f"""
@@ -81,7 +89,33 @@ class ReviewItem:
     decided_at: datetime | None = None
     note: str = ""
     target: str = ""
-    """Empty for a memory, else the document that it would rewrite."""
+    """Empty for a memory, else the document that it would rewrite, or a `ShareProposal.target`."""
+
+    @property
+    def share(self) -> "ShareProposal | None":
+        """The share that an agent proposed; None for a memory or a document."""
+        if not self.target.startswith(SHARE):
+            return None
+        _, pool, scope, memory = self.target.split(":", 3)
+        return ShareProposal(pool, int(scope), memory)
+
+
+SHARE: Final = "share:"
+
+
+@dataclass(frozen=True, slots=True)
+class ShareProposal:
+    """A memory that an agent would share with a pool, for an operator's decision. `pool` has 32
+    characters, `scope` is as in `SharedScope`."""
+
+    pool: str
+    scope: int
+    memory: str
+
+    @property
+    def target(self) -> str:
+        """The stored form; `SHARED_TEXT` reads the memory from its 42nd character on."""
+        return f"{SHARE}{self.pool}:{self.scope}:{self.memory}"
 
 
 class ReviewStore:
@@ -201,10 +235,13 @@ def scope_of(item: ReviewItem) -> Scope:
 
 
 def _pending(row: Row) -> ReviewItem:
-    id_, record, reason, submitted_at, passed, failed, state, decided_at, note, target = row
+    id_, record, reason, submitted_at, passed, failed, state, decided_at, note, target, *more = row
+    found = record_from_json(record)
+    if more and more[0] is not None and state == "pending":
+        found = replace(found, content=more[0])
     return ReviewItem(
         id=id_,
-        record=record_from_json(record),
+        record=found,
         reason=reason,
         submitted_at=time_of(submitted_at),
         passed=texts_of(passed),

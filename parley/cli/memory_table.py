@@ -38,7 +38,7 @@ def show_decided(decided: Sequence[ReviewItem], *, as_json: bool) -> None:
             one.id,
             str(one.decided_at.date()) if one.decided_at else "",
             one.state,
-            one.target or one.record.kind.value,
+            ("share" if one.share else one.target) or one.record.kind.value,
             plain(one.note or one.reason),
         )
         for one in decided

@@ -21,9 +21,11 @@ from memory.agents.overview import AgentOverview
 from memory.agents.pools import PoolRegistry
 from memory.agents.registry import AgentRegistry
 from memory.agents.services import AgentServices
+from memory.agents.share_reviews import ShareReviews
 from memory.agents.shared_updates import SharedUpdates
 from memory.agents.webhook_signature import key_of
 from memory.agents.webhooks import EventWebhook, WebhookDelivery
+from memory.audit import Audit
 from memory.service.people import People
 from memory.write.write_path import WritePath
 from parley.config import Settings
@@ -93,6 +95,7 @@ def wire_agents(
         clock,
         people.reaches,
         SharedUpdates(stores.pools, stores.memories, path, clock),
+        share_reviews(stores, audit, clock, limits),
         limits,
     )
     handoffs = HandoffManager(
@@ -116,6 +119,13 @@ def wire_agents(
     origins = Origins(registry, stores.origins, audit, clock)
     overview = AgentOverview(registry, pools, stores.memories, stores.agent_overview)
     return WiredAgents(registry, pools, handoffs, origins, overview, events, served_people, chores)
+
+
+def share_reviews(
+    stores: MemoryStores, audit: Audit, clock: Clock, limits: AgentLimits
+) -> ShareReviews:
+    """The shares that wait for operators."""
+    return ShareReviews(stores.pools, stores.reviews, audit, clock, limits)
 
 
 def agent_limits(settings: Settings) -> AgentLimits:

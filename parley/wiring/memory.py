@@ -49,7 +49,7 @@ from memory.write.consolidation import Consolidation
 from parley.config import Settings
 from parley.config.memory import BUILTIN
 from parley.security.keys import audit_key
-from parley.wiring.agents import WiredAgents, agent_limits, wire_agents
+from parley.wiring.agents import WiredAgents, agent_limits, share_reviews, wire_agents
 from parley.wiring.memory_writing import write_path_of
 from parley.wiring.recall import RecallModels, WatchedRecall
 from parley.wiring.storage import MemoryStores
@@ -159,6 +159,7 @@ def wire_memory(
             history,
             holders,
             working,
+            shares=share_reviews(stores, audit, clock, agent_limits(settings)),
         )
     )
     questions = Questions(states.of("parley", "memory-questions"))

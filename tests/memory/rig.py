@@ -43,7 +43,7 @@ from memory.turns.memory_port import GatewayMemory
 from memory.write.consolidation import Consolidation, TurnText, waiting_turn
 from memory.write.prepare import WriteRules
 from memory.write.write_path import WritePath
-from parley.wiring.agents import wire_agents
+from parley.wiring.agents import share_reviews, wire_agents
 from parley.wiring.storage import MemoryStores, memory_stores
 from tests.support.clock import FakeClock
 from tests.support.databases import sqlite_database
@@ -285,6 +285,7 @@ def rig_on(
             links,
             history or SqlHistory(database),
             [stores.personal],
+            shares=share_reviews(stores, audit, clock, AgentLimits()),
         )
     )
     states = SqliteAdapterStates(database, clock)

@@ -289,9 +289,11 @@ def memory_out(access: AccessScope, record: Record) -> MemoryOut:
     )
 
 
-def _target(pending: ReviewItem) -> Literal["soul", "bible"] | None:
+def _target(pending: ReviewItem) -> Literal["soul", "bible", "pool"] | None:
     if not pending.target:
         return None
+    if pending.share is not None:
+        return "pool"
     return "soul" if pending.target == "soul" else "bible"
 
 

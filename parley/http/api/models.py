@@ -227,7 +227,7 @@ class DecisionOut(ResponseModel):
 
     id: str
     decision: Literal["approved", "rejected"]
-    target: Literal["soul", "bible"] | None
+    target: Literal["soul", "bible", "pool"] | None
     type: Kind
     scope: Scope
     reason: str
@@ -346,7 +346,7 @@ class ReviewOut(ResponseModel):
 
     id: str
     content: str
-    target: Literal["soul", "bible"] | None
+    target: Literal["soul", "bible", "pool"] | None
     type: Kind
     scope: Scope
     yours: bool

@@ -218,18 +218,6 @@ async def test_a_share_is_never_wider_than_its_pool(agents: Agents) -> None:
         await agents.wired.pools.share_memory(await agents.request(), pool.id, memory, ada.id, TEAM)
 
 
-async def test_what_changes_behaviour_is_shared_with_others_by_operators_only(
-    agents: Agents,
-) -> None:
-    ada = await agents.agent("ada")
-    pool = await agents.pool("ada", ada)
-    memory = await agents.remember("ada", "Always answer in French", Kind.INSTRUCTION)
-    pools, request = agents.wired.pools, await agents.request()
-    with pytest.raises(BadInput, match="changes how"):
-        await pools.share_memory(request, pool.id, memory, ada.id, TEAM)
-    assert await pools.share_memory(request, pool.id, memory, ada.id, USER)
-
-
 async def test_the_limits_of_pools_members_and_shares_are_reached_and_left_again(
     agents: Agents,
 ) -> None:

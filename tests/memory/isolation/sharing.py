@@ -18,6 +18,7 @@ from memory.agents.model import (
     SharedMemory,
     SharedScope,
     SharedUpdate,
+    ShareWaits,
     UpdateOutcome,
 )
 from memory.model.record import Draft, Kind, Scope
@@ -174,7 +175,7 @@ class Sharing(Deciding, Memberships):
             and member.writes
             and (there is None or not there.updated)
         )
-        done: SharedMemory | bool | None = False
+        done: SharedMemory | ShareWaits | bool | None = False
         with suppress(BadInput):
             done = self.do(
                 self.pool_registry.share_memory(request, one.id, word.id, held.id, scope)
