@@ -10,19 +10,16 @@ from typing import Final
 from benchmarks.knowledge.corpora import Corpus
 from benchmarks.recollection.measures import Measured, measured
 from db import Database
-from db.migrations import Schema
 from memory.knowledge.access import KnowledgeAccess
 from memory.knowledge.model import KnowledgeQuery, Repository, SplitFile
 from memory.knowledge.ports.stores import Batch, NewFile
 from memory.knowledge.ranking import RankingRules
-from memory.knowledge.schema import FILES, REPOSITORIES, WORDS
 from memory.knowledge.search import Searcher
 from memory.knowledge.splitting import split_file
 from memory.knowledge.stores.files import SqlFiles
 from memory.knowledge.stores.repositories import SqlRepositories
 from memory.knowledge.stores.word_index import word_index_on
 
-SCHEMA: Final = Schema("knowledge", ((*REPOSITORIES, *FILES, *WORDS),))
 AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 COMMIT: Final = "0" * 40
 BATCH: Final = 200

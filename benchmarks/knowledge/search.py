@@ -25,10 +25,11 @@ from pathlib import Path
 
 from benchmarks.knowledge.baselines import BASELINES
 from benchmarks.knowledge.corpora import Corpus, cosqa, decisions, semble
-from benchmarks.knowledge.indexed import SCHEMA, answered, index, size_of, switched_off
+from benchmarks.knowledge.indexed import answered, index, size_of, switched_off
 from benchmarks.recollection.measures import Measured, summary
 from db.postgres import PostgresDatabase
 from db.sqlite import SqliteDatabase
+from memory.knowledge.schema import FILE_SCHEMA
 
 
 def main() -> int:
@@ -78,9 +79,11 @@ async def _measure_one(
     asked: argparse.Namespace, corpus: Corpus, file: Path, results: dict[str, list[Measured]]
 ) -> None:
     if asked.postgres:
-        database: SqliteDatabase | PostgresDatabase = PostgresDatabase(asked.postgres, (SCHEMA,))
+        database: SqliteDatabase | PostgresDatabase = PostgresDatabase(
+            asked.postgres, (FILE_SCHEMA,)
+        )
     else:
-        database = SqliteDatabase(file, (SCHEMA,))
+        database = SqliteDatabase(file, (FILE_SCHEMA,))
     await database.start()
     try:
         began = time.perf_counter()

@@ -92,6 +92,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "knowledge init": "parley knowledge init ~/code/shop --project slack:main:T0123",
     "knowledge ingest": "parley knowledge ingest shop",
     "knowledge status": "parley knowledge status --json",
+    "knowledge search": 'parley knowledge search "why do we use a broker" --kind decision',
     "knowledge forget": "parley knowledge forget shop",
     "knowledge hooks": "parley knowledge hooks install ~/code/shop",
     "knowledge bind": "parley knowledge bind telegram:main::-1001 slack:main:T0123",

@@ -150,7 +150,7 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
         },
     ),
     "knowledge": (
-        "Register repositories, read them, and show what is known of them.",
+        "Register repositories, read them, and search what is known of them.",
         {
             "init": ("knowledge.init:init", "Register a repository, and read it."),
             "ingest": (
@@ -160,6 +160,10 @@ GROUPS: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]]] = {
             "status": (
                 "knowledge.status:status",
                 "Show the repositories, and if the index is at their latest commits.",
+            ),
+            "search": (
+                "knowledge.search:search",
+                "Search code, documents, decisions and incidents, with citations.",
             ),
             "forget": ("knowledge.forget:forget", "Delete a repository from the index."),
             "hooks": (

@@ -9,10 +9,11 @@ import pytest
 
 from benchmarks.knowledge.baselines import counted_lines, plain_bm25
 from benchmarks.knowledge.corpora import OWN, Asked, Corpus, cosqa, read
-from benchmarks.knowledge.indexed import SCHEMA, answered, index, switched_off
+from benchmarks.knowledge.indexed import answered, index, switched_off
 from db.sqlite import SqliteDatabase
 from memory.knowledge.model import FileKind
 from memory.knowledge.ranking import RankingRules
+from memory.knowledge.schema import FILE_SCHEMA
 
 CORPUS = Corpus(
     "toy",
@@ -26,7 +27,7 @@ CORPUS = Corpus(
 
 
 async def test_questions_go_through_the_search(tmp_path: Path) -> None:
-    database = SqliteDatabase(tmp_path / "k.db", (SCHEMA,))
+    database = SqliteDatabase(tmp_path / "k.db", (FILE_SCHEMA,))
     await database.start()
     await index(database, CORPUS)
     (found,) = await answered(database, CORPUS)

@@ -47,3 +47,7 @@ def test_words_have_no_spaces_and_a_bounded_length(text: str) -> None:
 @given(st.text(max_size=200))
 def test_a_text_is_found_by_its_own_words(text: str) -> None:
     assert set(telling_words(text)) <= set(words_of(text))
+
+
+def test_a_long_identifier_is_cut() -> None:
+    assert max(map(len, words_of("Abc" * 40))) == MAX_WORD

@@ -178,6 +178,13 @@ async def test_what_may_not_be_read_is_not_found(library: Library, access: Knowl
         assert await library.find(asked, access=access) == []
 
 
+async def test_a_named_path_that_may_not_be_read_takes_no_place(library: Library) -> None:
+    await library.add({"a.py": "queue\n"}, id="r1", private=False)
+    await library.add({"queue.py": "queue\n"}, id="r2", private=True)
+    guest = KnowledgeAccess("default", ("slack:main:T1",))
+    assert await library.paths("queue.py", access=guest, limit=1) == ["a.py"]
+
+
 def scored(hits: list[Hit]) -> list[tuple[str, float]]:
     return [(hit.path, hit.score) for hit in hits]
 
@@ -226,7 +233,7 @@ async def test_the_limit_bounds_the_hits(library: Library) -> None:
 
 
 async def test_a_filter_finds_what_stands_behind_many_better_matches(library: Library) -> None:
-    texts = {f"src/{number}.py": "queue queue queue\n" for number in range(900)}
+    texts = {f"src/{number}.py": f"queue queue {number}\n" for number in range(900)}
     await library.add(texts | {"services/mail/a.py": "filler " * 200 + "queue\n"})
     assert await library.paths("queue", services=("mail",)) == ["services/mail/a.py"]
 

@@ -150,7 +150,14 @@ def test_folders_tell_services_and_topics() -> None:
 
 @pytest.mark.parametrize(
     "block",
-    ["a: &a [*a]", "a: " + "[" * 3_000, "a: 2024-13-45", "- a", "a: !!python/object:os.system x"],
+    [
+        "title: No\na: " + "[" * 45 + "]" * 45,
+        "a: &a [*a]",
+        "a: " + "[" * 3_000,
+        "a: 2024-13-45",
+        "- a",
+        "a: !!python/object:os.system x",
+    ],
 )
 def test_front_matter_that_cannot_be_read_has_no_fields(block: str) -> None:
     split = split_file("docs/adr/1-a.md", f"---\n{block}\n---\n# A\n")

@@ -1,0 +1,112 @@
+"""`parley knowledge search QUERY`."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import typer
+
+from gateway.errors import BadInput
+from memory.knowledge.access import KnowledgeAccess
+from memory.knowledge.citation import citation_of, link_of
+from memory.knowledge.model import FileKind, Hit, KnowledgeQuery, Repository
+from memory.knowledge.search import MAX_LIMIT, Searcher
+from memory.knowledge.stores.word_index import word_index_on
+from parley.cli.knowledge.repositories import NONE, Tenant, with_index
+from parley.cli.options import AsJson, Config
+from parley.cli.stores import read_settings
+from parley.wiring.knowledge import KnowledgeIndex
+
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question, a symbol or a path.")]
+Kinds = Annotated[
+    list[FileKind] | None,
+    typer.Option("--kind", help="Only this kind of file. Can be given several times."),
+]
+Services = Annotated[
+    list[str] | None, typer.Option("--service", help="Only files of this service. Repeatable.")
+]
+Topics = Annotated[
+    list[str] | None, typer.Option("--topic", help="Only files on this topic. Repeatable.")
+]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=MAX_LIMIT, help="Results.")]
+LINES_SHOWN: Final = 4
+
+
+def search(
+    query: Query,
+    kind: Kinds = None,
+    service: Services = None,
+    topic: Topics = None,
+    limit: Limit = 10,
+    tenant: Tenant = None,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> int:
+    """Search the repositories of a tenant, as its operator: all of them."""
+    settings = read_settings(config)
+    asked = KnowledgeQuery(
+        query, frozenset(kind or ()), tuple(service or ()), tuple(topic or ()), limit
+    )
+
+    async def job(index: KnowledgeIndex) -> list[Hit]:
+        access = operator_access(await index.stores.repositories.all(), tenant)
+        searcher = Searcher(index.database, word_index_on(index.database))
+        return await searcher.search(access, asked)
+
+    hits = with_index(settings, job)
+    for hit in hits:
+        sys.stdout.write(_as_json(hit) if as_json else _as_text(hit))
+    if not hits and not as_json:
+        sys.stdout.write("Nothing found.\n")
+    return 0
+
+
+def operator_access(repositories: Sequence[Repository], tenant: str | None) -> KnowledgeAccess:
+    """The access of an operator: all repositories of the tenant, or of the only one there is.
+    Raises `BadInput`."""
+    tenants = sorted({one.tenant for one in repositories if tenant in {None, one.tenant}})
+    if not tenants:
+        raise BadInput(NONE)
+    if len(tenants) > 1:
+        raise BadInput(f"There are several tenants: add --tenant with one of {', '.join(tenants)}.")
+    projects = {one.project for one in repositories if one.project and one.tenant == tenants[0]}
+    return KnowledgeAccess(tenants[0], tuple(sorted(projects)), public=False, member=True)
+
+
+def _as_text(hit: Hit) -> str:
+    told = [f"{hit.repository.name}  {citation_of(hit)}"]
+    about = [hit.symbol or hit.heading, hit.status]
+    if hit.superseded_by:
+        about.append(f"superseded by {hit.superseded_by}")
+    told += [f"  {text}" for text in [", ".join(one for one in about if one), link_of(hit)] if text]
+    shown = [line.rstrip() for line in hit.text.splitlines() if line.strip()]
+    told += [f"    {line[:100]}" for line in shown[:LINES_SHOWN]]
+    return "".join(f"{_printable(line)}\n" for line in told)
+
+
+def _as_json(hit: Hit) -> str:
+    values = {
+        "repository": hit.repository.name,
+        "citation": citation_of(hit),
+        "link": link_of(hit),
+        "path": hit.path,
+        "branch": hit.branch,
+        "commit": hit.commit,
+        "first_line": hit.first_line,
+        "last_line": hit.last_line,
+        "symbol": hit.symbol,
+        "heading": hit.heading,
+        "kind": hit.kind.value,
+        "title": hit.title,
+        "status": hit.status,
+        "superseded_by": hit.superseded_by,
+        "score": round(hit.score, 3),
+        "text": hit.text,
+    }
+    return json.dumps(values, ensure_ascii=False) + "\n"
+
+
+def _printable(line: str) -> str:
+    """Without control characters, which a terminal would obey."""
+    return "".join(sign if sign.isprintable() else " " for sign in line)
