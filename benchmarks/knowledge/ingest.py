@@ -2,18 +2,20 @@
 history, through the command line as people and hooks run it.
 
 Prints one JSON object a line: the first ingest with its time, memory and the size of the index; one
-commit more, until it is in the index; a rebase of 100 commits; `status`, beside a command that does
-nothing (`--help`); and the same without the start of the program.
+commit more, until it is in the index; a rebase of 100 commits; `status`; and the same without the
+start of the program. `others` are the processors that other programs used meanwhile.
 """
 
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,14 +54,15 @@ def main() -> int:
 
 def _measure_first(folder: Path, shop: Path) -> None:
     machine = Machine()
-    seconds, most = _run(folder, "init", str(shop))
+    first = _run(folder, "init", str(shop))
     index = folder / "data" / "knowledge.db"
-    status = json.loads(_output(folder, "status", "--json"))
+    status = json.loads(_run(folder, "status", "--json").output)
     _say(
         "first ingest",
         commits=int(git(shop, "rev-list", "--count", "HEAD")),
-        seconds=round(seconds, 1),
-        most_mb=round(most / 1e6),
+        seconds=round(first.seconds, 1),
+        cpu_seconds=round(first.cpu, 1),
+        most_mb=round(first.most / 1e6),
         files=status["files"],
         chunks=status["chunks"],
         text_mb=round(_text_bytes(shop) / 1e6, 1),
@@ -73,13 +76,13 @@ def _measure_first(folder: Path, shop: Path) -> None:
 
 
 def _measure_commit(folder: Path, shop: Path) -> None:
-    machine, times = Machine(), []
+    machine, runs = Machine(), []
     for number in range(5):
         (shop / "src" / f"added_{number}.py").write_text(f"def added_{number}():\n    pass\n")
         git(shop, "add", "-A")
         git(shop, "commit", "--quiet", "-m", "One more")
-        times.append(_run(folder, "ingest", str(shop))[0])
-    _say("one commit more", seconds=_sorted(times), others=machine.others())
+        runs.append(_run(folder, "ingest", str(shop)))
+    _say("one commit more", **_of(runs), others=machine.others())
 
 
 def _measure_rebase(folder: Path, shop: Path) -> None:
@@ -91,21 +94,20 @@ def _measure_rebase(folder: Path, shop: Path) -> None:
     _run(folder, "ingest", str(shop))
     git(shop, "rebase", "--quiet", "main")
     machine = Machine()
-    before = time.perf_counter()
-    text = _output(folder, "ingest", str(shop))
+    run = _run(folder, "ingest", str(shop))
     _say(
         "rebase of 100 commits",
-        seconds=round(time.perf_counter() - before, 2),
-        result=text.splitlines()[0].partition(", ")[2],
+        seconds=round(run.seconds, 2),
+        cpu_seconds=round(run.cpu, 2),
+        result=run.output.splitlines()[0].partition(", ")[2],
         others=machine.others(),
     )
 
 
 def _measure_status(folder: Path) -> None:
     machine = Machine()
-    status = [_run(folder, "status")[0] for _ in range(5)]
-    start = [_run(folder, "--help")[0] for _ in range(5)]
-    _say("status", seconds=_sorted(status), help_seconds=_sorted(start), others=machine.others())
+    runs = [_run(folder, "status") for _ in range(5)]
+    _say("status", **_of(runs), others=machine.others())
 
 
 def _measure_inside(folder: Path, shop: Path) -> None:
@@ -156,10 +158,20 @@ async def _longest_stand() -> float:
         return longest
 
 
-def _run(folder: Path, *arguments: str) -> tuple[float, int]:
-    """Run a command of `parley knowledge`; return seconds, and the most bytes in memory of it and
+@dataclass(frozen=True)
+class _Run:
+    """A finished command: seconds, seconds of processors, and the most bytes in memory, of it and
     of the processes that it starts."""
-    before = time.perf_counter()
+
+    seconds: float
+    cpu: float
+    most: int
+    output: str
+
+
+def _run(folder: Path, *arguments: str) -> _Run:
+    """Run a command of `parley knowledge`."""
+    before, used = time.perf_counter(), _children()
     process = subprocess.Popen(
         (*PROGRAM, "knowledge", *arguments),
         cwd=folder,
@@ -173,7 +185,12 @@ def _run(folder: Path, *arguments: str) -> tuple[float, int]:
     seconds = time.perf_counter() - before
     watcher.join()
     assert process.returncode == 0, output.decode()
-    return seconds, most[0]
+    return _Run(seconds, _children() - used, most[0], output.decode())
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _watch(process_id: int, most: list[int]) -> None:
@@ -195,23 +212,15 @@ def _resident(process: psutil.Process) -> int:
         return 0
 
 
-def _output(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        (*PROGRAM, "knowledge", *arguments),
-        cwd=folder,
-        capture_output=True,
-        check=True,
-        env={**os.environ, "PARLEY_CONFIG": "parley.yaml"},
-    )
-    return done.stdout.decode()
-
-
 def _text_bytes(shop: Path) -> int:
     return sum(file.stat().st_size for file in shop.rglob("*") if file.suffix in {".py", ".md"})
 
 
-def _sorted(times: list[float]) -> list[float]:
-    return [round(one, 2) for one in sorted(times)]
+def _of(runs: list[_Run]) -> dict[str, list[float]]:
+    return {
+        "seconds": sorted(round(run.seconds, 2) for run in runs),
+        "cpu_seconds": sorted(round(run.cpu, 2) for run in runs),
+    }
 
 
 def _nothing(_: Progress) -> None:
