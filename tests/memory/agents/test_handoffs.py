@@ -253,6 +253,10 @@ async def test_a_person_can_be_the_target(rig: Rig) -> None:
     await rig.met(BOB)
     made = await handed(rig, source.id, BOB)
     assert (made.target, made.target_person, made.target_owner) == ("", BOB, BOB)
+    for person in (ADA, BOB):
+        seen = await rig.manager.get_handoff(request_of(person), made.id)
+        assert seen is not None
+        assert (seen.source_owner, seen.target_owner) == (ADA, BOB), "a person knows who asks"
 
 
 async def test_a_person_who_cannot_be_written_to_is_refused_with_the_reason(rig: Rig) -> None:

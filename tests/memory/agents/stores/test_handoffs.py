@@ -79,6 +79,7 @@ async def test_only_the_target_may_take_a_step(handoffs: HandoffStore) -> None:
         Receiver("t", SOURCE.id, (BOB,)),  # an agent does not answer for its person
         Receiver("t", persons=(ADA,)),
         Receiver("t", persons=("",)),
+        Receiver("u", persons=(BOB,)),
     )
     for other in others:
         for one in (made, asked):
