@@ -56,16 +56,16 @@ class Installed:
 def install(where: HookFolder, command: HookCommand) -> list[Installed]:
     """Install all hooks, or bring them up to date. Raises `BadInput`."""
     for event in EVENTS:
-        _check(where.hooks / event)
+        _check(where.hooks / event, event)
     command.state.mkdir(mode=0o700, exist_ok=True)
     if not where.hooks.exists():
         where.hooks.mkdir(parents=True)
         (command.state / MADE).touch()
-    return [_install(where.hooks / event, event, command) for event in EVENTS]
+    return [_install(_place(where.hooks / event), event, command) for event in EVENTS]
 
 
-def _check(path: Path) -> None:
-    before = _before(path)
+def _check(path: Path, event: str) -> None:
+    before = _before(path, event)
     if before.exists() and not os.path.lexists(path):
         raise BadInput(ORPHAN.format(before=before, hook=path.name, name=path.name))
     if path.is_dir():
@@ -73,7 +73,7 @@ def _check(path: Path) -> None:
 
 
 def _install(path: Path, event: str, command: HookCommand) -> Installed:
-    text, before = _text(path), _before(path)
+    text, before = _text(path), _before(path, event)
     if text is None and not os.path.lexists(path):
         _write(path, own_hook(event, command, kept=False))
         return Installed(event, path, kept=False)
@@ -112,7 +112,7 @@ def remove(where: HookFolder, command: HookCommand) -> int:
 
 
 def _remove(path: Path, event: str) -> bool:
-    text, before = _text(path), _before(path)
+    text, before = _text(path), _before(path, event)
     if text is None or not has_block(text):
         return False
     if not is_own(text):
@@ -137,14 +137,19 @@ def _state(path: Path, event: str, command: HookCommand) -> HookState:
     text = _text(path)
     if text is not None and has_block(text) and _runs(path):
         return "installed" if block(event, command) in text else "other command"
-    legacy = _text(path.with_name(path.name + LEGACY))
-    if text is not None and b"pre-commit" in text and legacy is not None and has_block(legacy):
-        return "installed, called by pre-commit"
-    return "missing"
+    return "missing" if _place(path) == path else "installed, called by pre-commit"
 
 
-def _before(path: Path) -> Path:
-    return path.with_name(path.name + BEFORE)
+def _place(path: Path) -> Path:
+    """Return the place of our hook: beside the one of pre-commit if that keeps and calls ours."""
+    text, legacy = _text(path), path.with_name(path.name + LEGACY)
+    kept = _text(legacy)
+    called = text is not None and not has_block(text) and b"pre-commit" in text
+    return legacy if called and kept is not None and has_block(kept) else path
+
+
+def _before(path: Path, event: str) -> Path:
+    return path.with_name(event + BEFORE)
 
 
 def _text(path: Path) -> bytes | None:
