@@ -48,7 +48,7 @@ async def test_a_conversation_survives_the_loss_of_its_database(
         await telegram.say(ada, room, "hello")
         await telegram.wait_for(room, lambda shown: any(message.by_bot for message in shown))
         kept = await parley_alone("backup", "copy.db", cwd=tmp_path)
-        refused = await parley_alone("restore", "copy.db", "--force", cwd=tmp_path)
+        refused = await parley("restore", "copy.db", "--force", cwd=tmp_path)
         second = await parley("run", cwd=tmp_path)
         gateway.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE):

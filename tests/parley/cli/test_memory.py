@@ -205,7 +205,7 @@ async def test_people_are_listed_with_counts_only(small: Path) -> None:
     assert await lines(small, "memory", "people") == [
         {"person": person, "episodic": 2, "semantic": 2, "waiting": 1} for person in (ADA, BOB)
     ]
-    shown = await parley_alone("memory", "people", cwd=small)
+    shown = await parley("memory", "people", cwd=small)
     assert shown.out == f"{ADA}  2  2  1\n{BOB}  2  2  1\n"
 
 

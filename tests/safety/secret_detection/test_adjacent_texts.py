@@ -9,7 +9,7 @@ from gateway.policy import history_redaction as kept_words
 from gateway.policy.history_redaction import redact_messages
 from safety.secret_detection.adjacent_texts import may_hold_token, may_label
 
-EACH = 11
+EACH = 17
 """Every so-many-th text of the corpus, and of the places at which it is broken."""
 
 LAYOUTS = [

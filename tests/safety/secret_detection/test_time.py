@@ -18,7 +18,8 @@ PUMPS = [
     *("Bearer ", "seed ", "heroku key is ", "--password ", "' , '", '"value": ',
       "machine a login b ", "[SECRET_REDACTED]", "${password:-"),
 ]  # fmt: skip
-MOST_GROWTH = 300
+MOST_GROWTH = 150
+"""Times as long that a text of 50,000 characters may take as one of 1,000."""
 
 
 TRIES = 3
@@ -44,7 +45,7 @@ def takes_at_most(text: str, limit: float) -> bool:
 @pytest.mark.parametrize("pump", PUMPS)
 def test_work_grows_linearly_with_the_text(pump: str) -> None:
     short = seconds((pump * 1_000)[:1_000])
-    assert takes_at_most((pump * 100_000)[:100_000], MOST_GROWTH * max(short, 2e-5))
+    assert takes_at_most((pump * 50_000)[:50_000], MOST_GROWTH * max(short, 2e-5))
 
 
 def test_a_long_name_is_not_read_again_from_each_of_its_words() -> None:

@@ -41,7 +41,8 @@ async def test_init_without_questions_uses_credentials_from_the_environment(
     simulator = PLATFORMS[name]()
     await simulator.start()
     env, assign = pointed_at(simulator)
-    ended = await parley_alone("init", "--yes", *assign, cwd=tmp_path, env=env)
+    run = parley_alone if name == "telegram" else parley  # what init imports is shown once
+    ended = await run("init", "--yes", *assign, cwd=tmp_path, env=env)
     await simulator.stop()
     assert (ended.status, ended.err) == (0, ""), ended.out
     assert "BROKEN" not in ended.out
